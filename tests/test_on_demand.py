@@ -22,7 +22,7 @@ def test_every_name_of_a_package_that_loads_on_demand_is_what_its_module_defines
     ("load", "ask"),
     [
         ("memorata.graph.pagerank", "from memorata.graph import pagerank as named"),
-        ("memorata.dedupe.clusters", "from memorata import dedupe; named = dedupe.clusters"),
+        ("memorata.dedupe.contradiction", "from memorata import dedupe; named = dedupe.contradiction"),
         ("memorata.rank.fusion.legs", "from memorata.rank import fusion as named"),
         ("memorata.engine.recipe", "from memorata.engine import recipe as named"),
     ],

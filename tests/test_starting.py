@@ -17,7 +17,7 @@ print("\\n".join(sys.modules))
 """
 
 OF_OTHER_VERBS = {
-    "memorata.dedupe.near": "remembering",
+    "memorata.dedupe.verification": "remembering",
     "memorata.dedupe.strategies": "finding duplicates",
     "memorata.embed.select": "opening an embedder by its name",
     "memorata.engine.duplicate_search": "finding duplicates",

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memorata.dedupe import openings
 from memorata.dedupe.decisions import Verdict
-from memorata.dedupe.near import judge
 from memorata.dedupe.openings import LETTERS, Opening, are_close, concern, gist, opening
+from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends, same_statement
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
@@ -135,7 +135,7 @@ def test_only_texts_open(bad: object) -> None:
 def test_what_is_kept_of_words_is_bounded_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "Quentin never doesn't collect forty-two zithers of Zanzibar"
     first = gist(text)
-    monkeypatch.setattr(openings, "_KEPT", 3)
+    monkeypatch.setattr(openings, "_MAX_PIECES", 3)
     assert gist(f"Yvonne weighs walruses {text}").words | first.words != first.words
     assert gist(text) == first
     gist("Una unties umbrellas under umber ultramarines")

@@ -55,7 +55,7 @@ def test_of_one_statement_in_hundreds_of_dresses_each_has_a_few_neighbours() -> 
 
 def test_reading_is_told() -> None:
     told: list[int] = []
-    statement_pairs([f"Note {number}" for number in range(4_500)], read=told.append)
+    statement_pairs([f"Note {number}" for number in range(4_500)], progress=told.append)
     assert told == [0, 2_000, 4_000, 4_500]
 
 
@@ -76,9 +76,9 @@ def test_many_corrections_share_what_is_looked_at(monkeypatch: pytest.MonkeyPatc
     every = np.ones(300, np.bool_)
     assert len(denial_pairs(rents, every)) == 300 * 299 // 2
     with monkeypatch.context() as patched:
-        patched.setattr("memorata.dedupe.statements._LOOKS", 900)
+        patched.setattr("memorata.dedupe.statements._MAX_GISTS", 900)
         assert len(denial_pairs(rents, every, largest=2)) == 299 + 298 + 297
-    monkeypatch.setattr("memorata.dedupe.statements._DENIALS", 300)
+    monkeypatch.setattr("memorata.dedupe.statements._MAX_DENIALS", 300)
     # Each with the one before it and the one after it; the first and the last with two on one side.
     assert len(denial_pairs(rents, every, largest=2)) == 299 + 2
 

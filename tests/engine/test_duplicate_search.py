@@ -10,10 +10,10 @@ import pytest
 
 from memorata.dedupe.decisions import Verdict
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.dedupe.methods import Method
-from memorata.dedupe.near import judge
-from memorata.dedupe.signatures import ShingleSigner
+from memorata.dedupe.minhash import ShingleSigner
+from memorata.dedupe.pairs import Method
 from memorata.dedupe.strategies import resolve
+from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.engine.duplicate_search import DuplicateSearch, FoundDuplicates
 from memorata.model.memory import Memory

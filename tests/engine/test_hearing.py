@@ -13,7 +13,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import memorata
-from memorata.dedupe.near import is_turn
+from memorata.dedupe.verification import is_turn
 from memorata.embed.port import Prompts, Vectors
 from memorata.engine import Engine
 from memorata.engine.duplicate_modes import Duplicates

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from memorata.dedupe.methods import Method
-from memorata.dedupe.signatures import ShingleSigner
+from memorata.dedupe.minhash import ShingleSigner
+from memorata.dedupe.pairs import Method
 from memorata.engine.likeness import Candidates, Likeness, joined, most_alike
 from memorata.store.port import Floats
 

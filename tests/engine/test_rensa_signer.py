@@ -5,8 +5,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from memorata.dedupe.shingles import character_shingles, jaccard
-from memorata.dedupe.signatures import ShingleSigner, Signer
+from memorata.dedupe.minhash import ShingleSigner, Signer, character_shingles, jaccard
 from memorata.engine.rensa_signer import RensaSigner, usual_signer
 from memorata.model.errors import InvalidArgument
 

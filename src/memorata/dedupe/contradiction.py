@@ -220,13 +220,7 @@ def _spoken(read: Wording) -> Wording:
 
 
 def spoken(word: Word) -> Word:
-    """Return a word; one word for all pronouns of the speaker, and one for all that say "my".
-
-    Examples
-    --------
-    >>> spoken(Word("wir")).text, spoken(Word("unser")).text, spoken(Word("tea")).text
-    ('i', 'my', 'tea')
-    """
+    """Return one word for all pronouns of the speaker, one for all that say "my", and any other as it is."""
     return _ME if word.text in SPEAKER else MINE if word.text in SPEAKERS else word
 
 

@@ -6,13 +6,14 @@ of both. A correction is no duplicate of what it corrects, however alike they so
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Final, Generic
+from typing import Annotated, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from memorata._frozen import frozen
-from memorata.dedupe.claims import C, check_claim, is_correction, newest
-from memorata.dedupe.rounding import ROUNDING
 from memorata.model import checks
+from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
 DUPLICATE_COSINE: Final = 0.92
@@ -22,6 +23,40 @@ MERGE_COSINE: Final = 0.90
 
 _FLOAT32_ROUNDING = 1e-6
 """How far a cosine of float32 vectors can lie outside -1 to 1 by rounding alone."""
+ROUNDING: Final = 1e-9
+"""By how much every bound of this package gives way, far above the rounding of float64 (about 1e-15 here) and
+far below any difference that matters. A bound such as 0.20 is a decimal number, and a difference that should
+land on it can fall a hair to either side: ``0.9 - 0.7`` is 0.20000000000000007."""
+CORRECTION = "correction"
+"""The category of claims that set another right, and so win over it."""
+
+
+@runtime_checkable
+class Claim(Protocol):
+    """Anything with these five attributes: a memory, or a record made for the purpose."""
+
+    @property
+    def content(self) -> str:
+        """What is claimed, word for word."""
+
+    @property
+    def category(self) -> str:
+        """What kind of claim it is; "correction" is the one that decisions treat apart."""
+
+    @property
+    def confidence(self) -> float:
+        """How sure we are, from 0 to 1."""
+
+    @property
+    def created_at(self) -> datetime:
+        """When we learnt it, with a time zone."""
+
+    @property
+    def mentions(self) -> int:
+        """How often it has been said."""
+
+
+C = TypeVar("C", bound=Claim)
 
 
 class Verdict(StrEnum):
@@ -39,22 +74,14 @@ class Verdict(StrEnum):
 
 @frozen
 class Decision(Generic[C]):
-    """A verdict on two claims, and why.
-
-    Parameters
-    ----------
-    verdict
-        What the two are to each other.
-    winner
-        The claim that supersedes the other one. Only a correction has one here: among duplicates the strategy
-        chooses (:mod:`memorata.dedupe.strategies`), and otherwise both stay.
-    reason
-        One sentence for a person.
-    """
+    """A verdict on two claims, and why."""
 
     verdict: Verdict
     winner: C | None
+    """The claim that supersedes the other one. Only a correction has one here: among duplicates the strategy
+    chooses (:mod:`memorata.dedupe.strategies`), and otherwise both stay."""
     reason: str
+    """One sentence for a person."""
 
 
 def decide(
@@ -86,11 +113,6 @@ def decide(
         The least cosine of duplicates, from -1 to 1; :data:`MERGE_COSINE` when the two are to be merged.
     confidence_gap
         The largest difference in confidence of duplicates, from 0 to 1.
-
-    Notes
-    -----
-    Both bounds are inclusive, and a value that misses one by rounding alone counts as on it: 0.9 and 0.7 are
-    0.2 apart, although ``0.9 - 0.7 > 0.2`` in floats.
 
     Examples
     --------
@@ -136,3 +158,45 @@ def _correction(a: C, b: C) -> Decision[C]:
         return Decision(Verdict.CORRECTION, newest([a, b]), "Both are corrections, and the newer one wins.")
     winner = a if is_correction(a) else b
     return Decision(Verdict.CORRECTION, winner, "A correction wins over what it corrects.")
+
+
+def check_claim(argument: str, claim: Claim) -> None:
+    """Raise :class:`~memorata.model.errors.InvalidArgument` unless `claim` is one, with usable values."""
+    if not isinstance(claim, Claim):
+        expected = "a claim (content, category, confidence, created_at and mentions)"
+        raise InvalidArgument(argument, claim, expected)
+    checks.text(f"{argument}.content", claim.content)
+    checks.text(f"{argument}.category", claim.category)
+    checks.probability(f"{argument}.confidence", claim.confidence)
+    checks.instant(f"{argument}.created_at", claim.created_at)
+    checks.whole(f"{argument}.mentions", claim.mentions)
+
+
+def is_correction(claim: Claim) -> bool:
+    """Tell whether `claim` sets another one right."""
+    return claim.category == CORRECTION
+
+
+def learnt_at(claim: Claim) -> datetime:
+    """Return when `claim` was learnt, in UTC: times of one local zone compare by the clock on the wall."""
+    return checks.instant("created_at", claim.created_at)
+
+
+def by_confidence(claim: Claim) -> tuple[float, datetime, int]:
+    """Return what is larger of the surer claim: confidence, then the time it was learnt, then mentions."""
+    return claim.confidence, learnt_at(claim), claim.mentions
+
+
+def by_time(claim: Claim) -> tuple[datetime, float, int]:
+    """Return what is larger of the newer claim: the time it was learnt, then confidence, then mentions."""
+    return learnt_at(claim), claim.confidence, claim.mentions
+
+
+def surest(claims: Sequence[C]) -> C:
+    """Return the claim of the highest confidence; ties go to the newest, the most mentioned, the first."""
+    return max(claims, key=by_confidence)
+
+
+def newest(claims: Sequence[C]) -> C:
+    """Return the claim learnt last; ties go to the highest confidence, the most mentioned, the first."""
+    return max(claims, key=by_time)

@@ -84,13 +84,7 @@ def fingerprint(content: str) -> str:
 
 
 def folded(content: str) -> str:
-    """Return `content` with compatibility forms and case folded; folding the result again changes nothing.
-
-    Examples
-    --------
-    >>> folded("Ｓｔｒａße, ΐ")
-    'strasse, ΐ'
-    """
+    """Return `content` with compatibility forms and case folded; folding the result again changes nothing."""
     if checks.text("content", content).isascii():
         return content.lower()
     # The second NFKC puts back in order what case folding takes apart, such as the two accents of "ΐ".
@@ -98,11 +92,5 @@ def folded(content: str) -> str:
 
 
 def is_closing_punctuation(character: str) -> bool:
-    """Tell whether one character is punctuation that a text or a word can lose without saying less.
-
-    Examples
-    --------
-    >>> [is_closing_punctuation(character) for character in ".»。#"]
-    [True, True, True, False]
-    """
+    """Tell whether one character is punctuation that a text or a word can lose without saying less."""
     return character not in _SIGNS and unicodedata.category(character).startswith("P")

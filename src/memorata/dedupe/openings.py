@@ -1,6 +1,6 @@
 """How a text opens, and what it is about: enough to tell of most that they concern each other in no way.
 
-Whatever :func:`~memorata.dedupe.near.judge` takes for one statement begins with the same letters
+Whatever :func:`~memorata.dedupe.verification.judge` takes for one statement begins with the same letters
 (:func:`~memorata.dedupe.wording.same_statement`, :func:`~memorata.dedupe.wording.extends`), and
 whatever :func:`~memorata.dedupe.contradiction.contradiction` hints at begins with the same subject. And
 no rule accepts more than a few words that only one of the two has. So some bytes per text, which can be kept
@@ -32,10 +32,10 @@ LETTERS: Final = 8
 """How many letters of a statement count; a shorter one may be the beginning of any other."""
 BITS: Final = 64
 """How many bits words are spread over."""
-_KEPT: Final = 8_192
-"""Of how many pieces of text is known what they add to a gist."""
-_ON_A_SIDE: Final = 3
-_ON_BOTH: Final = 4
+_MAX_PIECES: Final = 8_192
+"""How many pieces of text the cache holds."""
+_MAX_ON_A_SIDE: Final = 3
+_MAX_IN_ALL: Final = 4
 _KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
 _OPPOSED: Final = 1
 """The kind of texts that hold a word which others exclude."""
@@ -46,62 +46,33 @@ _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 
 @frozen
 class Opening:
-    """What a text begins with.
-
-    Parameters
-    ----------
-    subject
-        What it is about, without endings; empty if it says nothing of anything.
-    letters
-        The first `LETTERS` letters of it without fillers, spaces and hyphens; all of them if it has fewer.
-    """
+    """What a text begins with."""
 
     subject: str
+    """What it is about, without endings; empty if it says nothing of anything."""
     letters: str
+    """The first `LETTERS` letters of it without fillers, spaces and hyphens; all of them if it has fewer."""
 
 
 @frozen
 class Gist:
-    """What a text says, in a few bytes.
-
-    Parameters
-    ----------
-    words
-        One of `BITS` bits for each word of its claim, endings aside; words of slots have none.
-    kinds
-        One bit for each slot that it fills, and one for any word that has an opposite.
-    spelling
-        A checksum of its letters without fillers, spaces and hyphens.
-    """
+    """What a text says, in a few bytes."""
 
     words: int
+    """One of `BITS` bits for each word of its claim, endings aside; words of slots have none."""
     kinds: int
+    """One bit for each slot that it fills, and one for any word that has an opposite."""
     spelling: int
+    """A checksum of its letters without fillers, spaces and hyphens."""
 
 
 def opening(text: str) -> Opening:
-    """Return how a text opens.
-
-    Examples
-    --------
-    >>> opening("The user-manual really is long.")
-    Opening(subject='user-manual', letters='usermanu')
-    >>> opening("My sisters swim"), opening("Oh!")
-    (Opening(subject='my sis', letters='mysister'), Opening(subject='oh', letters='oh'))
-    """
+    """Return how a text opens."""
     return _opening(checks.text("text", text))
 
 
 def gist(text: str) -> Gist:
-    """Return the gist of a text.
-
-    Of two texts of which one repeats or contradicts the other, :func:`are_close` says so.
-
-    Examples
-    --------
-    >>> gist("ANNA likes TEA!") == gist("Anna likes the tea")
-    True
-    """
+    """Return the gist of a text; of two that repeat or contradict each other :func:`are_close` holds."""
     read = [_PIECES[piece] for piece in pieces(text)]
     words = kinds = 0
     for _, _, bits, slots in read:
@@ -113,16 +84,16 @@ def gist(text: str) -> Gist:
 
 
 class _Pieces(dict[str, tuple[str, str, int, int]]):
-    """What each piece of text adds to a gist, kept until there are too many.
+    """What each piece of text adds to a gist, cached until there are too many.
 
-    A dictionary that asks for what it misses takes half the time of a cache that knows what was used last.
+    A dictionary that computes what it misses takes half the time of a least-recently-used cache.
     """
 
     def __missing__(self, piece: str) -> tuple[str, str, int, int]:
-        if len(self) >= _KEPT:
+        if len(self) >= _MAX_PIECES:
             self.clear()
-        found = self[piece] = _read(piece)
-        return found
+        added = self[piece] = _read(piece)
+        return added
 
 
 def _read(piece: str) -> tuple[str, str, int, int]:
@@ -149,7 +120,7 @@ def _read(piece: str) -> tuple[str, str, int, int]:
 
 
 def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
-    """Tell of many texts by their gists which of them one text may repeat or contradict.
+    """Return the mask of the texts, by their gists, that one text may repeat or contradict.
 
     Each rule accepts few words that only one of the two has, of those that have a bit:
 
@@ -157,52 +128,22 @@ def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintAr
     - words that have opposites: four in all;
     - what is denied, or goes on: three on one side, and none on the other;
     - the same letters: any.
-
-    Parameters
-    ----------
-    given
-        The gist of the one text.
-    words, kinds, spellings
-        What the gists of the others hold, as arrays of unsigned numbers.
-
-    Examples
-    --------
-    >>> texts = "Anna paints her old fence", "Anna swam", "Anna does not paint walls"
-    >>> others = [gist(text) for text in texts]
-    >>> columns = np.array([(each.words, each.kinds, each.spelling) for each in others], np.uint64).T
-    >>> are_close(gist("Anna really paints walls"), *columns).tolist()
-    [False, False, True]
     """
     ours = np.uint64(given.words)
     close: BoolArray = spellings == given.spelling
     # Of most, more than any rule accepts; one look is enough for those.
-    if not (np.bitwise_count(words ^ ours) <= 2 * _ON_A_SIDE).any():
+    if not (np.bitwise_count(words ^ ours) <= 2 * _MAX_ON_A_SIDE).any():
         return close
     here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
     most, all_of_them = np.maximum(here, there), here + there
     shared = kinds & kinds.dtype.type(given.kinds)
-    close |= (most <= _ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
-    close |= (all_of_them <= _ON_BOTH) & (shared & _OPPOSED > 0)
+    close |= (most <= _MAX_ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
+    close |= (all_of_them <= _MAX_IN_ALL) & (shared & _OPPOSED > 0)
     return close
 
 
 def concern(a: str, b: str) -> bool:
-    """Tell whether one of two texts could count as said before, or as denied, beside the other one.
-
-    Whatever their vectors, speakers and times are; if not, no rule of this package says anything about them.
-
-    Parameters
-    ----------
-    a, b
-        Two texts, in either order.
-
-    Examples
-    --------
-    >>> concern("Anna really likes tea", "Anna likes tea"), concern("Anna likes tea", "Bob swims")
-    (True, False)
-    >>> concern("Anna lives in Rome", "Anna moved to Paris")
-    True
-    """
+    """Return whether one of two texts could repeat or contradict the other, whatever their vectors say."""
     return (
         contradiction(a, b) is not None
         or contradiction(b, a) is not None

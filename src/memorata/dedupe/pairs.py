@@ -1,42 +1,88 @@
-"""All pairs of vectors that point nearly the same way, by blocked matrix products.
+"""Candidate pairs and their clusters.
 
-Comparing n vectors with each other is one matrix product, cut into square blocks so that only one block of
-similarities is in memory at a time. The products run in float32 (twice the speed of float64) and only
-propose: whatever comes within the worst rounding error of the threshold is computed again in float64, so the
-answer is that of the exact double loop. The error bound of a dot product is that of Higham, "Accuracy and
-Stability of Numerical Algorithms", section 3.1.
+Up to some ten thousand items everything is compared with everything, exactly: one matrix product, cut into
+square blocks so that only one block of similarities is in memory at a time. The products run in float32
+(twice the speed of float64) and only propose: whatever comes within the worst rounding error of the threshold
+is computed again in float64, so the answer is that of the exact double loop. The error bound of a dot product
+is that of Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1. Beyond that size candidates
+are the pairs that agree on a band of their signatures (:mod:`memorata.dedupe.minhash`): each band gives every
+item a number, and sorting the numbers puts equal ones side by side, so no table of buckets is ever built.
+
+Clusters are the connected components of the pairs: Shiloach and Vishkin, "An O(log n) parallel connectivity
+algorithm" (1982), with numpy as the parallel machine. Every root hooks on to its smallest neighbouring root,
+then all paths are halved until flat. With the pairs of cosine ≥ t, the components are the clusters of DBSCAN
+with eps = 1 - t and two points per cluster, so DBSCAN is no method of its own here. They chain: a near b and
+b near c put a and c together even when those two are further apart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import Annotated, Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.dedupe.rounding import ROUNDING
+from memorata.dedupe.decisions import ROUNDING
+from memorata.dedupe.minhash import Keys
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Rows
+from memorata.model.errors import InvalidArgument
+from memorata.model.parameter import Declared
 
-_VERIFIED_AT_ONCE = 1 << 20
+_VERIFY_BLOCK: Final = 1 << 20
 """How many numbers the float64 check holds at a time: 8 MB for each side of the products."""
+_MAX_WAITING: Final = 1 << 22
+"""How many pairs may wait before those that were found by several bands become one."""
 
 _Float32Array: TypeAlias = npt.NDArray[np.float32]
 
 
-@frozen(eq=False)
-class NearPairs:
-    """Pairs of positions with their cosines, sorted by the first position and then by the second.
+class Method(StrEnum):
+    """A way of finding the candidates for near-duplicates."""
+
+    MATRIX = "matrix"
+    """Blocked matrix products over all pairs; exact."""
+    LSH = "lsh"
+    """Candidates from MinHash LSH and the vector index, then verified; a miss has a stated probability."""
+
+
+def method_for(
+    count: int,
+    force: str | None = None,
+    *,
+    matrix_limit: Annotated[int, Declared("The largest store compared pair by pair.", 0, 100_000)] = 10_000,
+) -> Method:
+    """Return the method for a store of `count` items: matrix up to `matrix_limit`, LSH beyond.
 
     Parameters
     ----------
-    first, second
-        The two positions of each pair; first < second.
-    cosine
-        The cosine of each pair, in float64.
+    count
+        How many items are to be compared with each other.
+    force
+        A method, or its name, to use whatever the size.
+    matrix_limit
+        The largest store in which all pairs are compared.
+
+    Examples
+    --------
+    >>> [str(method_for(count)) for count in (10, 1_000, 10_000, 10_001)]
+    ['matrix', 'matrix', 'matrix', 'lsh']
+    >>> method_for(10, force="lsh")
+    <Method.LSH: 'lsh'>
     """
+    count = checks.whole("count", count)
+    matrix_limit = checks.whole("matrix_limit", matrix_limit)
+    if force is not None:
+        return Method(checks.one_of("force", force, [method.value for method in Method]))
+    return Method.MATRIX if count <= matrix_limit else Method.LSH
+
+
+@frozen(eq=False)
+class NearPairs:
+    """Pairs of positions, first < second, with their cosines, sorted by the first and then by the second."""
 
     first: IntArray
     second: IntArray
@@ -63,26 +109,106 @@ def near_pairs(vectors: Rows, threshold: float = 0.92, *, block: int = 1024) -> 
         and is in no pair.
     threshold
         The least cosine of a pair, from -1 to 1. A cosine that misses it by rounding alone
-        (:data:`~memorata.dedupe.rounding.ROUNDING`) counts, so that equal vectors pair at 1.
+        (:data:`~memorata.dedupe.decisions.ROUNDING`) counts, so that equal vectors pair at 1.
     block
         How many vectors are compared with how many at a time. It changes memory and speed, never the answer.
 
     Examples
     --------
-    >>> found = near_pairs([[1, 0], [0, 2], [3, 4], [2, 0]], 0.8)
-    >>> found.positions().tolist(), found.cosine.tolist()
+    >>> pairs = near_pairs([[1, 0], [0, 2], [3, 4], [2, 0]], 0.8)
+    >>> pairs.positions().tolist(), pairs.cosine.tolist()
     ([[0, 3], [1, 2]], [1.0, 0.8])
     """
     rows = checks.matrix("vectors", vectors)
     threshold = checks.within("threshold", threshold, -1.0, 1.0)
     block = checks.whole("block", block, 1)
     unit, kept = _directions(rows)
-    found = list(_verified(unit, threshold - ROUNDING, block))
-    first = np.concatenate([first for first, _, _ in found] or [np.empty(0, np.intp)])
-    second = np.concatenate([second for _, second, _ in found] or [np.empty(0, np.intp)])
-    cosine = np.concatenate([cosine for _, _, cosine in found] or [np.empty(0)])
+    blocks = list(_verified(unit, threshold - ROUNDING, block))
+    first = np.concatenate([first for first, _, _ in blocks] or [np.empty(0, np.intp)])
+    second = np.concatenate([second for _, second, _ in blocks] or [np.empty(0, np.intp)])
+    cosine = np.concatenate([cosine for _, _, cosine in blocks] or [np.empty(0)])
     order = np.lexsort((second, first))
     return NearPairs(kept[first[order]], kept[second[order]], cosine[order])
+
+
+def colliding_pairs(
+    bands: Iterable[Keys],
+    *,
+    largest: Annotated[int, Declared("The largest bucket all of whose pairs are candidates.", 2, 1_000)] = 64,
+    beyond: Annotated[
+        int | None, Declared("With how many each is paired in a larger bucket.", 1, 1_000)
+    ] = None,
+) -> IntArray:
+    """Return the pairs of items, first < second, that agree on at least one band, each once, in order.
+
+    `bands` are, for each band, one number for each item. In a bucket of more than `largest` items each is
+    paired with the next `beyond` (`largest` unless given) and no more, for the pairs of a bucket grow with
+    its square: a thousand texts of one template give 62,000, not 499,500. Where there are many bands, and
+    each puts the same items into another large bucket, a few of each band come to many.
+    """
+    largest = checks.whole("largest", largest, 2)
+    few = largest if beyond is None else checks.whole("beyond", beyond, 1)
+    if few > largest:
+        raise InvalidArgument("beyond", beyond, f"a number from 1 to the largest bucket, {largest}")
+    distinct = np.zeros(0, np.int64)
+    waiting: list[npt.NDArray[np.int64]] = []
+    count = None
+    for number, keys in enumerate(bands):
+        if not isinstance(keys, np.ndarray) or keys.ndim != 1 or keys.dtype != np.uint64:
+            raise InvalidArgument(f"bands[{number}]", keys, "an array of unsigned 64-bit numbers")
+        if count is not None and len(keys) != count:
+            raise InvalidArgument(f"bands[{number}]", len(keys), f"as many numbers as the first has, {count}")
+        count = len(keys)
+        waiting += _pairs_of(keys, largest, few)
+        if sum(map(len, waiting)) > _MAX_WAITING:
+            distinct, waiting = np.unique(np.concatenate([distinct, *waiting])), []
+    distinct = np.unique(np.concatenate([distinct, *waiting]))
+    return np.stack(np.divmod(distinct, max(count or 1, 1)), axis=1).astype(np.intp)
+
+
+def clusters(count: int, pairs: Sequence[tuple[int, int]] | npt.NDArray[np.integer[Any]]) -> IntArray:
+    """Return the cluster of each of `count` items, named after its smallest member.
+
+    Parameters
+    ----------
+    count
+        How many items there are; they are the positions 0 to count - 1.
+    pairs
+        The pairs that belong together, in any order and direction; repeats and pairs of an item with itself
+        are harmless. :meth:`NearPairs.positions` has this form.
+
+    Examples
+    --------
+    >>> clusters(6, [(4, 1), (1, 5), (0, 2)]).tolist()
+    [0, 1, 0, 3, 1, 1]
+    """
+    count = checks.whole("count", count)
+    one, other = _position_pairs(pairs, count).T
+    root = np.arange(count)
+    while True:
+        a, b = root[one], root[other]
+        apart = a != b
+        if not apart.any():
+            return root
+        one, other, a, b = one[apart], other[apart], a[apart], b[apart]
+        # A root only ever hooks on to a smaller one: no cycles, and the last root is the smallest member.
+        np.minimum.at(root, np.maximum(a, b), np.minimum(a, b))
+        while not np.array_equal(shorter := root[root], root):
+            root = shorter
+
+
+def groups(labels: IntArray | Sequence[int], smallest: int = 2) -> tuple[tuple[int, ...], ...]:
+    """Return the members of each cluster of at least `smallest`, in the order of their first members."""
+    smallest = checks.whole("smallest", smallest, 1)
+    expected = "a flat list of whole numbers"
+    array = _whole_numbers("labels", labels, expected)
+    if array.ndim != 1:
+        raise InvalidArgument("labels", labels, expected)
+    # A stable sort keeps the members of each cluster in the order of their positions.
+    order = np.argsort(array, kind="stable")
+    borders = np.flatnonzero(np.diff(array[order])) + 1
+    parts = (tuple(part.tolist()) for part in np.split(order, borders) if len(part) >= smallest)
+    return tuple(sorted(parts))
 
 
 def _directions(rows: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -101,7 +227,7 @@ def _verified(unit: FloatArray, least: float, block: int) -> Iterator[tuple[IntA
     # |computed - exact| is at most (d + 2) roundings of float32 for vectors of length 1; two more are for the
     # lengths themselves and for the comparison.
     proposed = np.float32(least - (width + 4) * float(np.finfo(np.float32).eps))
-    step = max(1, _VERIFIED_AT_ONCE // max(1, width))
+    step = max(1, _VERIFY_BLOCK // max(1, width))
     for top in range(0, count, block):
         for left in range(top, count, block):
             first, second = _proposals(single, top, left, block, proposed)
@@ -122,3 +248,49 @@ def _proposals(
         above = np.triu(above, 1)
     first, second = np.nonzero(above)
     return first + top, second + left
+
+
+def _pairs_of(keys: Keys, largest: int, few: int) -> list[npt.NDArray[np.int64]]:
+    """Return the pairs of equal keys as ``first · count + second``; of large buckets, up to `few` apart."""
+    order = np.argsort(keys, kind="stable").astype(np.int64)
+    ordered = keys[order]
+    borders = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    sizes = np.diff(borders, prepend=0, append=len(keys))
+    small = np.repeat(sizes <= largest, sizes)
+    pairs = []
+    for apart in range(1, min(largest, len(keys) - 1) + 1):
+        equal = ordered[apart:] == ordered[:-apart]
+        same = np.flatnonzero(equal if apart <= few else equal & small[:-apart])
+        if not same.size:
+            break
+        # The sort is stable, so of two equal keys the one that was first still is.
+        pairs.append(order[same] * len(keys) + order[same + apart])
+    return pairs
+
+
+def _position_pairs(pairs: object, count: int) -> IntArray:
+    """Return `pairs` as an array of two columns of positions below `count`."""
+    expected = f"a list of pairs of positions from 0 and below {count}"
+    array = _whole_numbers("pairs", pairs, expected)
+    if array.shape == (0,):
+        array = array.reshape(0, 2)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InvalidArgument("pairs", pairs, expected)
+    outside = np.flatnonzero(((array < 0) | (array >= count)).any(axis=1))
+    if outside.size:
+        bad = outside[0]
+        raise InvalidArgument(f"pairs[{bad}]", array[bad].tolist(), f"positions from 0 and below {count}")
+    return array.astype(np.intp)
+
+
+def _whole_numbers(argument: str, values: object, expected: str) -> npt.NDArray[np.integer[Any]]:
+    """Return `values` as an array of whole numbers of any shape; fractions, flags and text are refused."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidArgument(argument, values, expected) from error
+    if array.size == 0:
+        return array.astype(np.intp)
+    if array.dtype.kind not in "iu":
+        raise InvalidArgument(argument, values, expected)
+    return array

@@ -12,9 +12,9 @@ from types import MappingProxyType
 from typing import Final, Generic, Protocol
 
 from memorata._frozen import frozen
-from memorata.dedupe.claims import (
+from memorata.dedupe.decisions import (
     C,
-    by_sureness,
+    by_confidence,
     by_time,
     check_claim,
     is_correction,
@@ -22,7 +22,7 @@ from memorata.dedupe.claims import (
     newest,
     surest,
 )
-from memorata.dedupe.contents import joined_once
+from memorata.dedupe.fingerprint import folded, is_closing_punctuation
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -47,21 +47,14 @@ class Survivor:
 
 @frozen
 class Resolution(Generic[C]):
-    """What becomes of some duplicates.
-
-    Parameters
-    ----------
-    winner
-        The claim that stays current; None when all of them do.
-    superseded
-        The others, in the order they were given, each with its link to the winner; empty when all stay.
-    survivor
-        What the winner says from now on; None when all stay as they are.
-    """
+    """What becomes of some duplicates."""
 
     winner: C | None
+    """The claim that stays current; None when all of them do."""
     superseded: tuple[Superseded[C], ...]
+    """The others, in the order they were given; empty when all stay."""
     survivor: Survivor | None
+    """What the winner says from now on; None when all stay as they are."""
 
 
 class Strategy(Protocol):
@@ -72,35 +65,13 @@ class Strategy(Protocol):
 
 
 def keep_highest_confidence(claims: Sequence[C], /) -> Resolution[C]:
-    """Keep the claim we are surest of, as it is; ties go to the newest, the most mentioned, the first given.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from types import SimpleNamespace as Record
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=day, mentions=1)
-    >>> too = Record(content="Loves tea", category="preference", confidence=0.8, created_at=day, mentions=4)
-    >>> keep_highest_confidence([too, tea]).survivor.content
-    'Likes tea'
-    """
+    """Keep the surest claim as it is; ties go to the newest, the most mentioned, the first given."""
     _check(claims)
     return _kept(surest(claims), claims)
 
 
 def keep_most_recent(claims: Sequence[C], /) -> Resolution[C]:
-    """Keep the claim learnt last, as it is; ties go to the surest, the most mentioned, the first given.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from types import SimpleNamespace as Record
-    >>> old, new = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
-    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=old, mentions=1)
-    >>> too = Record(content="Loves tea", category="preference", confidence=0.8, created_at=new, mentions=1)
-    >>> keep_most_recent([tea, too]).survivor.content
-    'Loves tea'
-    """
+    """Keep the claim learnt last, as it is; ties go to the surest, the most mentioned, the first given."""
     _check(claims)
     return _kept(newest(claims), claims)
 
@@ -109,7 +80,7 @@ def merge(claims: Sequence[C], /) -> Resolution[C]:
     r"""Let the surest claim speak for all: contents once each, maximum confidence, latest time, all mentions.
 
     Contents are joined oldest first, ties in the order given, and one that stands in another is not repeated
-    (:func:`~memorata.dedupe.contents.joined_once`). The winner is that of
+    (:func:`joined_once`). The winner is that of
     :func:`keep_highest_confidence`; its own wording stays in its history.
 
     Examples
@@ -135,17 +106,7 @@ def merge(claims: Sequence[C], /) -> Resolution[C]:
 
 
 def keep_both(claims: Sequence[C], /) -> Resolution[C]:
-    """Keep every claim as it is: no winner, nothing superseded.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from types import SimpleNamespace as Record
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> tea = Record(content="Likes tea", category="preference", confidence=0.9, created_at=day, mentions=1)
-    >>> keep_both([tea, tea])
-    Resolution(winner=None, superseded=(), survivor=None)
-    """
+    """Keep every claim as it is: no winner, nothing superseded."""
     _check(claims)
     return Resolution(None, (), None)
 
@@ -192,26 +153,10 @@ def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> R
 
 
 def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> list[int]:
-    """Return the places of those who would win, one after the other, if each winner were taken away.
+    """Return the positions of the winners, one after the other, if each winner were taken away.
 
-    That is the order in which :func:`resolve` names them while at least one is left, found by one sort.
-
-    Parameters
-    ----------
-    claims
-        Any number of claims.
-    strategy
-        A name in :data:`STRATEGIES`; with ``"keep_both"`` nobody wins but corrections.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from types import SimpleNamespace as Record
-    >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> said = [("fact", 0.7), ("fact", 0.9), ("correction", 0.6)]
-    >>> said = [Record(content="", category=c, confidence=s, created_at=day, mentions=1) for c, s in said]
-    >>> precedence(said), precedence(said, "keep_both")
-    ([2, 1, 0], [2])
+    That is the order in which :func:`resolve` names them while at least one is left, found by one sort. With
+    ``"keep_both"`` none wins but corrections.
     """
     checks.one_of("strategy", strategy, list(STRATEGIES))
     if not isinstance(claims, Sequence) or isinstance(claims, str):
@@ -225,8 +170,23 @@ def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -
     if strategy == "keep_most_recent":
         others.sort(key=lambda place: by_time(claims[place]), reverse=True)
     else:
-        others.sort(key=lambda place: by_sureness(claims[place]), reverse=True)
+        others.sort(key=lambda place: by_confidence(claims[place]), reverse=True)
     return corrections if strategy == "keep_both" else corrections + others
+
+
+def joined_once(contents: Sequence[str]) -> str:
+    """Return the contents on lines of their own, except those that another one contains.
+
+    A content is contained when its words stand in the other one, in their order and side by side. Words are
+    compared without case, compatibility forms and the punctuation around them, as in
+    :func:`~memorata.dedupe.fingerprint.normalised`: "tea" is in "Tea, please!" but not in "teapot", and
+    "costs 3" is not in "costs 3.50". Whatever stays is word for word what it was, and joining the result with
+    any of the contents again adds nothing. Order is kept; of texts with the same words the first stays.
+    """
+    if not isinstance(contents, Sequence) or isinstance(contents, str) or not contents:
+        raise InvalidArgument("contents", contents, "a list of one text or more")
+    keys = [_words(checks.text(f"contents[{place}]", content)) for place, content in enumerate(contents)]
+    return "\n".join(content for place, content in enumerate(contents) if not _is_repeated(place, keys))
 
 
 def _check(claims: object) -> None:
@@ -247,3 +207,27 @@ def _superseded(winner: C, claims: Sequence[C]) -> tuple[Superseded[C], ...]:
     """Return the link of every claim that is not the winner itself; equal records are still two claims."""
     place = next(position for position, claim in enumerate(claims) if claim is winner)
     return tuple(Superseded(claim, by=winner) for position, claim in enumerate(claims) if position != place)
+
+
+def _is_repeated(place: int, keys: Sequence[str]) -> bool:
+    """Tell whether the words at `place` stand in those of another place, or are the same as earlier ones."""
+    key = keys[place]
+    return any(
+        key in other and (key != other or rival < place) for rival, other in enumerate(keys) if rival != place
+    )
+
+
+def _words(content: str) -> str:
+    """Return the words of `content`, each between two spaces, so that ``in`` compares whole words."""
+    words = [_bare(word) for word in folded(content).split()]
+    return " ".join(["", *words, ""])
+
+
+def _bare(word: str) -> str:
+    """Return `word` without the punctuation around it; a word of nothing else stays."""
+    start, end = 0, len(word)
+    while start < end and is_closing_punctuation(word[start]):
+        start += 1
+    while end > start and is_closing_punctuation(word[end - 1]):
+        end -= 1
+    return word[start:end] or word

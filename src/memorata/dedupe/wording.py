@@ -80,38 +80,19 @@ class Wording:
 
 
 def wording(text: str) -> Wording:
-    """Return the wording of a text.
-
-    Examples
-    --------
-    >>> read = wording("Anna doesn't like the 2 dogs.")
-    >>> [word.text for word in read.claim], read.numbers, read.negated
-    (['anna', 'like', '2', 'dogs'], ('2',), True)
-    """
+    """Return the wording of a text."""
     return _read(checks.text("text", text))
 
 
 def words_in(text: str) -> Iterator[Word]:
-    """Yield the words of a text in order, folded and without punctuation; whoever knows enough stops reading.
-
-    Examples
-    --------
-    >>> [word.text for word in words_in("Anna can't swim!")]
-    ['anna', 'can', 'not', 'swim']
-    """
+    """Yield the words of a text in order, folded and without punctuation."""
     pattern, read = _readable(checks.text("text", text))
     for found in pattern.finditer(read):
         yield from spelt(found.group())
 
 
 def pieces(text: str) -> list[str]:
-    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written.
-
-    Examples
-    --------
-    >>> pieces("Anna's 2 dogs, she can't!")
-    ["Anna's", '2', 'dogs', ',', 'she', "can't", '!']
-    """
+    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written."""
     pattern, read = _readable(checks.text("text", text))
     return pattern.findall(read)
 
@@ -148,13 +129,7 @@ def _read(text: str) -> Wording:
 
 @lru_cache(maxsize=8_192)
 def spelt(raw: str) -> tuple[Word, ...]:
-    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot.
-
-    Examples
-    --------
-    >>> [[word.text for word in spelt(piece)] for piece in ("Anna's", "can't", "!")]
-    [['anna'], ['can', 'not'], []]
-    """
+    """Return what is compared of a piece of text: one word, mostly; two for a contraction, none for a dot."""
     if raw.isascii() and raw.isalpha():
         return (Word(raw.lower(), raw[0].isupper()),)
     if not any(character.isalnum() for character in raw):
@@ -168,13 +143,7 @@ def spelt(raw: str) -> tuple[Word, ...]:
 
 
 def same_word(a: Word, b: Word) -> bool:
-    """Tell whether two words are one: equal, or two forms of a word that is not a name or a number.
-
-    Examples
-    --------
-    >>> same_word(Word("likes"), Word("like")), same_word(Word("anna", True), Word("annas", True))
-    (True, False)
-    """
+    """Tell whether two words are one: equal, or two forms of a word that is not a name or a number."""
     if a.text == b.text:
         return True
     # Endings leave at least this much of a word.
@@ -182,13 +151,7 @@ def same_word(a: Word, b: Word) -> bool:
 
 
 def root(word: Word) -> str:
-    """Return what the forms of a word have in common; a name or a number has no forms.
-
-    Examples
-    --------
-    >>> root(Word("likes")), root(Word("like")), root(Word("james", True))
-    ('lik', 'lik', 'james')
-    """
+    """Return what the forms of a word have in common; a name or a number has no forms."""
     return word.text if word.name or word.number else _stem(word.text)
 
 
@@ -198,11 +161,6 @@ def settled(word: str) -> str:
 
     A name has no endings, and still is the same word as others that end where it does; so whatever two words
     have in common for :func:`root`, they have it in common here.
-
-    Examples
-    --------
-    >>> settled("likes"), settled("workings"), settled("tea")
-    ('lik', 'work', 'tea')
     """
     # What comes of it is kept; what it takes on the way need not be.
     while (shorter := _shortened(word)) != word:
@@ -240,18 +198,6 @@ def spelling(words: Sequence[str]) -> tuple[str, ...]:
     """Return what the words of one statement have in common, however they are joined: letters, and numbers.
 
     "Data base" and "database" are one word; but "1 23" and "12 3" are not the same numbers.
-
-    Parameters
-    ----------
-    words
-        The words of a text, as :func:`shortenings` returns them.
-
-    Examples
-    --------
-    >>> spelling(["data-base", "12"]) == spelling(["data", "base", "12"])
-    True
-    >>> spelling(["1", "23"]) == spelling(["12", "3"])
-    False
     """
     return "".join(words).replace("-", ""), *[word for word in words if word[:1].isdigit()]
 
@@ -259,17 +205,7 @@ def spelling(words: Sequence[str]) -> tuple[str, ...]:
 def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return the words of a text without fillers, and those of all texts that it goes on from.
 
-    Parameters
-    ----------
-    text
-        A text; ``extends(text, other)`` holds just if the words of `other` are in the list.
-
-    Examples
-    --------
-    >>> shortenings("The user prefers dark mode")[1]
-    [('user', 'prefers', 'dark'), ('user', 'prefers'), ('user',)]
-    >>> shortenings("Anna stays until May")[1]
-    [('anna', 'stays', 'until')]
+    ``extends(text, other)`` holds just if the words of `other` are in the list.
     """
     core = _core(checks.text("text", text))
     words = tuple([word.text for word in core])

@@ -7,7 +7,7 @@ by its subject (:func:`~memorata.dedupe.statements.denial_pairs`). Only other wo
 are asked for, are looked for by likeness (:class:`~memorata.engine.likeness.Likeness`).
 
 Candidates are verified by their cosines, all at once, and then read word by word
-(:func:`~memorata.dedupe.near.judge`).
+(:func:`~memorata.dedupe.verification.judge`).
 
 A group is a memory that stays and those that directly repeat it: a likeness is not handed on along a chain.
 """
@@ -22,14 +22,12 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.dedupe.claims import is_correction
-from memorata.dedupe.clusters import clusters, groups
-from memorata.dedupe.decisions import Decision, Verdict
-from memorata.dedupe.methods import Method, method_for
-from memorata.dedupe.near import judge
-from memorata.dedupe.signatures import Signer
+from memorata.dedupe.decisions import Decision, Verdict, is_correction
+from memorata.dedupe.minhash import Signer
+from memorata.dedupe.pairs import Method, clusters, groups, method_for
 from memorata.dedupe.statements import denial_pairs, paraphrase_keys, statement_pairs
 from memorata.dedupe.strategies import precedence, resolve
+from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.engine.likeness import Likeness, Progress, joined, most_alike
 from memorata.model.memory import Memory
@@ -140,7 +138,7 @@ class DuplicateSearch:
         first = links.first
         texts, given = [memories[place].content for place in first], [vectors[place] for place in first]
         pairs = statement_pairs(
-            texts, largest=_BUCKET, read=lambda done: progress("reading words", done, len(texts))
+            texts, largest=_BUCKET, progress=lambda done: progress("reading words", done, len(texts))
         )
         denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
         likeness = Likeness(self.threshold, self.signer)

@@ -92,8 +92,8 @@ class DuplicateGroups:
         progress
             Told what is being done, how much of it is done, and how much there is.
         """
-        from memorata.dedupe.near import is_turn
         from memorata.dedupe.strategies import STRATEGIES
+        from memorata.dedupe.verification import is_turn
         from memorata.engine.duplicate_search import DuplicateSearch
         from memorata.engine.rensa_signer import usual_signer
 
@@ -325,7 +325,7 @@ class DuplicateGroups:
         return tuple(decided)
 
     def _duplicate_threshold(self) -> float:
-        from memorata.dedupe.near import duplicate_cosine
+        from memorata.dedupe.verification import duplicate_cosine
 
         return duplicate_cosine(
             0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold

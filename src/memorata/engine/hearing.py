@@ -2,9 +2,9 @@
 
 Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
 nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
-(:mod:`memorata.dedupe.near`). What only repeats an older memory is written all the same, superseded by
-it from the start; the older one gains a mention and, at most once a day, some confidence. The same candidates
-are read for contradictions, which are noted and nothing more.
+(:mod:`memorata.dedupe.verification`). What only repeats an older memory is written all the same, superseded
+by it from the start; the older one gains a mention and, at most once a day, some confidence. The same
+candidates are read for contradictions, which are noted and nothing more.
 
 The transaction holds the only right to write, so of two processes that say the same thing at the same time
 the second finds what the first has said.
@@ -22,7 +22,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import Verdict
-from memorata.dedupe.near import is_turn, judge
+from memorata.dedupe.verification import is_turn, judge
 from memorata.dedupe.wording import extends
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.index.lexical import LexicalQuery

@@ -15,14 +15,10 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.dedupe.bands import bands_for
-from memorata.dedupe.clusters import groups
-from memorata.dedupe.collisions import colliding_pairs
 from memorata.dedupe.fingerprint import normalised
-from memorata.dedupe.methods import Method
-from memorata.dedupe.near import ALONE_JACCARD
-from memorata.dedupe.pairs import near_pairs
-from memorata.dedupe.signatures import Keys, Signer, agreement, band_keys, direction_keys
+from memorata.dedupe.minhash import Keys, Signer, agreement, band_keys, bands_for, direction_keys
+from memorata.dedupe.pairs import Method, colliding_pairs, groups, near_pairs
+from memorata.dedupe.verification import ALONE_JACCARD
 from memorata.embed.vectors import unit_rows
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.port import Floats

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.dedupe.signatures import ShingleSigner, Signatures, Signer, shingle_hashes
+from memorata.dedupe.minhash import ShingleSigner, Signatures, Signer, shingle_hashes
 from memorata.model import checks
 
 _AT_ONCE: Final = 1_000
@@ -34,7 +34,7 @@ class RensaSigner:
         self._seed = checks.whole("seed", seed)
 
     def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
-        """Return one row for each text; see :class:`~memorata.dedupe.signatures.ShingleSigner`."""
+        """Return one row for each text; see :class:`~memorata.dedupe.minhash.ShingleSigner`."""
         from rensa import RMinHash
 
         given, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)

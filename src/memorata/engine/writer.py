@@ -117,7 +117,7 @@ class Writer:
         return entries
 
     def _deduplicated(self, entries: Sequence[Entry], mode: Duplicates) -> Heard:
-        from memorata.dedupe.near import duplicate_cosine
+        from memorata.dedupe.verification import duplicate_cosine
         from memorata.engine.hearing import Hearing
 
         noise = 0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold

@@ -93,7 +93,7 @@ class OpeningStore:
 
     def _note_openings(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
-        from memorata.dedupe.near import is_turn
+        from memorata.dedupe.verification import is_turn
 
         for each in added:
             # Out of the table while it grows: one that somebody interrupted has no use.

@@ -275,7 +275,7 @@ def _add_addresses(
     together: bool,
 ) -> None:
     """Let a batch be found by the hashes of its texts, and of what was embedded."""
-    from memorata.dedupe.near import is_turn
+    from memorata.dedupe.verification import is_turn
 
     number, first = namespace.number, namespace.slots
     said, embedded = place(number, first), vectors_place(embedder[0] if embedder else 0, number, first)

@@ -1,22 +1,30 @@
-"""MinHash signatures of texts, and sign bits of vectors: they agree as often as their owners are alike.
+"""MinHash and LSH: signatures whose columns agree as often as their owners are alike, and how they are cut.
 
-MinHash is Broder, "On the resemblance and containment of documents" (SEQUENCES 1997): under a random order of
-all shingles, two texts have the same smallest shingle with the probability of their Jaccard index. Sign bits
-are Charikar, "Similarity estimation techniques from rounding algorithms" (STOC 2002): two vectors fall on the
-same side of a random plane with probability 1 - θ/π. Both are pure numpy, over all texts at once; a library
-may take the place of the first (:class:`Signer`).
+The resemblance of two texts is the Jaccard index of their sets of shingles, and under a random order of all
+shingles two texts have the same smallest one with that probability: Broder, "On the resemblance and
+containment of documents" (SEQUENCES 1997). Of vectors, two fall on the same side of a random plane with
+probability 1 - θ/π: Charikar, "Similarity estimation techniques from rounding algorithms" (STOC 2002). Both
+are pure numpy, over all texts at once; a library may take the place of the first (:class:`Signer`).
+
+A signature of b·r hashes is cut into b bands of r rows; two texts of Jaccard similarity s agree on one band
+with probability s^r, and become a candidate pair when they agree on at least one (Indyk and Motwani,
+"Approximate nearest neighbors", STOC 1998, in the form of Leskovec, Rajaraman and Ullman, "Mining of Massive
+Datasets", section 3.4). The well-known (1/b)^(1/r) is where the curve is steep, not where it is safe: a pair
+at that similarity is missed with probability (1 - 1/b)^b, about 36 %. :func:`bands_for` works from the
+probability of a miss instead.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from memorata.dedupe.bands import Banding
+from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.checks import Rows
 from memorata.model.errors import InvalidArgument
@@ -27,14 +35,132 @@ Signatures = npt.NDArray[np.uint32]
 Keys = npt.NDArray[np.uint64]
 """One number for each item; equal for those that agree on a band."""
 
-_AT_ONCE: Final = 1 << 17
+_MAX_SHINGLES: Final = 1 << 17
 """How many shingles are hashed together: few enough that they stay in the processor's cache."""
-_MOST_BITS: Final = 64
-_BANDS_AT_ONCE: Final = 16
-_ROWS_AT_ONCE: Final = 4_096
+_MAX_PLANES: Final = 64
+_BAND_BLOCK: Final = 16
+_ROW_BLOCK: Final = 4_096
 _EMPTY: Final = np.uint32(0xFFFFFFFF)
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _MIX: Final = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def character_shingles(text: str, size: int = 3) -> frozenset[str]:
+    """Return every run of `size` characters of `text`.
+
+    A shorter text is its own only shingle, so that "hi" still equals "hi"; the empty text has none. Case and
+    spacing count; :func:`~memorata.dedupe.fingerprint.normalised` takes them away.
+    """
+    checks.text("text", text)
+    size = checks.whole("size", size, 1)
+    if len(text) < size:
+        return frozenset({text} if text else ())
+    return frozenset(text[start : start + size] for start in range(len(text) - size + 1))
+
+
+def jaccard(a: AbstractSet[str], b: AbstractSet[str]) -> float:
+    """Return the Jaccard index of two sets: |a ∩ b| / |a ∪ b|; two empty sets are the same set: 1.
+
+    Examples
+    --------
+    >>> jaccard(character_shingles("banana"), character_shingles("bandana"))
+    0.3333333333333333
+    >>> jaccard(frozenset(), frozenset()), jaccard(frozenset({"tea"}), frozenset())
+    (1.0, 0.0)
+    """
+    for argument, value in (("a", a), ("b", b)):
+        if not isinstance(value, AbstractSet):
+            raise InvalidArgument(argument, value, "a set of shingles")
+    shared = len(a & b)
+    union = len(a) + len(b) - shared
+    return shared / union if union else 1.0
+
+
+@frozen
+class Banding:
+    """How a signature is cut: `bands` bands of `rows` hashes each."""
+
+    bands: int
+    rows: int
+
+    def __post_init__(self) -> None:
+        checks.whole("bands", self.bands, 1)
+        checks.whole("rows", self.rows, 1)
+
+    @property
+    def permutations(self) -> int:
+        """How many hashes of the signature are used: bands × rows."""
+        return self.bands * self.rows
+
+
+def lsh_threshold(bands: int, rows: int) -> float:
+    """Return the similarity at which the curve of candidates is about steepest: (1/bands)^(1/rows).
+
+    Examples
+    --------
+    >>> [round(lsh_threshold(*banding), 3) for banding in ((20, 5), (16, 8), (10, 10))]
+    [0.549, 0.707, 0.794]
+    """
+    return float((1.0 / checks.whole("bands", bands, 1)) ** (1.0 / checks.whole("rows", rows, 1)))
+
+
+def miss_probability(similarity: float, bands: int, rows: int) -> float:
+    """Return the probability that a pair of this Jaccard similarity is missed: (1 - similarity^rows)^bands.
+
+    Examples
+    --------
+    >>> round(miss_probability(0.8, 20, 5), 5)
+    0.00036
+    >>> round(miss_probability(lsh_threshold(20, 5), 20, 5), 3)
+    0.358
+    """
+    similarity = checks.probability("similarity", similarity)
+    bands, rows = checks.whole("bands", bands, 1), checks.whole("rows", rows, 1)
+    return float((1.0 - similarity**rows) ** bands)
+
+
+def bands_for(threshold: float, permutations: int, miss: float = 0.01) -> Banding:
+    """Return the most selective banding that misses a pair at `threshold` with probability at most `miss`.
+
+    Pairs above the threshold are missed more rarely still. Most selective means the most rows, and then the
+    fewest bands: with the miss fixed, a pair of similarity s below the threshold t becomes a candidate with
+    probability of about ln(1/miss)·(s/t)^rows, which every further row makes smaller.
+
+    Parameters
+    ----------
+    threshold
+        The Jaccard similarity from which two texts are near-duplicates; above 0, at most 1.
+    permutations
+        How many hashes a signature has. The banding uses at most that many.
+    miss
+        The accepted probability of missing a pair at the threshold; above 0, below 1.
+
+    Raises
+    ------
+    InvalidArgument
+        Also when no banding of so few permutations is safe enough; the message says about how many would do.
+
+    Examples
+    --------
+    >>> bands_for(0.8, 128)
+    Banding(bands=16, rows=6)
+    >>> round(miss_probability(0.8, 16, 6), 4)
+    0.0077
+    """
+    threshold = checks.above("threshold", checks.probability("threshold", threshold), 0.0)
+    permutations = checks.whole("permutations", permutations, 1)
+    miss = checks.above("miss", checks.probability("miss", miss), 0.0)
+    if miss == 1.0:
+        raise InvalidArgument("miss", miss, "a number above 0 and below 1")
+    for rows in range(permutations, 0, -1):
+        most = permutations // rows
+        if miss_probability(threshold, most, rows) <= miss:
+            safe = (bands for bands in range(1, most + 1) if miss_probability(threshold, bands, rows) <= miss)
+            return Banding(next(safe), rows)
+    # One row per band needs the fewest hashes; their number is an estimate because logarithms round.
+    needed = math.log(miss) / math.log1p(-threshold)
+    expected = f"about {needed:,.0f} or more to miss at most {miss:g} of pairs at similarity {threshold:g}"
+    raise InvalidArgument("permutations", permutations, expected)
 
 
 class Signer(Protocol):
@@ -42,7 +168,6 @@ class Signer(Protocol):
 
     def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
         """Return one row for each text, of so many columns."""
-        ...
 
 
 class ShingleSigner:
@@ -70,16 +195,16 @@ class ShingleSigner:
         >>> bool(0.8 < shared[0] < 0.95), bool(shared[1] < 0.05)  # their Jaccard indices are 7/8 and 0
         (True, True)
         """
-        given, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
+        checked, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
         multiply, add = _permutations(count, self._seed)
-        rows = np.full((len(given), count), _EMPTY, np.uint32)
+        rows = np.full((len(checked), count), _EMPTY, np.uint32)
         start = 0
-        while start < len(given):
+        while start < len(checked):
             end, letters = start, 0
-            while end < len(given) and (letters == 0 or letters + len(given[end]) <= _AT_ONCE):
-                letters += len(given[end])
+            while end < len(checked) and (letters == 0 or letters + len(checked[end]) <= _MAX_SHINGLES):
+                letters += len(checked[end])
                 end += 1
-            hashes, firsts, owners = shingle_hashes(given[start:end], self._size)
+            hashes, firsts, owners = shingle_hashes(checked[start:end], self._size)
             if owners.size:
                 block = np.empty((count, owners.size), np.uint32)
                 for column in range(count):
@@ -93,21 +218,7 @@ class ShingleSigner:
 def shingle_hashes(
     texts: Sequence[str], size: int
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the hashes of all shingles of all texts, where each text's begin, and which texts have any.
-
-    Parameters
-    ----------
-    texts
-        Any texts; one shorter than a shingle is its own only shingle, an empty one has none.
-    size
-        Characters per shingle, at least 1.
-
-    Examples
-    --------
-    >>> hashes, firsts, owners = shingle_hashes(["tea", "", "teas"], 3)
-    >>> len(hashes), firsts.tolist(), owners.tolist(), bool(hashes[0] == hashes[1])
-    (3, [0, 1], [0, 2], True)
-    """
+    """Return the hashes of all shingles of all texts, where each text's begin, and which texts have any."""
     texts, size = checks.texts("texts", texts), checks.whole("size", size, 1)
     lengths = np.array([len(text) for text in texts], np.intp)
     letters = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
@@ -133,25 +244,12 @@ def shingle_hashes(
 def direction_keys(vectors: Rows, banding: Banding, *, seed: int = 1) -> Iterator[Keys]:
     """Yield, band by band, a number for each vector: on which sides of the band's planes it lies.
 
-    Parameters
-    ----------
-    vectors
-        One row for each text.
-    banding
-        How many bands, and how many planes each has: at most 64.
-    seed
-        Chooses the planes.
-
-    Examples
-    --------
-    >>> keys = list(direction_keys([[1.0, 0.0], [1.0, 0.1], [-1.0, 0.0]], Banding(8, 4)))
-    >>> sum(int(band[0] == band[1]) for band in keys) > 6, any(band[0] == band[2] for band in keys)
-    (True, False)
+    A band has at most 64 planes; the seed chooses them.
     """
     rows = checks.matrix("vectors", vectors)
     seed = checks.whole("seed", seed)
-    if not isinstance(banding, Banding) or banding.rows > _MOST_BITS:
-        raise InvalidArgument("banding", banding, f"a Banding of at most {_MOST_BITS} rows")
+    if not isinstance(banding, Banding) or banding.rows > _MAX_PLANES:
+        raise InvalidArgument("banding", banding, f"a Banding of at most {_MAX_PLANES} rows")
     # Only directions count, and the components of huge vectors do not fit into float32.
     largest = np.abs(rows).max(axis=1, initial=0.0)[:, None]
     unit = np.divide(rows, largest, out=np.zeros_like(rows), where=largest > 0.0)
@@ -159,21 +257,7 @@ def direction_keys(vectors: Rows, banding: Banding, *, seed: int = 1) -> Iterato
 
 
 def band_keys(signatures: Signatures, banding: Banding) -> Iterator[Keys]:
-    """Yield, band by band, a number for each row of some signatures: the same for rows that agree on it.
-
-    Parameters
-    ----------
-    signatures
-        One row for each item; at least bands × rows columns.
-    banding
-        How the columns are cut.
-
-    Examples
-    --------
-    >>> rows = np.array([[1, 2, 3, 4], [1, 2, 9, 9]], np.uint32)
-    >>> [bool(keys[0] == keys[1]) for keys in band_keys(rows, Banding(2, 2))]
-    [True, False]
-    """
+    """Yield, band by band, a number for each row of some signatures: the same for rows that agree on it."""
     if not isinstance(banding, Banding):
         raise InvalidArgument("banding", banding, "a Banding")
     if (
@@ -188,26 +272,20 @@ def band_keys(signatures: Signatures, banding: Banding) -> Iterator[Keys]:
 
 
 def agreement(cosine: float) -> float:
-    """Return how often the sign bits of two vectors agree: ``1 - arccos(cosine)/π``.
-
-    Examples
-    --------
-    >>> agreement(1.0), agreement(0.0), round(agreement(0.92), 3)
-    (1.0, 0.5, 0.872)
-    """
+    """Return how often the sign bits of two vectors agree: ``1 - arccos(cosine)/π``."""
     return 1.0 - math.acos(checks.within("cosine", cosine, -1.0, 1.0)) / math.pi
 
 
 def _direction_keys(rows: npt.NDArray[np.float32], banding: Banding, seed: int) -> Iterator[Keys]:
     width, bits = rows.shape[1], banding.rows
-    for start in range(0, banding.bands, _BANDS_AT_ONCE):
-        some = min(_BANDS_AT_ONCE, banding.bands - start)
+    for start in range(0, banding.bands, _BAND_BLOCK):
+        some = min(_BAND_BLOCK, banding.bands - start)
         planes = _normal(width * bits * some, seed + start).reshape(width, some * bits).astype(np.float32)
         packed = np.zeros((len(rows), some, 8), np.uint8)
-        for first in range(0, len(rows), _ROWS_AT_ONCE):
-            sides = rows[first : first + _ROWS_AT_ONCE] @ planes >= 0
+        for first in range(0, len(rows), _ROW_BLOCK):
+            sides = rows[first : first + _ROW_BLOCK] @ planes >= 0
             bytes_ = np.packbits(sides.reshape(-1, some, bits), axis=2)
-            packed[first : first + _ROWS_AT_ONCE, :, : bytes_.shape[2]] = bytes_
+            packed[first : first + _ROW_BLOCK, :, : bytes_.shape[2]] = bytes_
         for band in range(some):
             yield np.ascontiguousarray(packed[:, band]).view(np.uint64)[:, 0]
 

@@ -10,12 +10,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Annotated, Final
 
-from memorata.dedupe.claims import is_correction
 from memorata.dedupe.contradiction import contradiction
-from memorata.dedupe.decisions import DUPLICATE_COSINE, Decision, Verdict, decide
+from memorata.dedupe.decisions import DUPLICATE_COSINE, ROUNDING, Decision, Verdict, decide, is_correction
 from memorata.dedupe.fingerprint import folded, normalised
-from memorata.dedupe.rounding import ROUNDING
-from memorata.dedupe.shingles import character_shingles, jaccard
+from memorata.dedupe.minhash import character_shingles, jaccard
 from memorata.dedupe.wording import extends, same_statement, wording
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -70,13 +68,7 @@ def is_turn(memory: Memory) -> bool:
 
 
 def resemblance(a: str, b: str) -> float:
-    """Return the Jaccard index of the character shingles of two texts, case, spacing and last stops aside.
-
-    Examples
-    --------
-    >>> resemblance("Green tea.", "green  tea"), round(resemblance("green tea", "green teas"), 3)
-    (1.0, 0.875)
-    """
+    """Return the Jaccard index of the character shingles of two texts, case, spacing and last stops aside."""
     one, other = normalised(checks.text("a", a)), normalised(checks.text("b", b))
     return jaccard(character_shingles(one), character_shingles(other))
 
