@@ -20,14 +20,16 @@ _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
 """What has happened to a namespace that is another than it was: everything is gone, and names mean others."""
 _LINK: Final = (
-    # What took the place of others may assert what those do.
+    # What took the place of others may assert what those do. Of the branches of a CASE, unlike those of an
+    # OR, SQLite computes no more than it needs.
     "SELECT m.slot, m.entities, m.session, m.position, m.supersedes, "
     "m.forgotten_at IS NULL AND m.superseded_by IS NULL, m.expires_at, "
-    "EXISTS (SELECT 1 FROM relations r WHERE +r.namespace = m.namespace AND r.memory = m.number) OR ("
-    "EXISTS (SELECT 1 FROM memories l WHERE +l.namespace = m.namespace AND l.superseded_by = m.id) "
-    "AND EXISTS (SELECT 1 FROM relations r JOIN memories l ON l.namespace = r.namespace "
-    "AND l.number = r.memory WHERE r.namespace = m.namespace AND l.superseded_by IS NOT NULL)) "
-    "FROM memories m WHERE +m.namespace = ? AND "
+    "CASE WHEN EXISTS (SELECT 1 FROM relations r WHERE +r.namespace = m.namespace AND r.memory = m.number) "
+    "THEN 1 WHEN NOT EXISTS "
+    "(SELECT 1 FROM memories l WHERE +l.namespace = m.namespace AND l.superseded_by = m.id) "
+    "THEN 0 WHEN EXISTS (SELECT 1 FROM relations r JOIN memories l ON l.namespace = r.namespace "
+    "AND l.number = r.memory WHERE r.namespace = m.namespace AND l.superseded_by IS NOT NULL) "
+    "THEN 1 ELSE 0 END FROM memories m WHERE +m.namespace = ? AND "
 )
 
 
