@@ -25,10 +25,10 @@ from memorata.store.saved_settings import SavedSetting
 
 RECIPE: Final = "recipe"
 IN_USE: Final = "recipe in use"
-"""Kinds of lessons: a recipe, and which one is in use."""
+"""Kinds of saved settings: a recipe, and which one is in use."""
 RESERVED: Final = ("rollback", "use", "engine")
 """Words that mean something else where the name of a recipe may stand."""
-_Lessons: TypeAlias = list[SavedSetting]
+_Versions: TypeAlias = list[SavedSetting]
 _NAME: Final = re.compile(r"[\w.+-]{1,64}")
 
 
@@ -152,7 +152,7 @@ class Recipes:
         """Return the saved recipes by name, each in its latest version."""
         path = self._runtime.path(namespace)
         used = self._saved.in_use(path)
-        versions: dict[str, _Lessons] = {}
+        versions: dict[str, _Versions] = {}
         for each in self._store.saved_settings.list(path, RECIPE):
             versions.setdefault(each.name, []).append(each)
         return tuple(
@@ -209,9 +209,9 @@ class Recipes:
         return self.get(name if name is not None and len(found) > 1 else None, namespace=path)
 
 
-def recipe_of(lesson: SavedSetting) -> Recipe:
-    """Return a recipe from the lesson it was saved as."""
-    return recipe_from(lesson.data)
+def recipe_of(saved: SavedSetting) -> Recipe:
+    """Return a recipe from the setting it was saved as."""
+    return recipe_from(saved.data)
 
 
 def recipe_from(data: Mapping[str, Any]) -> Recipe:

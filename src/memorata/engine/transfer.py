@@ -6,7 +6,7 @@ meanwhile: what changed while a pass was under way is looked at in the next one,
 At the end both sides are read and compared, memory by memory.
 
 What is copied is what was said: memories, hidden ones too and which of those repeat others, entities and
-relations. Logs of recalls, lessons, runs over duplicates and keys stay where they are.
+relations. Logs of recalls, saved settings, runs over duplicates and keys stay where they are.
 """
 
 from __future__ import annotations

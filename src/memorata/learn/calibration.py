@@ -164,7 +164,7 @@ def out_of_fold(
 FITS: Final[Mapping[str, Callable[..., Any]]] = {"isotonic": fit_isotonic, "logistic": fit_logistic}
 """The curves from similarity to probability."""
 CALIBRATION: Final = "calibration"
-"""The kind of lesson."""
+"""The kind of saved setting."""
 
 
 @frozen(eq=False)

@@ -28,7 +28,7 @@ from memorata.store.exposures import Exposure
 from memorata.store.saved_settings import SavedSetting
 
 EXPERIMENT: Final = "experiment"
-"""The kind of lesson."""
+"""The kind of saved setting."""
 METHODS: Final = ("split", "interleave")
 """Divide users among variants, or show two variants in one list."""
 _GOOD: Final = frozenset({Signal.CLICK, Signal.THUMBS_UP, Signal.RELEVANT})
@@ -367,12 +367,12 @@ def _data(running: RunningExperiment) -> dict[str, Any]:
     }
 
 
-def _read(lesson: SavedSetting) -> RunningExperiment:
-    data = lesson.data
+def _read(saved: SavedSetting) -> RunningExperiment:
+    data = saved.data
     variants = tuple(Variant(each["name"], each["weight"], each["settings"]) for each in data["variants"])
     stopped = data["stopped"]
     return RunningExperiment(
-        Experiment(lesson.name, variants),
+        Experiment(saved.name, variants),
         recipe_from(data["recipe"]),
         data["method"],
         data["least_users"],

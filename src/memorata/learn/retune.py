@@ -164,7 +164,7 @@ def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
 RETUNED: Final = "retuned"
 """The name of the recipe whose threshold follows the feedback."""
 RECORD: Final = "retune"
-"""The kind of lesson that records a decision."""
+"""The kind of saved setting that records a decision."""
 WEEK: Final = timedelta(days=7)
 _CALIBRATED: Final = -1.0
 
