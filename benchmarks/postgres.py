@@ -95,7 +95,8 @@ def beside(options: argparse.Namespace, server: Running, folder: Path, size: int
     }
     with ExitStack() as stack:
         processes = started(stack, editions, folder / "bytecode")
-        for figure in compared(processes, places, size, questions=options.questions, writes=options.singles):
+        wanted = {"questions": options.questions, "writes": options.singles}
+        for figure in compared(processes, places, size, **wanted, slower={"in a file": _SLOWER}):
             progress(f"  {figure.what}: {figure.measured}")
             yield figure
         # Opened again, nobody has anything of the namespace in memory: its first answer loads it.
