@@ -199,14 +199,14 @@ def _value(one: Wording, other: Wording, difference: _Difference) -> Hint | None
         return None
     if (_days(before) or _days(after)) and (slots != {"time"} or _days(before) != _days(after)):
         return None
-    said = f"another {sorted(slots)[0]}"
+    value = f"another {sorted(slots)[0]}"
     if any(word.text in CHANGES for word in other.words):
-        return _hint(Cue.CHANGE, difference, f"the newer one tells of a change: {said}")
+        return _hint(Cue.CHANGE, difference, f"the newer one tells of a change: {value}")
     if len(before) > 2 or len(after) > 2 or not _parallel(one, other) or not _in_one_place(one, other):
         return None
     if not (slots - _SEVERAL or _days(before)) or (slots & _NAMED and not _differ_by_name(difference)):
         return None
-    return _hint(Cue.VALUE, difference, f"{said}, where there is one at a time")
+    return _hint(Cue.VALUE, difference, f"{value}, where there is one at a time")
 
 
 def _hint(cue: Cue, difference: _Difference, reason: str) -> Hint:
@@ -234,13 +234,13 @@ def _beginning(text: str) -> tuple[Word, ...]:
 
     Most pairs have two subjects, and of those no more is read.
     """
-    found: list[Word] = []
+    first: list[Word] = []
     for word in words_in(text):
         if word.text not in PASSED:
-            found.append(spoken(word))
-            if len(found) == 2:
+            first.append(spoken(word))
+            if len(first) == 2:
                 break
-    return tuple(found)
+    return tuple(first)
 
 
 @frozen
@@ -296,7 +296,7 @@ def _difference(one: tuple[Word, ...], other: tuple[Word, ...]) -> _Difference:
 
 
 def _same_subject(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
-    """Tell whether the words that a claim begins with are the same on both sides, changes left aside.
+    """Return whether the words that a claim begins with are the same on both sides, changes left aside.
 
     That is one word, or two where the first says whose: "my sister".
     """
@@ -305,19 +305,19 @@ def _same_subject(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
 
 
 def _slots(read: Wording) -> set[str]:
-    found = {SLOTS[word.text] for word in read.words if word.text in SLOTS}
+    slots = {SLOTS[word.text] for word in read.words if word.text in SLOTS}
     # "Lives are at stake": what a sentence begins with is its subject, and no verb.
-    return found - {"residence", "work"} if read.claim[0].text in SLOTS else found
+    return slots - {"residence", "work"} if read.claim[0].text in SLOTS else slots
 
 
 def _parallel(one: Wording, other: Wording) -> bool:
-    """Tell whether the words of both slots are the same, so that what differs is the value in them."""
+    """Return whether the words of both slots are the same, so that what differs is the value in them."""
     slots = [[word.text for word in read.claim if word.text in SLOTS] for read in (one, other)]
     return bool(slots[0]) and slots[0] == slots[1]
 
 
 def _in_one_place(one: Wording, other: Wording) -> bool:
-    """Tell whether the two differ in one place, and there in nothing but the value.
+    """Return whether the two differ in one place, and there in nothing but the value.
 
     "On Saturday" and "in Rome" are not two values of one slot: the preposition is another.
     """
@@ -331,12 +331,12 @@ def _in_one_place(one: Wording, other: Wording) -> bool:
 
 
 def _days(words: list[Word]) -> bool:
-    """Tell whether a value is a day or a time of day."""
+    """Return whether a value is a day or a time of day."""
     return any(word.text in WEEK for word in words)
 
 
 def _differ_by_name(difference: _Difference) -> bool:
-    """Tell whether both sides name somebody or something else, which makes them two statements."""
+    """Return whether both sides name somebody or something else, which makes them two statements."""
     before = {word.text for word in difference.before if word.name and not word.number}
     after = {word.text for word in difference.after if word.name and not word.number}
     return bool(before and after)
@@ -348,7 +348,7 @@ def _is_year(word: Word) -> bool:
 
 
 def _is_name(number: Word, read: Wording) -> bool:
-    """Tell whether a number belongs to the name of the subject, as in "room 12": it stands right after it."""
+    """Return whether a number belongs to the name of the subject, as in "room 12": right after it."""
     place = [word.text for word in read.words].index(number.text)
     ahead = [word for word in read.words[:place] if word.text not in LIGHT]
     return len(ahead) <= 1 and (not ahead or (read.words[place - 1] is ahead[0] and ahead[0] is not _ME))

@@ -173,7 +173,7 @@ def check_claim(argument: str, claim: Claim) -> None:
 
 
 def is_correction(claim: Claim) -> bool:
-    """Tell whether `claim` sets another one right."""
+    """Return whether `claim` sets another one right."""
     return claim.category == CORRECTION
 
 

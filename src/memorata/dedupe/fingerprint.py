@@ -92,5 +92,5 @@ def folded(content: str) -> str:
 
 
 def is_closing_punctuation(character: str) -> bool:
-    """Tell whether one character is punctuation that a text or a word can lose without saying less."""
+    """Return whether one character is punctuation that a text or a word can lose without saying less."""
     return character not in _SIGNS and unicodedata.category(character).startswith("P")

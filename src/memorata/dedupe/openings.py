@@ -79,7 +79,7 @@ def gist(text: str) -> Gist:
         words |= bits
         kinds |= slots
     # A text of nothing but fillers is compared by those.
-    letters = "".join([each[1] for each in read]) or "".join([each[0] for each in read])
+    letters = "".join([part[1] for part in read]) or "".join([part[0] for part in read])
     return Gist(words, kinds, zlib.crc32(letters.encode("utf-8", "surrogatepass")))
 
 
@@ -100,7 +100,7 @@ def _read(piece: str) -> tuple[str, str, int, int]:
     """Return what a piece of text adds to a gist: fillers, other letters, its bits as words, and as kinds."""
     fillers = letters = ""
     words = kinds = 0
-    # Most pieces are a word that nobody else will ask for again.
+    # Most pieces are one plain word.
     plain = piece.isascii() and piece.isalpha()
     for text in (piece.lower(),) if plain else [word.text for word in spelt(piece)]:
         if text in FILLERS:
@@ -108,7 +108,7 @@ def _read(piece: str) -> tuple[str, str, int, int]:
             continue
         letters += text.replace("-", "")
         said = spoken(Word(text)).text if text in _PRONOUNS else text
-        # Kept with the piece, and asked for by nobody else.
+        # Cached with the piece, so not in the cache of its own.
         root = settled.__wrapped__(said)
         if text not in PASSED and root not in _SLOT_WORDS:
             words |= 1 << zlib.crc32(root.encode("utf-8", "surrogatepass")) % BITS
@@ -119,7 +119,7 @@ def _read(piece: str) -> tuple[str, str, int, int]:
     return fillers, letters, words, kinds
 
 
-def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
+def are_close(one: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
     """Return the mask of the texts, by their gists, that one text may repeat or contradict.
 
     Each rule accepts few words that only one of the two has, of those that have a bit:
@@ -129,14 +129,14 @@ def are_close(given: Gist, words: UintArray, kinds: UintArray, spellings: UintAr
     - what is denied, or goes on: three on one side, and none on the other;
     - the same letters: any.
     """
-    ours = np.uint64(given.words)
-    close: BoolArray = spellings == given.spelling
+    ours = np.uint64(one.words)
+    close: BoolArray = spellings == one.spelling
     # Of most, more than any rule accepts; one look is enough for those.
     if not (np.bitwise_count(words ^ ours) <= 2 * _MAX_ON_A_SIDE).any():
         return close
     here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
     most, all_of_them = np.maximum(here, there), here + there
-    shared = kinds & kinds.dtype.type(given.kinds)
+    shared = kinds & kinds.dtype.type(one.kinds)
     close |= (most <= _MAX_ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
     close |= (all_of_them <= _MAX_IN_ALL) & (shared & _OPPOSED > 0)
     return close

@@ -95,7 +95,7 @@ def denial_pairs(texts: Sequence[str], denying: BoolArray, *, largest: Largest =
         gists = [gist(checked[position]) for position in members]
         words, kinds, spellings = (
             np.array(column, np.uint64)
-            for column in zip(*((each.words, each.kinds, each.spelling) for each in gists), strict=True)
+            for column in zip(*((one.words, one.kinds, one.spelling) for one in gists), strict=True)
         )
         for rank in np.flatnonzero(denying[places]).tolist():
             part = slice(max(0, rank - reach), rank + reach + 1)

@@ -210,7 +210,7 @@ def _superseded(winner: C, claims: Sequence[C]) -> tuple[Superseded[C], ...]:
 
 
 def _is_repeated(place: int, keys: Sequence[str]) -> bool:
-    """Tell whether the words at `place` stand in those of another place, or are the same as earlier ones."""
+    """Return whether the words at `place` stand in those of another, or are the same as earlier ones."""
     key = keys[place]
     return any(
         key in other and (key != other or rival < place) for rival, other in enumerate(keys) if rival != place

@@ -40,7 +40,7 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
     Parameters
     ----------
     noise
-        The embedder's similarity threshold; 0 or less when nobody has measured it, which gives 0.92.
+        The embedder's similarity threshold; 0 or less when it was not measured, which gives 0.92.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
 
 
 def is_turn(memory: Memory) -> bool:
-    """Tell whether a memory is a turn of a transcript: somebody said it, in a session, at a position in it.
+    """Return whether a memory is a turn of a transcript: somebody said it, in a session, at a position in it.
 
     A turn is an event. That somebody said "yes" twice is not one thing said once: each has its neighbours,
     which recall reads it with, and together they are the record, word for word. So turns are never
@@ -115,9 +115,9 @@ def judge(
     (<Verdict.DUPLICATE: 'duplicate'>, <Verdict.DISTINCT: 'distinct'>)
     """
     checks.flag("paraphrases", paraphrases)
-    for argument, given in (("a", a), ("b", b)):
-        if not isinstance(given, Memory):
-            raise InvalidArgument(argument, given, "a Memory")
+    for argument, memory in (("a", a), ("b", b)):
+        if not isinstance(memory, Memory):
+            raise InvalidArgument(argument, memory, "a Memory")
     apart = _occasion(a, b)
     if apart:
         return Decision(Verdict.DISTINCT, None, apart)
@@ -176,7 +176,7 @@ def _said_twice(a: str, b: str, *, paraphrases: bool) -> bool:
 
 
 def _set_right(a: Memory, b: Memory, decision: Decision[Memory]) -> bool:
-    """Tell whether the winner repeats or contradicts the other one."""
+    """Return whether the winner repeats or contradicts the other one."""
     loser = b if decision.winner is a else a
     winner = a if decision.winner is a else b
     if same_statement(a.content, b.content):

@@ -87,8 +87,8 @@ def wording(text: str) -> Wording:
 def words_in(text: str) -> Iterator[Word]:
     """Yield the words of a text in order, folded and without punctuation."""
     pattern, read = _readable(checks.text("text", text))
-    for found in pattern.finditer(read):
-        yield from spelt(found.group())
+    for match in pattern.finditer(read):
+        yield from spelt(match.group())
 
 
 def pieces(text: str) -> list[str]:
@@ -143,7 +143,7 @@ def spelt(raw: str) -> tuple[Word, ...]:
 
 
 def same_word(a: Word, b: Word) -> bool:
-    """Tell whether two words are one: equal, or two forms of a word that is not a name or a number."""
+    """Return whether two words are one: equal, or two forms of a word that is not a name or a number."""
     if a.text == b.text:
         return True
     # Endings leave at least this much of a word.
@@ -169,7 +169,7 @@ def settled(word: str) -> str:
 
 
 def same_statement(a: str, b: str) -> bool:
-    """Tell whether two texts are one statement, but for the words that can be left out of any.
+    """Return whether two texts are one statement, but for the words that can be left out of any.
 
     Case, spacing, punctuation, hyphens, articles and fillers ("really", "also") do not count; every other
     word, its ending, its place and every number does. Paraphrases are not recognised: what is uncertain stays
@@ -218,7 +218,7 @@ def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
 
 
 def extends(longer: str, shorter: str) -> bool:
-    """Tell whether one text says what another one says, and goes on for up to three plain words.
+    """Return whether one text says what another one says, and goes on for up to three plain words.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Route(Walk):
 
 @frozen
 class PathSearch:
-    """What a search found."""
+    """The result of a bounded search."""
 
     paths: tuple[Path, ...]
     """In the order in which they ended. None is the beginning of another."""
@@ -146,10 +146,10 @@ def find_paths(
     base-west (2).
 
     >>> graph = Graph.of(4, [0, 1, 3], [1, 2, 1], None, [0, 1, 0], ["belongs_to", "stationed_at"])
-    >>> found = find_paths(graph, 0, depth=2)
-    >>> [path.nodes for path in found.paths]
+    >>> search = find_paths(graph, 0, depth=2)
+    >>> [path.nodes for path in search.paths]
     [(0, 1, 2), (0, 1, 3)]
-    >>> {reached: round(score, 4) for reached, score in found.scores.items()}
+    >>> {reached: round(score, 4) for reached, score in search.scores.items()}
     {1: 0.85, 2: 0.7225, 3: 0.7225}
     """
     checked_graph(graph)

@@ -130,7 +130,7 @@ def group_coverage(
     """Return the order in which at most `per_group` items of one group stand in the first `within` places.
 
     Items beyond their group's share move behind the rest, keeping their order. When the groups are too few
-    to fill the first places, the best of those moved fill them; nothing is dropped. For questions that need
+    to fill the first places, the best of those moved fill them; nothing is dropped. For queries that need
     evidence from several sessions.
 
     Parameters

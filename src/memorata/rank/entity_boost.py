@@ -15,9 +15,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.rank.bm25 import Statistics, checked_statistics, inverse_document_frequency
 
-EntityWeight = Annotated[
-    float, Declared("How strongly names in the question count; 5 repeats per unit.", 0, 10)
-]
+EntityWeight = Annotated[float, Declared("How strongly names in the query count; 5 repeats per unit.", 0, 10)]
 
 _REPEATS_PER_WEIGHT = 5
 
@@ -96,11 +94,11 @@ def boosted_query(
     )
     result = {}
     for term in dict.fromkeys(checks.texts("tokens", tokens)):
-        found = counts.document_frequency(term)
-        if not found and term not in names:
+        frequency = counts.document_frequency(term)
+        if not frequency and term not in names:
             result[term] = for_unknown
         else:
-            result[term] = repeats(found, counts.document_count, for_name if term in names else for_word)
+            result[term] = repeats(frequency, counts.document_count, for_name if term in names else for_word)
     return result
 
 

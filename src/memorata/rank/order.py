@@ -68,7 +68,7 @@ def first_of_each(values: npt.NDArray[Any]) -> IntArray:
 
 
 def ranked(scores: FloatArray, limit: int | None) -> IntArray:
-    """Do the work of :func:`best_first` on values that are known to be good."""
+    """Rank as :func:`best_first` does, without checking the scores."""
     count = scores.size
     if limit is None or limit >= count or count < _PARTITION_FROM or limit == 0:
         return (-scores).argsort(kind="stable")[:limit]

@@ -20,7 +20,7 @@ def cosine(a: Numbers, b: Numbers) -> float:
     """Return the cosine of two vectors: ``a·b / (|a|·|b|)``, from -1 to 1.
 
     Empty vectors and vectors of length zero have no direction and give 0. Vectors of different dimension
-    raise, because nothing sensible can be said about them.
+    raise, because they cannot be compared.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which weights for which question: presets, by category of memory, and by type of query.
+"""Which weights for which query: presets, by category of memory, and by type of query.
 
 A preference is recognised by what it is about, so similarity leads; a correction is worth what we believe of
 it, so confidence leads. Source: HAIA's weight tables.

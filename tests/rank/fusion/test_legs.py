@@ -20,7 +20,7 @@ def test_the_union_is_in_the_order_first_seen() -> None:
     assert list(aligned.ids) == ["b", "a", "c", "d"]
     assert aligned.sizes == (2, 3, 0)
     assert aligned.places.tolist() == [0, 1, 2, 1, 3]
-    assert aligned.found().tolist() == [1, 2, 1, 1]
+    assert aligned.leg_counts().tolist() == [1, 2, 1, 1]
     assert aligned.table(np.array([1.0, 2.0, 3.0, 4.0, 5.0])).tolist() == [
         [1.0, 2.0, 0.0, 0.0],
         [0.0, 4.0, 3.0, 5.0],
@@ -37,7 +37,7 @@ def test_alignment_is_what_a_dictionary_does(lists: list[list[str]]) -> None:
     aligned = align(lists)
     assert list(aligned.ids) == list(places)
     assert aligned.places.tolist() == [places[id_] for ids in lists for id_ in ids]
-    assert aligned.found().tolist() == [sum(id_ in ids for ids in lists) for id_ in places]
+    assert aligned.leg_counts().tolist() == [sum(id_ in ids for ids in lists) for id_ in places]
 
 
 @given(st.lists(st.lists(st.integers(0, 12), unique=True, max_size=8), max_size=4))

@@ -110,7 +110,7 @@ class Aligned(Generic[Id]):
         legs = len(self.sizes)
         if weights is None:
             return np.ones(legs)
-        # A recipe asks for the same weights with every question: a tuple of them is checked once.
+        # A recipe asks for the same weights with every query: a tuple of them is checked once.
         if type(weights) is tuple and set(map(type, weights)) == {float}:
             return _checked_once(weights, legs)
         return checks.weights("weights", weights, legs)
@@ -119,7 +119,7 @@ class Aligned(Generic[Id]):
         """Return the leg weights, checked, as shares of their sum."""
         return _shares_of(tuple(self.weights(weights).tolist()))
 
-    def found(self) -> IntArray:
+    def leg_counts(self) -> IntArray:
         """Return how many legs found each item of the union."""
         return np.bincount(self.places, minlength=len(self.ids))
 
@@ -325,9 +325,9 @@ def _placed(index: int, ids: Sequence[Id], place_of: dict[Id, int]) -> IntArray:
             # In one pass, all of it in C: a new id's place is the number of ids seen before it.
             seen = map(len, repeat(place_of))
             places = np.fromiter(map(place_of.setdefault, ids, seen), np.intp, size)
-            found = np.zeros(len(place_of), np.bool_)
-            found[places] = True
-            distinct = int(np.count_nonzero(found))
+            listed = np.zeros(len(place_of), np.bool_)
+            listed[places] = True
+            distinct = int(np.count_nonzero(listed))
         else:
             place_of.update(zip(ids, range(size), strict=True))
             places, distinct = np.arange(size), len(place_of)

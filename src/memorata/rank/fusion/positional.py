@@ -170,7 +170,7 @@ def isr(
         for scale, size in zip(aligned.weights(weights), aligned.sizes, strict=True)
     ]
     with np.errstate(over="ignore"):
-        agreed = flat(votes) * aligned.found()[aligned.places]
+        agreed = flat(votes) * aligned.leg_counts()[aligned.places]
     return fused(aligned, agreed, limit)
 
 

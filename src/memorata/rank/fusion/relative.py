@@ -139,7 +139,7 @@ def aligned_fusion(
         scales = _covered(scales, sizes, full)
     values = flat([scale * unit_range(leg) for scale, leg in zip(scales, scores, strict=True)])
     if coverage == "item":
-        values *= np.where(aligned.found() == 1, factor, 1.0)[aligned.places]
+        values *= np.where(aligned.leg_counts() == 1, factor, 1.0)[aligned.places]
     return fused(aligned, values, limit)
 
 
@@ -195,7 +195,7 @@ def comb_mnz(
     """
     aligned = align(legs)
     with np.errstate(over="ignore"):
-        agreed = _summands(aligned, weights, normaliser) * aligned.found()[aligned.places]
+        agreed = _summands(aligned, weights, normaliser) * aligned.leg_counts()[aligned.places]
     return fused(aligned, agreed, limit)
 
 
