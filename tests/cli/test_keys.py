@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 
 Run = Callable[..., Any]
 
@@ -16,7 +16,7 @@ def test_a_key_is_made_listed_and_revoked(cli: Run, home: Path) -> None:
     made = cli("key", "create", "the bot", "--namespace", "acme/*,beta", "-s", "write", "--json").json
     assert (made["name"], made["namespaces"], made["scopes"]) == ("the bot", ["acme/*", "beta"], ["write"])
     with memorata.open(home / "memories.db", embedder=None) as memory:
-        assert Gatekeeper(memory.store).admit(made["token"]).allows("write", "acme/alice")
+        assert ApiKeys(memory.store).authenticate(made["token"]).allows("write", "acme/alice")
     assert cli("key", "list").lines == [f"{made['id']}\tthe bot\tacme/*,beta\twrite\tgood"]
     assert cli("key", "revoke", made["id"]).out == f"revoked {made['id']}\n"
     assert cli("key", "list").lines[0].endswith("\trevoked")

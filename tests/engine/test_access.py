@@ -9,7 +9,7 @@ from memorata.engine.access import (
     LOCAL,
     SCOPES,
     Access,
-    Gatekeeper,
+    ApiKeys,
     matches,
     namespace_pattern,
 )
@@ -46,8 +46,8 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def gate(store: SqliteStore, clock: Clock) -> Gatekeeper:
-    return Gatekeeper(store, clock=clock, ticks=clock.ticks)
+def keys(store: SqliteStore, clock: Clock) -> ApiKeys:
+    return ApiKeys(store, clock=clock, ticks=clock.ticks)
 
 
 @pytest.mark.parametrize(
@@ -90,18 +90,18 @@ def test_what_may_not_be_done_is_refused_in_words_that_tell_nothing(store: Sqlit
     LOCAL.require_everywhere("admin")
 
 
-def test_a_token_opens_what_its_key_is_for(gate: Gatekeeper, store: SqliteStore) -> None:
-    key, token = gate.create("mine", ["acme/*", "acme/*", "beta"], ["write", "read"])
-    assert gate.admit(token) == Access(key.id, ("acme/*", "beta"), ("read", "write"))
-    assert gate.keys() == (key,)
-    _, other = gate.create("mine", ["acme/*"], ["read"])
+def test_a_token_opens_what_its_key_is_for(keys: ApiKeys, store: SqliteStore) -> None:
+    key, token = keys.create("mine", ["acme/*", "acme/*", "beta"], ["write", "read"])
+    assert keys.authenticate(token) == Access(key.id, ("acme/*", "beta"), ("read", "write"))
+    assert keys.list() == (key,)
+    _, other = keys.create("mine", ["acme/*"], ["read"])
     assert other != token
     kept = repr(store._connection.execute("SELECT * FROM access_keys").fetchall())
     assert token.rpartition("_")[2] not in kept
 
 
-def test_a_token_with_a_known_id_and_another_secret_is_refused_as_any_other(gate: Gatekeeper) -> None:
-    key, token = gate.create("mine", ["*"], ["read"])
+def test_a_token_with_a_known_id_and_another_secret_is_refused_as_any_other(keys: ApiKeys) -> None:
+    key, token = keys.create("mine", ["*"], ["read"])
     forged = [
         f"rcl_{key.id}_{'A' * 43}",
         f"rcl_{'0' * 16}_{'A' * 43}",
@@ -114,66 +114,68 @@ def test_a_token_with_a_known_id_and_another_secret_is_refused_as_any_other(gate
     said = set()
     for each in forged:
         with pytest.raises(NotAdmitted) as refused:
-            gate.admit(each)
+            keys.authenticate(each)
         said.add(str(refused.value))
     assert len(said) == 1
     assert "this key is not good: it is unknown, revoked or expired" in said.pop()
 
 
-def test_a_key_ends_when_it_expires(gate: Gatekeeper, clock: Clock) -> None:
-    _, token = gate.create("mine", ["*"], ["read"], expires_at=NOW + timedelta(hours=1))
-    gate.admit(token)
+def test_a_key_ends_when_it_expires(keys: ApiKeys, clock: Clock) -> None:
+    _, token = keys.create("mine", ["*"], ["read"], expires_at=NOW + timedelta(hours=1))
+    keys.authenticate(token)
     clock.now += timedelta(hours=1)
     with pytest.raises(NotAdmitted):
-        gate.admit(token)
+        keys.authenticate(token)
 
 
 def test_a_key_that_another_process_revokes_ends_within_two_seconds(
-    gate: Gatekeeper, store: SqliteStore, clock: Clock
+    keys: ApiKeys, store: SqliteStore, clock: Clock
 ) -> None:
-    key, token = gate.create("mine", ["*"], ["read"])
-    gate.admit(token)
-    Gatekeeper(store, clock=clock).revoke(key.id)
-    gate.admit(token)
+    key, token = keys.create("mine", ["*"], ["read"])
+    keys.authenticate(token)
+    ApiKeys(store, clock=clock).revoke(key.id)
+    keys.authenticate(token)
     clock.seconds += FRESH_SECONDS
     with pytest.raises(NotAdmitted):
-        gate.admit(token)
+        keys.authenticate(token)
 
 
-def test_a_key_that_is_revoked_here_ends_at_once(gate: Gatekeeper) -> None:
-    key, token = gate.create("mine", ["*"], ["read"])
-    gate.admit(token)
-    gate.revoke(key.id)
+def test_a_key_that_is_revoked_here_ends_at_once(keys: ApiKeys) -> None:
+    key, token = keys.create("mine", ["*"], ["read"])
+    keys.authenticate(token)
+    keys.revoke(key.id)
     with pytest.raises(NotAdmitted):
-        gate.admit(token)
+        keys.authenticate(token)
     with pytest.raises(InvalidArgument, match="the id of a key"):
-        gate.revoke("nobody")
+        keys.revoke("nobody")
 
 
-def test_without_a_token_one_is_let_in_only_where_none_is_needed(
-    store: SqliteStore, gate: Gatekeeper
-) -> None:
+def test_without_a_token_one_is_let_in_only_where_none_is_needed(store: SqliteStore, keys: ApiKeys) -> None:
     with pytest.raises(NotAdmitted, match="Authorization: Bearer"):
-        gate.admit(None)
-    open_gate = Gatekeeper(store, required=False)
+        keys.authenticate(None)
+    open_gate = ApiKeys(store, required=False)
     assert open_gate.admit(None) == LOCAL
     with pytest.raises(NotAdmitted):
         open_gate.admit("rcl_wrong")
 
 
 def test_a_glance_tells_what_the_store_need_not_be_asked_for(
-    gate: Gatekeeper, store: SqliteStore, clock: Clock
+    keys: ApiKeys, store: SqliteStore, clock: Clock
 ) -> None:
-    _, token = gate.create("mine", ["*"], ["read"])
-    assert (gate.glance(None), gate.glance(token), gate.glance("x")) == (None, None, None)
-    assert Gatekeeper(store, required=False).glance(None) == LOCAL
-    admitted = gate.admit(token)
+    _, token = keys.create("mine", ["*"], ["read"])
+    assert (
+        keys.authenticate_cached(None),
+        keys.authenticate_cached(token),
+        keys.authenticate_cached("x"),
+    ) == (None, None, None)
+    assert ApiKeys(store, required=False).authenticate_cached(None) == LOCAL
+    admitted = keys.authenticate(token)
     store.close()
-    assert gate.glance(token) == admitted
+    assert keys.authenticate_cached(token) == admitted
     with pytest.raises(NotAdmitted):
-        gate.glance(token[:-1] + ("a" if token[-1] != "a" else "b"))
+        keys.authenticate_cached(token[:-1] + ("a" if token[-1] != "a" else "b"))
     clock.seconds += FRESH_SECONDS
-    assert gate.glance(token) is None
+    assert keys.authenticate_cached(token) is None
 
 
 @pytest.mark.parametrize(
@@ -191,8 +193,8 @@ def test_a_glance_tells_what_the_store_need_not_be_asked_for(
         {"expires_at": datetime(2030, 1, 1)},
     ],
 )
-def test_a_key_that_makes_no_sense_is_not_made(gate: Gatekeeper, bad: dict[str, Any]) -> None:
+def test_a_key_that_makes_no_sense_is_not_made(keys: ApiKeys, bad: dict[str, Any]) -> None:
     given: dict[str, Any] = {"name": "mine", "namespaces": ["acme"], "scopes": ["read"]}
     with pytest.raises(InvalidArgument):
-        gate.create(**(given | bad))
-    assert gate.keys() == ()
+        keys.create(**(given | bad))
+    assert keys.list() == ()

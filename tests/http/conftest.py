@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 import memorata
 from memorata import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.http.app import create_api
 
 
@@ -21,11 +21,11 @@ def engine() -> Iterator[Engine]:
 
 @pytest.fixture
 def open_client(engine: Engine) -> Iterator[Callable[..., TestClient]]:
-    """Open a client to the memory; the options are those of the application, `required` that of the gate."""
+    """Open a client to the memory; the options are those of the application, `required` that of the keys."""
     with ExitStack() as stack:
 
         def opened(*, required: bool = False, token: str | None = None, **options: Any) -> TestClient:
-            api = create_api(engine, Gatekeeper(engine.store, required=required), **options)
+            api = create_api(engine, ApiKeys(engine.store, required=required), **options)
             headers = {} if token is None else {"Authorization": f"Bearer {token}"}
             client = TestClient(
                 api, base_url="http://localhost", headers=headers, raise_server_exceptions=False

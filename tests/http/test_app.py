@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 
 SECRET = "the vault opens with marmalade"
 THERE = "acme/secret"
@@ -81,7 +81,7 @@ def secret(engine: Engine) -> str:
 
 @pytest.fixture
 def foreign(open_client: Callable[..., TestClient], engine: Engine) -> TestClient:
-    _, token = Gatekeeper(engine.store).create("theirs", ["beta/*"], ["admin"])
+    _, token = ApiKeys(engine.store).create("theirs", ["beta/*"], ["admin"])
     return open_client(required=True, token=token)
 
 
@@ -169,9 +169,9 @@ def test_what_is_about_no_namespace_tells_nothing_of_others(
 def test_what_a_job_about_everything_found_is_for_those_who_may_see_everything(
     open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    gate = Gatekeeper(engine.store)
-    owner = open_client(required=True, token=gate.create("a", ["*"], ["admin"])[1])
-    other = open_client(required=True, token=gate.create("b", ["default", "acme/*"], ["admin"])[1])
+    keys = ApiKeys(engine.store)
+    owner = open_client(required=True, token=keys.create("a", ["*"], ["admin"])[1])
+    other = open_client(required=True, token=keys.create("b", ["default", "acme/*"], ["admin"])[1])
     other.app.state.server = owner.app.state.server  # type: ignore[attr-defined]
     where = owner.post("/v1/jobs/check").headers["location"]
     assert owner.get(where).json()["namespace"] == "*"
@@ -183,10 +183,10 @@ def test_what_a_job_about_everything_found_is_for_those_who_may_see_everything(
 def test_a_key_that_may_read_may_not_write_and_one_that_may_write_may_not_purge(
     open_client: Callable[..., TestClient], engine: Engine, secret: str
 ) -> None:
-    gate = Gatekeeper(engine.store)
+    keys = ApiKeys(engine.store)
     before = state(engine)
     for scope, allowed in (("read", {"GET"}), ("write", {"GET", "POST", "PUT", "PATCH", "DELETE"})):
-        client = open_client(required=True, token=gate.create("a", ["acme/*"], [scope])[1])
+        client = open_client(required=True, token=keys.create("a", ["acme/*"], [scope])[1])
         for method, path in routes(client):
             if (method, path) in OPEN | ABOUT_NO_NAMESPACE | EVERYWHERE:
                 continue

@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.http.context import json_bytes, json_lines
 
 
@@ -24,9 +24,9 @@ def test_many_at_once_under_one_name_are_one(client: TestClient, engine: Engine)
 
 
 def test_two_keys_may_use_one_name(open_client: Callable[..., TestClient], engine: Engine) -> None:
-    gate = Gatekeeper(engine.store)
+    keys = ApiKeys(engine.store)
     for owner in ("a", "b"):
-        client = open_client(required=True, token=gate.create(owner, [owner], ["write"])[1])
+        client = open_client(required=True, token=keys.create(owner, [owner], ["write"])[1])
         said = client.post(
             "/v1/memories",
             params={"namespace": owner},
@@ -43,10 +43,10 @@ def test_the_namespace_is_the_servers_own_unless_named(client: TestClient, engin
 
 
 def test_a_revoked_key_is_refused(open_client: Callable[..., TestClient], engine: Engine) -> None:
-    key, token = Gatekeeper(engine.store).create("a", ["*"], ["read"])
+    key, token = ApiKeys(engine.store).create("a", ["*"], ["read"])
     client = open_client(required=True, token=token)
     assert client.get("/v1/memories").status_code == 200
-    client.app.state.server.gate.revoke(key.id)  # type: ignore[attr-defined]
+    client.app.state.server.keys.revoke(key.id)  # type: ignore[attr-defined]
     assert client.get("/v1/memories").status_code == 401
 
 

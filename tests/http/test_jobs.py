@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.learn.training_set import TrainingSet
 from memorata.model.errors import NotEnoughData
 from memorata.service import work as long_work
@@ -54,7 +54,7 @@ def test_every_step_is_told_and_a_job_can_be_stopped(client: TestClient) -> None
 def test_the_jobs_about_one_namespace_are_those_of_one_that_the_key_is_for(
     open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    client = open_client(required=True, token=Gatekeeper(engine.store).create("a", ["acme"], ["write"])[1])
+    client = open_client(required=True, token=ApiKeys(engine.store).create("a", ["acme"], ["write"])[1])
     assert client.post("/v1/jobs/maintain?namespace=acme", json={}).status_code == 202
     answers = {
         namespace: client.get("/v1/jobs", params={"namespace": namespace})
@@ -73,10 +73,10 @@ def test_a_job_that_nobody_began_is_not_found(client: TestClient) -> None:
 def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
     open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    gate, go_on = Gatekeeper(engine.store), threading.Event()
+    keys, go_on = ApiKeys(engine.store), threading.Event()
     answers = {}
     for scope in ("read", "write", "admin"):
-        client = open_client(required=True, token=gate.create(scope, ["*"], [scope])[1])
+        client = open_client(required=True, token=keys.create(scope, ["*"], [scope])[1])
         jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
         job = jobs.start("reembed", "*", "somebody", lambda job: {"over": go_on.wait(10)})
         assert client.get(f"/v1/jobs/{job.id}").status_code == 200
@@ -88,8 +88,8 @@ def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
 def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
     open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    gate, go_on = Gatekeeper(engine.store), threading.Event()
-    token = gate.create("one", ["acme"], ["write"])[1]
+    keys, go_on = ApiKeys(engine.store), threading.Event()
+    token = keys.create("one", ["acme"], ["write"])[1]
     client = open_client(required=True, token=token)
     jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
     jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(10)})
@@ -106,7 +106,7 @@ def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
 def test_nobody_watches_on_with_a_key_that_was_revoked(
     open_client: Callable[..., TestClient], engine: Engine
 ) -> None:
-    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
+    key, token = ApiKeys(engine.store).create("a guest", ["acme"], ["read"])
     client = open_client(required=True, token=token)
     server, go_on = client.app.state.server, threading.Event()  # type: ignore[attr-defined]
 
@@ -121,7 +121,7 @@ def test_nobody_watches_on_with_a_key_that_was_revoked(
         for line in stream.iter_lines():
             lines.append(line)
             if len(lines) == 2:
-                server.gate.revoke(key.id)
+                server.keys.revoke(key.id)
     assert job.state == "running"
     assert "event: progress" in lines
     assert "event: end" not in lines

@@ -11,11 +11,11 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import content_type_conformance, response_schema_conformance
 
 import memorata
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.http.app import create_api
 
 _memory = memorata.open(":memory:", embedder="lexical")
-_api = create_api(_memory, Gatekeeper(_memory.store, required=False))
+_api = create_api(_memory, ApiKeys(_memory.store, required=False))
 schema = schemathesis.openapi.from_asgi("/v1/openapi.json", _api)
 
 

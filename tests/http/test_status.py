@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata import Engine, __version__
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.model.errors import StoreUnavailable
 
 
@@ -41,6 +41,6 @@ def test_settings_are_those_of_the_engine(client: TestClient, engine: Engine) ->
 def test_namespaces_are_those_of_the_key(open_client: Callable[..., TestClient], engine: Engine) -> None:
     for path in ("acme/alice", "acme/bob", "beta"):
         engine.remember("tea", namespace=path)
-    token = Gatekeeper(engine.store).create("a", ["acme/*"], ["read"])[1]
+    token = ApiKeys(engine.store).create("a", ["acme/*"], ["read"])[1]
     found = open_client(required=True, token=token).get("/v1/namespaces").json()
     assert [each["namespace"] for each in found["namespaces"]] == ["acme/alice", "acme/bob"]

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 import memorata
 from memorata import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.http import transfer
 from memorata.http.app import create_api
 from memorata.http.context import json_lines
@@ -40,7 +40,7 @@ def test_what_goes_out_comes_in_again_as_it_was(client: TestClient, engine: Engi
     assert out.headers["content-type"] == "application/x-ndjson"
     assert len(rows(out.text)) == 3 + 3 + 1
     with memorata.open(":memory:", embedder="lexical") as other:
-        api = create_api(other, Gatekeeper(other.store, required=False))
+        api = create_api(other, ApiKeys(other.store, required=False))
         with TestClient(api, base_url="http://localhost") as second:
             taken = second.post("/v1/import", content=out.content, headers=LINES).json()
             assert taken["problems"] == []
@@ -127,13 +127,13 @@ def test_long_lines_are_not_gathered_beyond_what_one_request_may_hold(
 
 
 def test_a_revoked_key_takes_nothing_more_in(open_client: Callable[..., TestClient], engine: Engine) -> None:
-    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["write"])
+    key, token = ApiKeys(engine.store).create("a guest", ["acme"], ["write"])
     client = open_client(required=True, token=token)
     some = "".join(json.dumps({"content": f"Fact number {number}"}) + "\n" for number in range(200)).encode()
 
     def body() -> Iterator[bytes]:
         yield some
-        client.app.state.server.gate.revoke(key.id)  # type: ignore[attr-defined]
+        client.app.state.server.keys.revoke(key.id)  # type: ignore[attr-defined]
         yield some.replace(b"Fact", b"Remark")
 
     answer = client.post("/v1/import?namespace=acme", content=body(), headers=LINES)
@@ -147,13 +147,13 @@ def test_a_revoked_key_is_sent_nothing_more(
 ) -> None:
     """It breaks off, so that nobody takes the part for the whole."""
     engine.remember_many([f"Fact number {number}" for number in range(500)], namespace="acme")
-    key, token = Gatekeeper(engine.store).create("a guest", ["acme"], ["read"])
+    key, token = ApiKeys(engine.store).create("a guest", ["acme"], ["read"])
     client = open_client(required=True, token=token)
-    gate = client.app.state.server.gate  # type: ignore[attr-defined]
+    keys = client.app.state.server.keys  # type: ignore[attr-defined]
     sent: list[bytes] = []
 
     def lines(rows: Sequence[Any]) -> Iterator[bytes]:
-        gate.revoke(key.id)
+        keys.revoke(key.id)
         sent.append(b"")
         return json_lines(rows)
 

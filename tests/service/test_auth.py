@@ -1,9 +1,11 @@
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.service import auth as module
-from memorata.service.auth import RateLimiter
+from memorata.service.auth import SESSION_LIFETIME, RateLimiter, Session, Sessions, is_loopback
 
 
 class Ticks:
@@ -53,3 +55,55 @@ def test_those_who_asked_longest_ago_are_let_go(monkeypatch: pytest.MonkeyPatch)
     assert [buckets.take(name) for name in "abc"] == [0, 0, 0]
     assert buckets.take("c") > 0
     assert buckets.take("a") == 0
+
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+
+
+def sessions_at(now: datetime = NOW, secret: bytes | None = b"one secret") -> Sessions:
+    return Sessions(None, lambda: now, secret)
+
+
+def test_what_was_written_is_read() -> None:
+    sessions = sessions_at()
+    session = sessions.new()
+    assert sessions.read(sessions.cookie(session)) == session
+
+
+def test_every_session_is_another() -> None:
+    assert sessions_at().new().id != sessions_at().new().id
+
+
+def test_a_cookie_ends() -> None:
+    cookie = sessions_at().cookie(sessions_at().new())
+    assert sessions_at(NOW + SESSION_LIFETIME - timedelta(seconds=1)).read(cookie) is not None
+    assert sessions_at(NOW + SESSION_LIFETIME).read(cookie) is None
+
+
+def test_any_change_spoils_it() -> None:
+    sessions = sessions_at()
+    cookie = sessions.cookie(Session("abc", int(NOW.timestamp()) + 60))
+    for position in range(len(cookie)):
+        other = "0" if cookie[position] != "0" else "1"
+        assert sessions.read(cookie[:position] + other + cookie[position + 1 :]) is None
+    assert sessions.read("") is None
+    assert sessions.read("ä.1.ü") is None
+
+
+def test_another_process_does_not_know_it() -> None:
+    assert sessions_at(secret=None).read(sessions_at().cookie(sessions_at().new())) is None
+
+
+def test_a_token_belongs_to_one_session() -> None:
+    sessions = sessions_at()
+    one, two = sessions.new(), sessions.new()
+    assert sessions.is_token(one, sessions.token(one))
+    assert not sessions.is_token(two, sessions.token(one))
+    assert not sessions.is_token(one, "")
+    # A signature of a cookie is no token: the two are signed for different purposes.
+    assert not sessions.is_token(one, sessions.cookie(one).rpartition(".")[2])
+
+
+def test_what_is_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "localhost", "LOCALHOST", "::1")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "", "10.0.0.1", "localhost.example")))

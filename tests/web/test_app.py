@@ -11,7 +11,7 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.web.app import MOST_BYTES, create_pages
 from memorata.web.headers import HEADERS
 
@@ -34,7 +34,7 @@ def token_in(page: str) -> str:
 
 def locked(engine: Engine) -> TestClient:
     return TestClient(
-        create_pages(engine, access=Gatekeeper(engine.store)),
+        create_pages(engine, keys=ApiKeys(engine.store)),
         base_url="https://memory.example",
         follow_redirects=False,
     )
@@ -111,7 +111,7 @@ def test_without_a_key_one_is_sent_to_the_login(engine: Engine) -> None:
 
 def test_a_key_lets_in_and_leaving_lets_out(engine: Engine) -> None:
     client = locked(engine)
-    _, secret = Gatekeeper(engine.store).create("me", ["*"], ["write"])
+    _, secret = ApiKeys(engine.store).create("me", ["*"], ["write"])
     assert log_in(client, secret) == 303
     page = client.get("/memories").text
     assert "green tea" in page
@@ -130,14 +130,14 @@ def test_a_wrong_key_does_not_let_in(engine: Engine) -> None:
 
 def test_the_login_form_needs_its_token(engine: Engine) -> None:
     client = locked(engine)
-    _, secret = Gatekeeper(engine.store).create("me", ["*"], ["read"])
+    _, secret = ApiKeys(engine.store).create("me", ["*"], ["read"])
     client.get("/login")
     assert client.post("/login", data={"key": secret}).status_code == 403
 
 
 def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engine) -> None:
     client = locked(engine)
-    _, secret = Gatekeeper(engine.store).create("reader", ["*"], ["read"])
+    _, secret = ApiKeys(engine.store).create("reader", ["*"], ["read"])
     log_in(client, secret)
     for path in READABLE:
         page = client.get(path).text
@@ -153,7 +153,7 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
     engine.remember("Bob's secret is in the attic.", namespace="acme/bob", id="bobs")
     engine.remember("Alice keeps bees.", namespace="acme/alice", id="bees")
     client = locked(engine)
-    _, secret = Gatekeeper(engine.store).create("alice", ["acme/alice"], ["write"])
+    _, secret = ApiKeys(engine.store).create("alice", ["acme/alice"], ["write"])
     log_in(client, secret)
     own = client.get("/").text
     assert "Alice keeps bees." in own
@@ -182,16 +182,16 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
 
 
 def test_what_concerns_the_whole_store_is_for_those_who_administer_all_of_it(engine: Engine) -> None:
-    gate = Gatekeeper(engine.store)
+    keys = ApiKeys(engine.store)
     for namespaces, scope in (["*"], "write"), (["default"], "admin"):
         client = locked(engine)
-        log_in(client, gate.create("some", namespaces, [scope])[1])
+        log_in(client, keys.create("some", namespaces, [scope])[1])
         page = client.get("/settings").text
         assert "The store" not in page
         assert "Measured by" not in page
         assert client.post("/settings/reembed", data={"token": token_in(page)}).status_code == 403
     client = locked(engine)
-    log_in(client, gate.create("all", ["*"], ["admin"])[1])
+    log_in(client, keys.create("all", ["*"], ["admin"])[1])
     page = client.get("/settings").text
     assert "The store" in page
     assert client.post("/settings/reembed", data={"token": token_in(page)}).status_code == 303

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sy
 import memorata
 from memorata.cli.demo import ASKED, conversation
 from memorata.engine import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.model.memory import Source
 from memorata.model.place import Place
 from memorata.web.app import create_pages
@@ -46,9 +46,9 @@ pytestmark = pytest.mark.skipif(
 class Served:
     """An engine and its pages on a port of this machine."""
 
-    def __init__(self, engine: Engine, access: Gatekeeper | None = None) -> None:
+    def __init__(self, engine: Engine, access: ApiKeys | None = None) -> None:
         self.engine = engine
-        app = create_pages(engine, access=access, clock=lambda: ASKED)
+        app = create_pages(engine, keys=access, clock=lambda: ASKED)
         self._server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="none"))
         self._thread = threading.Thread(target=self._server.run)
 
@@ -508,9 +508,9 @@ def test_everything_works_without_scripts(browser: Browser, served: Served) -> N
 def test_a_key_opens_the_door(browser: Browser) -> None:
     with memorata.open(":memory:", embedder="lexical") as engine:
         engine.remember("Alice keeps bees.", namespace="acme/alice")
-        gate = Gatekeeper(engine.store)
-        _, secret = gate.create("alice", ["acme/*"], ["write"])
-        with Served(engine, gate) as running:
+        keys = ApiKeys(engine.store)
+        _, secret = keys.create("alice", ["acme/*"], ["write"])
+        with Served(engine, keys) as running:
             context = browser.new_context(base_url=running.url)
             heard = complaints(context)
             page = context.new_page()

@@ -18,7 +18,7 @@ from memorata.cli.session import Session
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from memorata.engine.access import Gatekeeper
+    from memorata.engine.access import ApiKeys
     from memorata.store.access import ApiKey
 
 _SCOPES: Final = "read, write or admin"
@@ -50,8 +50,8 @@ def create(session: Session, name: Name, scope: Scope = None, expires: Expires =
     given = session.given.namespace
     if given is None:
         raise NotGiven("--namespace", "as acme/alice, 'acme/*', '*', or several with commas")
-    with _gate(session) as gate:
-        key, token = gate.create(name, given.split(","), scope or ["read"], expires_at=until)
+    with _api_keys(session) as keys:
+        key, token = keys.create(name, given.split(","), scope or ["read"], expires_at=until)
     output = session.output
     if output.json:
         output.data({**key_json(key), "token": token})
@@ -66,8 +66,8 @@ def list_(session: Session) -> None:
 
     from memorata.service.codec import key_json
 
-    with _gate(session) as gate:
-        keys = gate.keys()
+    with _api_keys(session) as api_keys:
+        keys = api_keys.list()
     output, now = session.output, datetime.now(UTC)
     if output.json:
         output.data({"keys": [key_json(key) for key in keys]})
@@ -81,8 +81,8 @@ def list_(session: Session) -> None:
 
 def revoke(session: Session, id: Id) -> None:
     """End a key; a server that is running notices within two seconds."""
-    with _gate(session) as gate:
-        gate.revoke(id)
+    with _api_keys(session) as keys:
+        keys.revoke(id)
     if session.output.json:
         session.output.data({"revoked": id})
     else:
@@ -90,13 +90,13 @@ def revoke(session: Session, id: Id) -> None:
 
 
 @contextmanager
-def _gate(session: Session) -> Iterator[Gatekeeper]:
-    from memorata.engine.access import Gatekeeper
+def _api_keys(session: Session) -> Iterator[ApiKeys]:
+    from memorata.engine.access import ApiKeys
 
     # Here --namespace is a pattern, which is no namespace to open.
     opening = Session(replace(session.given, namespace=None))
     with opening.memory(create=True) as engine:
-        yield Gatekeeper(engine.store)
+        yield ApiKeys(engine.store)
 
 
 def _state(key: ApiKey, now: datetime) -> str:

@@ -13,7 +13,7 @@ from memorata.cli.command import command
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.access import Gatekeeper
+    from memorata.engine.access import ApiKeys
     from memorata.model.errors import InvalidArgument
 
 _PORT: Final = 8765
@@ -82,7 +82,7 @@ def serve(
     try:
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
-        from memorata.http.middleware import Limits, is_loopback, loopback_names
+        from memorata.http.middleware import Limits, loopback_names
         from memorata.web.app import create_pages
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _PACKAGES:
@@ -90,7 +90,8 @@ def serve(
         from memorata.model.errors import MissingExtra
 
         raise MissingExtra("The server", "'memorata[server]'") from error
-    from memorata.engine.access import Gatekeeper
+    from memorata.engine.access import ApiKeys
+    from memorata.service.auth import is_loopback
 
     inside = is_loopback(host)
     required = require_key or not inside
@@ -101,15 +102,15 @@ def serve(
         # There is no key where there is nothing, and to find that out nothing has to be made.
         raise _without_a_key(host, inside=inside)
     with session.memory(create=True, embed=True) as engine:
-        gate = Gatekeeper(engine.store, required=required)
-        if required and not _has_key(gate):
+        keys = ApiKeys(engine.store, required=required)
+        if required and not _has_key(keys):
             raise _without_a_key(host, inside=inside)
-        hosts = None if gate.required and not allow_host else {*loopback_names(), *(allow_host or ())}
-        pages = None if no_pages else create_pages(engine, access=gate, hosts=allow_host or ())
-        api = create_api(engine, gate, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
+        hosts = None if keys.required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
+        pages = None if no_pages else create_pages(engine, keys=keys, hosts=allow_host or ())
+        api = create_api(engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
         telemetry.set_up(log_level, contents=log_contents)
         try:
-            server.serve(api, host, port, lambda address: _announce(session, address, gate))
+            server.serve(api, host, port, lambda address: _announce(session, address, keys))
         except OSError as error:
             if error.errno not in (EADDRINUSE, EACCES):
                 raise
@@ -121,20 +122,20 @@ def serve(
                 pages.state.jobs.close()
 
 
-def _announce(session: Session, address: str, gate: Gatekeeper) -> None:
+def _announce(session: Session, address: str, keys: ApiKeys) -> None:
     if session.output.json:
-        session.output.data({"address": address, "key_required": gate.required})
+        session.output.data({"address": address, "key_required": keys.required})
     else:
-        asked = "a key is needed" if gate.required else "no key is needed on this machine"
+        asked = "a key is needed" if keys.required else "no key is needed on this machine"
         session.output.say(f"Serving at {address} ({asked}); Ctrl-C stops it")
 
 
-def _has_key(gate: Gatekeeper) -> bool:
+def _has_key(keys: ApiKeys) -> bool:
     """Tell whether there is a key that somebody could come in with."""
     from datetime import UTC, datetime
 
-    keys, now = gate.keys(), datetime.now(UTC)
-    return any(key.holds_at(now) for key in keys)
+    now = datetime.now(UTC)
+    return any(key.holds_at(now) for key in keys.list())
 
 
 def _without_a_key(host: str, *, inside: bool) -> InvalidArgument:

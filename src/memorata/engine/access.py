@@ -1,4 +1,4 @@
-"""Who may do what: keys, what they are good for, and the gate that looks at them.
+"""API keys: who may do what, and how a token is checked.
 
 A token is 256 random bits behind the key's id: ``rcl_ID_SECRET``. The database keeps its SHA-256 alone; a
 secret of that size cannot be guessed from a plain digest, so a slow hash would cost every request and protect
@@ -146,8 +146,8 @@ def namespace_pattern(argument: str, value: object) -> str:
     return given
 
 
-class Gatekeeper:
-    """Makes keys, ends them, and tells whoever shows a token what they may do.
+class ApiKeys:
+    """The API keys of a store: create, list, revoke, and authenticate whoever shows a token.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ class Gatekeeper:
     Examples
     --------
     >>> from memorata.store.sqlite.store import SqliteStore
-    >>> gate = Gatekeeper(SqliteStore(":memory:"))
-    >>> key, token = gate.create("the assistant", ["acme/*"], ["read"])
-    >>> gate.admit(token).allows("read", "acme/alice")
+    >>> keys = ApiKeys(SqliteStore(":memory:"))
+    >>> key, token = keys.create("the assistant", ["acme/*"], ["read"])
+    >>> keys.authenticate(token).allows("read", "acme/alice")
     True
     """
 
@@ -220,7 +220,7 @@ class Gatekeeper:
         self._store.keys.add(key)
         return key, token
 
-    def keys(self) -> tuple[ApiKey, ...]:
+    def list(self) -> tuple[ApiKey, ...]:
         """Return every key, revoked ones too, in the order they were made."""
         return tuple(self._store.keys.list())
 
@@ -229,7 +229,7 @@ class Gatekeeper:
         self._store.keys.revoke(checks.writable("id", id), self._clock())
         self._seen.pop(id, None)
 
-    def admit(self, token: str | None) -> Access:
+    def authenticate(self, token: str | None) -> Access:
         """Return what the bearer of a token may do; None for somebody who shows none.
 
         Raises
@@ -250,17 +250,17 @@ class Gatekeeper:
             )
         return Access(key.id, key.namespaces, key.scopes)
 
-    def glance(self, token: str | None) -> Access | None:
+    def authenticate_cached(self, token: str | None) -> Access | None:
         """Return what the bearer of a token may do, if that can be told without asking the store.
 
-        None where it cannot: then `admit` tells. For a server whose loop must not wait for the store.
+        None where it cannot: then `authenticate` tells. For a server whose loop must not wait for the store.
         """
         if token is None:
             return None if self.required else LOCAL
         shape = _TOKEN.fullmatch(token)
         _, until = self._seen.get("" if shape is None else shape[1], (None, 0.0))
         # A tick of margin, so that the key is not looked up here after all.
-        return self.admit(token) if self._ticks() < until - _MARGIN else None
+        return self.authenticate(token) if self._ticks() < until - _MARGIN else None
 
     def _key(self, id: str) -> ApiKey | None:
         known, until = self._seen.get(id, (None, 0.0))

@@ -13,7 +13,7 @@ from memorata.engine.runtime import Runtime
 from memorata.store.port import Change
 
 if TYPE_CHECKING:
-    from memorata.engine.access import Gatekeeper
+    from memorata.engine.access import ApiKeys
 
 
 class Admin:
@@ -58,11 +58,11 @@ class Admin:
         return self._purge.namespace(namespace)
 
     @cached_property
-    def keys(self) -> Gatekeeper:
+    def keys(self) -> ApiKeys:
         """The API keys of the store: `create`, `keys`, `revoke`."""
-        from memorata.engine.access import Gatekeeper
+        from memorata.engine.access import ApiKeys
 
-        return Gatekeeper(self._store, clock=self._runtime.clock)
+        return ApiKeys(self._store, clock=self._runtime.clock)
 
     def embed_pending(
         self,

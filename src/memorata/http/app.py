@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorata import __version__
 from memorata.engine import Engine
-from memorata.engine.access import Gatekeeper
+from memorata.engine.access import ApiKeys
 from memorata.http import (
     duplicates,
     entities,
@@ -47,7 +47,7 @@ _PROBLEM: Final = {
 
 def create_api(
     engine: Engine,
-    gate: Gatekeeper,
+    keys: ApiKeys,
     *,
     limits: Limits | None = None,
     hosts: Collection[str] | None = None,
@@ -60,7 +60,7 @@ def create_api(
     ----------
     engine
         What answers. The application does not close it.
-    gate
+    keys
         Knows the keys.
     limits
         How much they may ask for; None for the usual.
@@ -75,7 +75,7 @@ def create_api(
     --------
     >>> import memorata
     >>> memory = memorata.open(":memory:", embedder="lexical")
-    >>> api = create_api(memory, Gatekeeper(memory.store, required=False))
+    >>> api = create_api(memory, ApiKeys(memory.store, required=False))
     >>> "/v1/recall" in api.openapi()["paths"]
     True
     >>> memory.close()
@@ -86,7 +86,7 @@ def create_api(
     metrics.busy.set_function(lambda: workers.busy)
     server = ServerState(
         engine,
-        gate,
+        keys,
         allowed,
         workers,
         metrics,
@@ -172,7 +172,7 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         schemas |= problem.pop("$defs", {})
         schemas["Problem"] = problem
         server: ServerState = app.state.server
-        if not server.gate.required:
+        if not server.keys.required:
             for methods in schema["paths"].values():
                 for operation in methods.values():
                     if "security" in operation:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, Gatekeeper
+from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKeys
 from memorata.engine.ahead import embedded_ahead
 from memorata.http.errors import retry_after
 from memorata.http.middleware import Limits
@@ -40,7 +40,7 @@ class ServerState:
     """What every request needs."""
 
     engine: Engine
-    gate: Gatekeeper
+    keys: ApiKeys
     limits: Limits
     workers: Workers
     metrics: Metrics
@@ -232,11 +232,11 @@ async def _admitted(request: Request) -> Access:
         scheme, shown = get_authorization_scheme_param(header)
         # Another scheme than Bearer is not the same as no key at all.
         token = shown if scheme.lower() == "bearer" else ""
-    access = server.gate.glance(token)
+    access = server.keys.authenticate_cached(token)
     if access is None and token is None:
-        access = server.gate.admit(None)
+        access = server.keys.authenticate(None)
     if access is None:
-        access = await server.workers.run(lambda: server.gate.admit(token))
+        access = await server.workers.run(lambda: server.keys.authenticate(token))
     return access
 
 

@@ -74,7 +74,7 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class RequestMiddleware:
-    """The door, as ASGI middleware.
+    """The middleware, as ASGI knows it.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class RequestMiddleware:
             self._told(scope, sent["status"], seconds, error or state.get("error"), cut=cut)
 
     def _refusal(self, scope: Scope, instance: str) -> Any:  # noqa: ANN401 - an answer or None
-        """Return the answer to a request that is refused as it stands at the door."""
+        """Return the response to a request that is refused by its headers alone."""
         headers = {name: value.decode("latin-1") for name, value in scope["headers"]}
         if self._hosts is not None and host_of(headers.get(b"host", "")) not in self._hosts:
             return problem(421, "name the server as it names itself, or allow the name", instance=instance)
@@ -233,17 +233,6 @@ def host_of(header: str) -> str:
     if name.startswith("["):
         return name[1:].partition("]")[0]
     return name.partition(":")[0]
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether an address to listen on can be reached from this machine alone.
-
-    Examples
-    --------
-    >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2")]
-    [True, True, True, False, False]
-    """
-    return host.lower() in _LOOPBACK
 
 
 def loopback_names() -> frozenset[str]:

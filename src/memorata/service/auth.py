@@ -1,33 +1,39 @@
-"""Rate limits: a token bucket for each caller (Turner, 1986).
+"""Authentication of browsers and rate limits; API keys themselves are :mod:`memorata.engine.access`.
 
-A bucket holds up to `burst` tokens and fills at `rate` a second; a request takes one. Only whoever called
-lately has a bucket: a full one is the same as none.
+A browser's session is a cookie with a random id and when it ends, signed with HMAC-SHA-256 (RFC 2104) under a
+secret that lives as long as the process: after a restart people log in again, and no secret is kept on a disk.
+The token of a session's forms is signed with the same secret, so a page of another site, which can make a
+browser send the cookie, cannot know it. The key that somebody logged in with stays here, in memory, and is
+checked again on every request, so that a revoked key stops working.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import ipaddress
+import secrets
 from collections import OrderedDict
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import Final
 
+from memorata._frozen import frozen
+from memorata.engine.access import LOCAL, Access, ApiKeys
 from memorata.model import checks
+from memorata.model.errors import NotAdmitted
 
+SESSION_LIFETIME: Final = timedelta(hours=12)
+MAX_LOGINS: Final = 1_000
 MAX_BUCKETS: Final = 10_000
 """How many callers are remembered; those who called longest ago go first."""
 
 
 class RateLimiter:
-    """The token buckets of all callers.
+    """A token bucket for each caller (Turner, 1986): `burst` tokens, filled at `rate` a second or unlimited.
 
-    Parameters
-    ----------
-    rate
-        Tokens a second; None for no limit.
-    burst
-        How many a full bucket holds.
-    ticks
-        Counts seconds.
+    Only who called lately has a bucket: a full one is the same as none. `ticks` counts seconds.
 
     Examples
     --------
@@ -55,3 +61,124 @@ class RateLimiter:
         while len(self._kept) > MAX_BUCKETS:
             self._kept.popitem(last=False)
         return lacking / self._rate
+
+
+@frozen
+class Session:
+    """A browser's session: a random id, and when it ends, in whole seconds since 1970."""
+
+    id: str
+    until: int
+
+
+class Sessions:
+    """Signs and reads the cookies of browsers, and knows the key that each logged in with.
+
+    Parameters
+    ----------
+    keys
+        The API keys; None where none is asked for.
+    clock
+        Tells the time.
+    secret
+        What cookies are signed with; None for a random one.
+
+    Examples
+    --------
+    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
+    >>> sessions = Sessions(None, lambda: now, b"a secret of this example")
+    >>> session = sessions.new()
+    >>> sessions.read(sessions.cookie(session)) == session
+    True
+    >>> sessions.read(sessions.cookie(session) + "0") is None
+    True
+    """
+
+    def __init__(
+        self,
+        keys: ApiKeys | None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        secret: bytes | None = None,
+    ) -> None:
+        self.now = clock
+        self._keys = keys
+        self._secret = secrets.token_bytes(32) if secret is None else secret
+        self._logins: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def key_required(self) -> bool:
+        """Whether a key is asked for."""
+        return self._keys is not None and self._keys.required
+
+    def new(self) -> Session:
+        """Return a session for a browser that has none."""
+        return Session(secrets.token_hex(16), int((self.now() + SESSION_LIFETIME).timestamp()))
+
+    def cookie(self, session: Session) -> str:
+        """Return the text of a session's cookie."""
+        text = f"{session.id}.{session.until}"
+        return f"{text}.{self._signature('cookie', text)}"
+
+    def read(self, cookie: str) -> Session | None:
+        """Return the session of a cookie; None if it was not written here or has ended."""
+        text, _, signature = cookie.rpartition(".")
+        id_, _, until = text.partition(".")
+        if not hmac.compare_digest(self._signature("cookie", text).encode(), signature.encode()):
+            return None
+        session = Session(id_, int(until))
+        return session if self.now().timestamp() < session.until else None
+
+    def token(self, session: Session) -> str:
+        """Return the text that every form of a session's pages carries."""
+        return self._signature("form", session.id)
+
+    def is_token(self, session: Session, token: str) -> bool:
+        """Return whether a form carries the session's token."""
+        return hmac.compare_digest(self.token(session).encode(), token.encode())
+
+    def log_in(self, key: str) -> Session:
+        """Return a new session for whoever shows a good key; raise NotAdmitted for any other."""
+        if self._keys is not None:
+            self._keys.authenticate(key)
+        session = self.new()
+        self._logins[session.id] = key
+        while len(self._logins) > MAX_LOGINS:
+            self._logins.popitem(last=False)
+        return session
+
+    def log_out(self, session: Session) -> None:
+        """Forget the key of a session."""
+        self._logins.pop(session.id, None)
+
+    def access(self, session: Session) -> Access | None:
+        """Return what a session may do; None where it has to log in first."""
+        if self._keys is None or not self._keys.required:
+            return LOCAL
+        key = self._logins.get(session.id)
+        if key is None:
+            return None
+        try:
+            return self._keys.authenticate(key)
+        except NotAdmitted:
+            # Revoked since: the browser is asked for another.
+            self.log_out(session)
+            return None
+
+    def _signature(self, purpose: str, text: str) -> str:
+        return hmac.new(self._secret, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is one of this machine alone: an address of loopback, or localhost.
+
+    Examples
+    --------
+    >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2")]
+    [True, True, True, False, False]
+    """
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.access import Access, Gatekeeper
+from memorata.engine.access import Access, ApiKeys
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
@@ -40,9 +40,9 @@ from memorata.web import (
     timeline,
     tuning,
 )
-from memorata.web.door import TOKEN_FIELD, TOKEN_HEADER, Door, Guest
 from memorata.web.failures import BROKEN, failure
 from memorata.web.headers import HEADERS, SafeHeaders
+from memorata.web.session import TOKEN_FIELD, TOKEN_HEADER, Browser, PageSessions
 from memorata.web.values import Values
 from memorata.web.visit import Room, Visit
 
@@ -69,7 +69,7 @@ _ROOMS: Final[tuple[Room, ...]] = (
 def create_pages(
     engine: Engine,
     *,
-    access: Gatekeeper | None = None,
+    keys: ApiKeys | None = None,
     hosts: Collection[str] = (),
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> Starlette:
@@ -79,8 +79,8 @@ def create_pages(
     ----------
     engine
         What the pages show; closing it is left to whoever opened it.
-    access
-        Knows the keys. None, or one that requires no key, means that the server listens on loopback alone:
+    keys
+        The API keys. None, or one that requires no key, means that the server listens on loopback alone:
         the pages are then served under loopback names only.
     hosts
         Other names to be served under without a key.
@@ -88,131 +88,131 @@ def create_pages(
         Tells the time.
     """
     jobs = Jobs(clock, MAX_JOBS)
-    house = _House(engine, Door(access, clock, hosts), jobs)
-    rooms = [Route(room.path, _endpoint(house, room), methods=[room.method]) for room in _ROOMS]
+    site = _Site(engine, PageSessions(keys, clock, hosts), jobs)
+    rooms = [Route(room.path, _endpoint(site, room), methods=[room.method]) for room in _ROOMS]
     static = StaticFiles(directory=str(files("memorata.web") / "static"))
     pages = Starlette(
         routes=[
             Mount("/static", static),
-            Route("/login", _login_page(house), methods=["GET"]),
-            Route("/login", _log_in(house), methods=["POST"]),
-            Route("/logout", _log_out(house), methods=["POST"]),
+            Route("/login", _login_page(site), methods=["GET"]),
+            Route("/login", _log_in(site), methods=["POST"]),
+            Route("/logout", _log_out(site), methods=["POST"]),
             *rooms,
         ],
         middleware=[Middleware(SafeHeaders)],
-        exception_handlers={HTTPException: _nowhere(house), Exception: _broken(house)},
+        exception_handlers={HTTPException: _nowhere(site), Exception: _broken(site)},
     )
     pages.state.jobs = jobs
     return pages
 
 
 @frozen(eq=False)
-class _House:
+class _Site:
     """What all pages share."""
 
     engine: Engine
-    door: Door
+    sessions: PageSessions
     jobs: Jobs
 
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def _endpoint(house: _House, room: Room) -> _Endpoint:
+def _endpoint(site: _Site, room: Room) -> _Endpoint:
     async def answer(request: Request) -> Response:
-        visit = _bare(house, request)
+        visit = _bare(site, request)
         try:
-            guest = await run_in_threadpool(house.door.guest, request)
+            browser = await run_in_threadpool(site.sessions.browser, request)
         except MemorataError as error:
             return _failed(visit, request, error)
-        if guest.access is None:
+        if browser.access is None:
             return _to_login(visit)
         try:
             values = await _values(request)
             if room.method == "POST":
                 token = request.headers.get(TOKEN_HEADER) or values.text(TOKEN_FIELD)
-                house.door.check_form(request, guest, token)
-            visit = await run_in_threadpool(_visit, house, request, guest, values)
+                site.sessions.check_form(request, browser, token)
+            visit = await run_in_threadpool(_visit, site, request, browser, values)
             if room.everywhere:
-                guest.access.require_everywhere("admin")
+                browser.access.require_everywhere("admin")
             else:
-                guest.access.require(room.scope, visit.namespace)
+                browser.access.require(room.scope, visit.namespace)
             response = await run_in_threadpool(room.answer, visit)
         except MemorataError as error:
             response = _failed(visit, request, error)
-        if guest.new:
-            house.door.greet(response, request, guest.visitor)
+        if browser.new:
+            site.sessions.set_cookie(response, request, browser.session)
         return response
 
     return answer
 
 
-def _login_page(house: _House) -> _Endpoint:
+def _login_page(site: _Site) -> _Endpoint:
     async def show(request: Request) -> Response:
-        visit = _bare(house, request)
+        visit = _bare(site, request)
         try:
-            guest = await run_in_threadpool(house.door.guest, request)
+            browser = await run_in_threadpool(site.sessions.browser, request)
         except MemorataError as error:
             return _failed(visit, request, error)
-        if guest.access is not None:
+        if browser.access is not None:
             return visit.go(visit.prefix + "/")
-        visit = _bare(house, request, house.door.token(guest.visitor))
+        visit = _bare(site, request, site.sessions.token(browser.session))
         response = visit.page("login.html", problem="")
-        if guest.new:
-            house.door.greet(response, request, guest.visitor)
+        if browser.new:
+            site.sessions.set_cookie(response, request, browser.session)
         return response
 
     return show
 
 
-def _log_in(house: _House) -> _Endpoint:
+def _log_in(site: _Site) -> _Endpoint:
     async def enter(request: Request) -> Response:
-        visit = _bare(house, request)
+        visit = _bare(site, request)
         try:
-            guest = await run_in_threadpool(house.door.guest, request)
+            browser = await run_in_threadpool(site.sessions.browser, request)
             values = await _values(request)
-            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
-            visit = _bare(house, request, house.door.token(guest.visitor))
-            visitor = await run_in_threadpool(house.door.log_in, values.text("key"))
+            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+            visit = _bare(site, request, site.sessions.token(browser.session))
+            session = await run_in_threadpool(site.sessions.log_in, values.text("key"))
         except NotAdmitted as error:
             return visit.page("login.html", problem=str(error), status=403)
         except MemorataError as error:
             return _failed(visit, request, error)
         response = visit.go(visit.prefix + "/")
-        house.door.greet(response, request, visitor)
+        site.sessions.set_cookie(response, request, session)
         return response
 
     return enter
 
 
-def _log_out(house: _House) -> _Endpoint:
+def _log_out(site: _Site) -> _Endpoint:
     async def leave(request: Request) -> Response:
-        visit = _bare(house, request)
+        visit = _bare(site, request)
         try:
-            guest = await run_in_threadpool(house.door.guest, request)
+            browser = await run_in_threadpool(site.sessions.browser, request)
             values = await _values(request)
-            house.door.check_form(request, guest, values.text(TOKEN_FIELD))
+            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
         except MemorataError as error:
             return _failed(visit, request, error)
-        house.door.log_out(guest.visitor)
+        site.sessions.log_out(browser.session)
         return _to_login(visit)
 
     return leave
 
 
-def _nowhere(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
         text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
         title = "Not here" if status == 404 else BROKEN
-        return _bare(house, request).page("error.html", status=status, title=title, text=text)
+        return _bare(site, request).page("error.html", status=status, title=title, text=text)
 
     return say
 
 
-def _broken(house: _House) -> Callable[[Request, Exception], Awaitable[Response]]:
+def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
-        visit = _bare(house, request)
+        visit = _bare(site, request)
         template = "error_notice.html" if visit.fragment else "error.html"
         name = request.scope.get("state", {}).get("request_id", "")
         text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
@@ -230,48 +230,48 @@ def _failed(visit: Visit, request: Request, error: MemorataError) -> Response:
     return failure(visit, error)
 
 
-def _bare(house: _House, request: Request, token: str = "") -> Visit:
+def _bare(site: _Site, request: Request, token: str = "") -> Visit:
     """Return a visit of somebody who may see nothing yet."""
     return Visit(
-        engine=house.engine,
-        namespace=house.engine.namespace,
+        engine=site.engine,
+        namespace=site.engine.namespace,
         namespaces=(),
         values=Values({}),
         path=request.url.path,
         parts={},
         prefix=request.scope.get("root_path", ""),
         token=token,
-        now=house.door.now(),
-        jobs=house.jobs,
+        now=site.sessions.now(),
+        jobs=site.jobs,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=False,
         may_administer=False,
-        login=house.door.locked,
+        login=site.sessions.key_required,
     )
 
 
-def _visit(house: _House, request: Request, guest: Guest, values: Values) -> Visit:
-    access = guest.access
+def _visit(site: _Site, request: Request, browser: Browser, values: Values) -> Visit:
+    access = browser.access
     if access is None:
         raise NotAdmitted("a key is needed")
-    namespace, all_ = _namespaces(house.engine, access, values.text("ns"))
+    namespace, all_ = _namespaces(site.engine, access, values.text("ns"))
     return Visit(
-        engine=house.engine,
+        engine=site.engine,
         namespace=namespace,
         namespaces=all_,
         values=values,
         path=request.url.path,
         parts=request.path_params,
         prefix=request.scope.get("root_path", ""),
-        token=house.door.token(guest.visitor),
-        now=house.door.now(),
-        jobs=house.jobs,
+        token=site.sessions.token(browser.session),
+        now=site.sessions.now(),
+        jobs=site.jobs,
         fragment=_is_fragment(request),
         target=request.headers.get("hx-target", ""),
         may_write=access.allows("write", namespace),
         may_administer=access.everywhere and access.may("admin"),
-        login=house.door.locked,
+        login=site.sessions.key_required,
     )
 
 

@@ -27,7 +27,7 @@ HEADERS: Final = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # With "no-referrer" a browser hides where a form comes from even from us, and the door asks for it.
+    # With "no-referrer" a browser hides where a form comes from from us too, and forms are checked by it.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

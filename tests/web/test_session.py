@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorata.engine import Engine
-from memorata.engine.access import LOCAL, Gatekeeper
+from memorata.engine.access import LOCAL, ApiKeys
 from memorata.model.errors import AccessDenied, NotAdmitted
-from memorata.web.door import COOKIE, Door
-from memorata.web.signing import Visitor
+from memorata.service.auth import Session
+from memorata.web.session import COOKIE, PageSessions
 
 
 def request(host: str = "localhost", cookie: str = "", headers: Mapping[str, str] | None = None) -> Request:
@@ -29,21 +29,21 @@ def request(host: str = "localhost", cookie: str = "", headers: Mapping[str, str
     return Request(scope)
 
 
-def cookie_of(door: Door, guest_request: Request) -> str:
+def cookie_of(sessions: PageSessions, page: Request) -> str:
     response = Response()
-    door.greet(response, guest_request, door.guest(guest_request).visitor)
+    sessions.set_cookie(response, page, sessions.browser(page).session)
     return response.headers["set-cookie"].partition("=")[2].partition(";")[0]
 
 
 @pytest.mark.parametrize("host", ["localhost", "localhost:8000", "127.0.0.1:80", "127.0.0.2", "[::1]:8000"])
 def test_without_a_key_a_loopback_name_may_come_in(host: str) -> None:
-    assert Door(None).guest(request(host)).access == LOCAL
+    assert PageSessions(None).browser(request(host)).access == LOCAL
 
 
 @pytest.mark.parametrize("host", ["evil.example", "192.168.1.5", "localhost.evil.example", "0.0.0.0", ""])
 def test_without_a_key_no_other_name_may(host: str) -> None:
     with pytest.raises(AccessDenied, match="localhost"):
-        Door(None).guest(request(host))
+        PageSessions(None).browser(request(host))
 
 
 @pytest.mark.parametrize(
@@ -52,51 +52,51 @@ def test_without_a_key_no_other_name_may(host: str) -> None:
      ("[::1]:80", "memorata-80")],
 )  # fmt: skip
 def test_two_servers_on_one_machine_leave_each_others_cookies_alone(host: str, name: str) -> None:
-    response, door = Response(), Door(None)
-    door.greet(response, request(host), door.guest(request(host)).visitor)
+    response, sessions = Response(), PageSessions(None)
+    sessions.set_cookie(response, request(host), sessions.browser(request(host)).session)
     assert response.headers["set-cookie"].partition("=")[0] == name
 
 
 def test_with_keys_any_name_will_do_but_one_has_to_log_in(engine: Engine) -> None:
-    guest = Door(Gatekeeper(engine.store)).guest(request("memory.example"))
-    assert guest.access is None
+    browser = PageSessions(ApiKeys(engine.store)).browser(request("memory.example"))
+    assert browser.access is None
 
 
-def entered(door: Door, secret: str) -> tuple[Visitor, str]:
-    visitor, response = door.log_in(secret), Response()
-    door.greet(response, request(), visitor)
-    return visitor, response.headers["set-cookie"].partition("=")[2].partition(";")[0]
+def entered(sessions: PageSessions, secret: str) -> tuple[Session, str]:
+    session, response = sessions.log_in(secret), Response()
+    sessions.set_cookie(response, request(), session)
+    return session, response.headers["set-cookie"].partition("=")[2].partition(";")[0]
 
 
 def test_a_key_opens_until_it_is_revoked(engine: Engine) -> None:
-    gate = Gatekeeper(engine.store)
-    key, secret = gate.create("me", ["*"], ["read"])
-    door = Door(gate)
-    _, cookie = entered(door, secret)
-    access = door.guest(request(cookie=cookie)).access
+    keys = ApiKeys(engine.store)
+    key, secret = keys.create("me", ["*"], ["read"])
+    sessions = PageSessions(keys)
+    _, cookie = entered(sessions, secret)
+    access = sessions.browser(request(cookie=cookie)).access
     assert access is not None
     assert access.name == key.id
-    gate.revoke(key.id)
-    assert door.guest(request(cookie=cookie)).access is None
+    keys.revoke(key.id)
+    assert sessions.browser(request(cookie=cookie)).access is None
 
 
 def test_a_key_opens_until_the_visitor_leaves(engine: Engine) -> None:
-    gate = Gatekeeper(engine.store)
-    door = Door(gate)
-    visitor, cookie = entered(door, gate.create("me", ["*"], ["read"])[1])
-    assert door.guest(request(cookie=cookie)).access is not None
-    door.log_out(visitor)
-    assert door.guest(request(cookie=cookie)).access is None
+    keys = ApiKeys(engine.store)
+    sessions = PageSessions(keys)
+    session, cookie = entered(sessions, keys.create("me", ["*"], ["read"])[1])
+    assert sessions.browser(request(cookie=cookie)).access is not None
+    sessions.log_out(session)
+    assert sessions.browser(request(cookie=cookie)).access is None
 
 
 def test_a_wrong_key_does_not_open(engine: Engine) -> None:
     with pytest.raises(NotAdmitted):
-        Door(Gatekeeper(engine.store)).log_in("rcl_0000000000000000_" + "A" * 43)
+        PageSessions(ApiKeys(engine.store)).log_in("rcl_0000000000000000_" + "A" * 43)
 
 
 def test_the_cookie_is_for_this_site_and_not_for_scripts() -> None:
-    door, response = Door(None), Response()
-    door.greet(response, request(), door.guest(request()).visitor)
+    sessions, response = PageSessions(None), Response()
+    sessions.set_cookie(response, request(), sessions.browser(request()).session)
     written = response.headers["set-cookie"].lower()
     assert "httponly" in written
     assert "samesite=strict" in written
@@ -104,13 +104,13 @@ def test_the_cookie_is_for_this_site_and_not_for_scripts() -> None:
 
 
 def test_a_form_needs_the_token_of_its_cookie() -> None:
-    door = Door(None)
-    here = request(cookie=cookie_of(door, request()))
-    guest = door.guest(here)
-    door.check_form(here, guest, door.token(guest.visitor))
-    for token in ("", "0" * 64, door.token(door.guest(request()).visitor)):
+    sessions = PageSessions(None)
+    here = request(cookie=cookie_of(sessions, request()))
+    browser = sessions.browser(here)
+    sessions.check_form(here, browser, sessions.token(browser.session))
+    for token in ("", "0" * 64, sessions.token(sessions.browser(request()).session)):
         with pytest.raises(AccessDenied, match="too old"):
-            door.check_form(here, guest, token)
+            sessions.check_form(here, browser, token)
 
 
 @pytest.mark.parametrize(
@@ -124,15 +124,15 @@ def test_a_form_needs_the_token_of_its_cookie() -> None:
     ],
 )
 def test_a_form_from_another_site_is_refused_even_with_the_token(headers: dict[str, str]) -> None:
-    door = Door(None)
-    here = request(cookie=cookie_of(door, request()), headers=headers)
-    guest = door.guest(here)
+    sessions = PageSessions(None)
+    here = request(cookie=cookie_of(sessions, request()), headers=headers)
+    browser = sessions.browser(here)
     with pytest.raises(AccessDenied, match="another site"):
-        door.check_form(here, guest, door.token(guest.visitor))
+        sessions.check_form(here, browser, sessions.token(browser.session))
 
 
 def test_other_names_are_served_where_they_were_named() -> None:
-    door = Door(None, hosts=["memory.home"])
-    assert door.guest(request("memory.home:8000")).access == LOCAL
+    sessions = PageSessions(None, hosts=["memory.home"])
+    assert sessions.browser(request("memory.home:8000")).access == LOCAL
     with pytest.raises(AccessDenied):
-        door.guest(request("other.home"))
+        sessions.browser(request("other.home"))
