@@ -154,9 +154,9 @@ def test_without_a_token_one_is_let_in_only_where_none_is_needed(store: SqliteSt
     with pytest.raises(NotAdmitted, match="Authorization: Bearer"):
         keys.authenticate(None)
     open_gate = ApiKeys(store, required=False)
-    assert open_gate.admit(None) == LOCAL
+    assert open_gate.authenticate(None) == LOCAL
     with pytest.raises(NotAdmitted):
-        open_gate.admit("rcl_wrong")
+        open_gate.authenticate("rcl_wrong")
 
 
 def test_a_glance_tells_what_the_store_need_not_be_asked_for(

@@ -1,7 +1,7 @@
 """Authentication of browsers and rate limits; API keys themselves are :mod:`memorata.engine.access`.
 
 A browser's session is a cookie with a random id and when it ends, signed with HMAC-SHA-256 (RFC 2104) under a
-secret that lives as long as the process: after a restart people log in again, and no secret is kept on a disk.
+secret that lives as long as the process: after a restart people log in again, and no secret is on a disk.
 The token of a session's forms is signed with the same secret, so a page of another site, which can make a
 browser send the cookie, cannot know it. The key that somebody logged in with stays here, in memory, and is
 checked again on every request, so that a revoked key stops working.
