@@ -16,6 +16,7 @@ _PANEL: Final = "Let go"
 
 Several = Annotated[list[str], typer.Argument(metavar="ID", help="The memories: ids, or pieces of them.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; whole ids only.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would be removed, and remove nothing.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -42,7 +43,7 @@ def restore(session: Session, ids: Several) -> None:
     _report(session, "restored", known, "Restored")
 
 
-def purge(session: Session, ids: Several, yes: Yes = False) -> None:
+def purge(session: Session, ids: Several, dry_run: DryRun = False, yes: Yes = False) -> None:
     """Remove memories for good: text, vectors, words. This cannot be undone.
 
     Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
@@ -54,14 +55,22 @@ def purge(session: Session, ids: Several, yes: Yes = False) -> None:
         # Without anybody to look at what was found, a piece of an id is too little to destroy by.
         known = [found_memory(engine, id_) for id_ in ids]
         for id_, memory in zip(ids, known, strict=True):
-            if yes and memory.id != id_:
+            if yes and memory.id != id_ and not dry_run:
                 raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
+        all_ids = [] if yes and not dry_run else engine.purge(*(each.id for each in known), dry_run=True)
+        if dry_run:
+            for memory in engine.store.get(engine.namespace, list(all_ids)):
+                session.output.say(f"  {one_line(memory.content, 100)}", "")
+            _report(session, "would_purge", list(all_ids), "Would remove")
+            return
         if not yes:
             if not sys.stdin.isatty():
                 raise NotGiven("--yes", "where there is no terminal to ask at")
             for memory in known:
                 session.output.errors.print(f"  {one_line(memory.content, 100)}")
-            question = f"Remove {counted(len(known), 'memory', 'memories')} for good?"
+            copies = len(all_ids) - len(known)
+            along = f" and {counted(copies, 'copy or summary', 'copies and summaries')}" if copies else ""
+            question = f"Remove {counted(len(known), 'memory', 'memories')}{along} for good?"
             if not typer.confirm(question, err=True):
                 session.output.say("Nothing was removed.")
                 return

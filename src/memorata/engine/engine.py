@@ -578,16 +578,22 @@ class Engine:
         path, wanted = self.runtime.path(namespace), _ids(ids)
         self.runtime.run([path], lambda: self.store.restore(path, wanted))
 
-    def purge(self, *ids: str, namespace: str | None = None) -> None:
+    def purge(self, *ids: str, namespace: str | None = None, dry_run: bool = False) -> tuple[str, ...]:
         """Remove memories for good: content, vectors, words. This cannot be undone.
 
         Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
         proportion to its size, once for all of the given memories. If other processes kept it from that,
         the memories are gone all the same, `PurgeUnfinished` is raised, and ``memorata vacuum`` finishes it.
         What only repeats them goes with them: what was said again and superseded for that, and summaries and
-        merged memories that were made from them. What they corrected is current again.
+        merged memories that were made from them. What they corrected is current again. Returns the ids of
+        all that went; with `dry_run` nothing does, and they are those that would.
         """
-        self._purge.memories(self.runtime.path(namespace), _ids(ids))
+        checks.flag("dry_run", dry_run)
+        path, wanted = self.runtime.path(namespace), _ids(ids)
+        if dry_run:
+            # Who is not there is told of now, and not when it matters.
+            self.store.get(path, wanted)
+        return tuple(self._purge.memories(path, wanted, dry_run=dry_run))
 
     # --- inside ---------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from memorata._frozen import frozen
 from memorata.engine.drafts import Drafts
 from memorata.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.lookup import Look, Lookup, checked_name
-from memorata.engine.purge import Purge, concerns, spellings_of
+from memorata.engine.purge import Concern, Purge, concern, names_of, spellings_of
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
@@ -27,6 +27,7 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 from memorata.text.folding import folded
+from memorata.text.name_matching import NameMatcher
 
 if TYPE_CHECKING:
     from memorata.engine.graph_answers import KnownEntity
@@ -52,6 +53,9 @@ class About:
         What was declared about it: itself, and what was merged into it.
     relations
         Those with it at an end, ended ones too.
+    in_texts
+        How many more memories have one of its names as a word, and probably mean something else: "Will you
+        come?". They are among `memories` where the text was asked for.
     """
 
     subject: str
@@ -59,6 +63,7 @@ class About:
     hidden: tuple[Hidden, ...]
     entities: tuple[EntityRecord, ...]
     relations: tuple[Relation, ...]
+    in_texts: int = 0
 
 
 class Entities:
@@ -245,15 +250,40 @@ class Entities:
 
         return self._lookup.at(namespace, answer)
 
-    def about(self, subject: str, *, namespace: str | None = None) -> About:
+    def about(self, subject: str, *, text: bool = False, namespace: str | None = None) -> About:
         """Return everything about a person or a thing, by any of its names.
 
         A memory counts if the subject said it, if it is listed as mentioned, or if one of its names stands in
-        the text as a word. Every memory of the namespace is looked at, hidden ones too.
+        the text as a name: of one that is an ordinary word ("Will", "May", "Mark") the ordinary word does not
+        count (:mod:`memorata.text.name_matching`). Every memory of the namespace is looked at, hidden ones
+        too.
+
+        Parameters
+        ----------
+        subject
+            Who or what, by any name. It must be known: declared, listed by a memory, or somebody who speaks.
+        text
+            Whether every memory counts that has one of the names as a word, and whether or not it is known.
+        namespace
+            Whose; None for the engine's.
+
+        Raises
+        ------
+        EntityNotFound
+            It is not known; the message says how many memories have it as a word.
         """
+        checks.flag("text", text)
         path = self._runtime.path(namespace)
-        spellings = spellings_of(subject, self._lookup.names.of(path))
-        memories = tuple(memory for memory in self._store.export(path) if concerns(memory, spellings))
+        names = self._lookup.names.of(path)
+        spellings = spellings_of(subject, names)
+        matcher = NameMatcher([*spellings, *names_of(subject, names)])
+        memories, known, in_texts = [], False, 0
+        for memory in self._store.export(path):
+            how = concern(memory, spellings, matcher)
+            known |= how is Concern.CERTAIN
+            in_texts += how is Concern.WORD
+            if how in (Concern.NAME, Concern.CERTAIN) or (text and how is Concern.WORD):
+                memories.append(memory)
         ids = {memory.id for memory in memories}
         entities = [
             record
@@ -265,23 +295,37 @@ class Entities:
             for relation in self._store.relations.list(path)
             if spellings & {folded(relation.source), folded(relation.target)}
         ]
-        if not memories and not entities:
-            raise EntityNotFound(subject, path)
+        known = known or bool(entities or relations)
+        if not known and not (text and memories):
+            raise EntityNotFound(subject, path, in_texts=in_texts + len(memories))
         hidden = tuple(each for each in self._store.hidden(path) if each.memory_id in ids)
-        return About(subject, memories, hidden, tuple(entities), tuple(relations))
+        found = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
+        return found if text else replace(found, in_texts=in_texts)
 
-    def purge(self, subject: str, *, namespace: str | None = None) -> About:
+    def purge(
+        self, subject: str, *, text: bool = False, dry_run: bool = False, namespace: str | None = None
+    ) -> About:
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
         What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
         Logged questions that name the subject, or have a word of its names that is no common one, lose their
         text; see :mod:`memorata.text.name_words`. What users of such a name saw in experiments is removed.
+
+        Parameters
+        ----------
+        subject, text
+            Whom and what, as for `about`.
+        dry_run
+            Whether to remove nothing, and only return what would be.
+        namespace
+            Whose; None for the engine's.
         """
+        checks.flag("dry_run", dry_run)
         path = self._runtime.path(namespace)
-        found = self.about(subject, namespace=path)
-        self._purge.memories(
-            path, [memory.id for memory in found.memories], spellings_of(subject, self._lookup.names.of(path))
-        )
+        found = self.about(subject, text=text, namespace=path)
+        if not dry_run:
+            spellings = spellings_of(subject, self._lookup.names.of(path))
+            self._purge.memories(path, [memory.id for memory in found.memories], spellings)
         return found
 
     def _known(self, known: NamespaceGraph, key: str) -> KnownEntity:

@@ -8,6 +8,7 @@ Regulation; `entities.about` shows everything before `entities.purge` removes ex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
 from typing import Final
 
 from memorata.engine.naming import NameBook, Names
@@ -15,6 +16,7 @@ from memorata.engine.runtime import Runtime
 from memorata.model.memory import Memory
 from memorata.store.port import Store
 from memorata.text.folding import contains_any, folded
+from memorata.text.name_matching import NameMatcher
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
@@ -36,11 +38,15 @@ class Purge:
         self._names = names
         self._before = before
 
-    def memories(self, path: str, ids: Sequence[str], names: Iterable[str] = ()) -> None:
-        """Purge memories with their copies, and what the logs say of these names."""
+    def memories(
+        self, path: str, ids: Sequence[str], names: Iterable[str] = (), *, dry_run: bool = False
+    ) -> list[str]:
+        """Purge memories with their copies, and what the logs say of these names; return the ids of all."""
         wanted, erased = self._with_copies(path, ids), sorted(names)
-        self._before()
-        self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.words_of))
+        if not dry_run:
+            self._before()
+            self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.words_of))
+        return wanted
 
     def namespace(self, namespace: str) -> int:
         """Remove a namespace for good: its memories, names, relations, logs, and its own name.
@@ -119,11 +125,39 @@ def _superseders(replaced: Sequence[Memory]) -> list[str]:
     return sorted({each.superseded_by for each in replaced if each.superseded_by is not None})
 
 
-def concerns(memory: Memory, spellings: set[str]) -> bool:
-    """Return whether a memory was said by, lists or mentions somebody of these names."""
-    if any(folded(name) in spellings for name in (memory.source.speaker, *memory.entities) if name):
-        return True
-    return contains_any(memory.content, spellings)
+class Concern(Enum):
+    """How a memory concerns somebody: not at all, by a word alone, by a name in its text, or for certain."""
+
+    NONE = 0
+    WORD = 1
+    NAME = 2
+    CERTAIN = 3
+
+
+def concern(memory: Memory, spellings: set[str], matcher: NameMatcher) -> Concern:
+    """Return how a memory concerns somebody of these names.
+
+    It does for certain if they said it, or if it lists them: by itself, and not only because a name that is
+    an ordinary word was read in its text ("Will you come?").
+    """
+    listed = {folded(name) for name in memory.entities} & spellings
+    in_text = contains_any(memory.content, spellings)
+    if memory.source.speaker and folded(memory.source.speaker) in spellings:
+        return Concern.CERTAIN
+    if listed and (not in_text or listed - matcher.ordinary):
+        return Concern.CERTAIN
+    if not in_text:
+        return Concern.NONE
+    if not matcher.matches(memory.content):
+        return Concern.WORD
+    return Concern.CERTAIN if listed else Concern.NAME
+
+
+def names_of(subject: str, names: Names) -> list[str]:
+    """Return every name that means a subject, as it was written where it was declared."""
+    key = names.key(subject)
+    declared = names.entity(key, subject)
+    return [subject, declared.name, *declared.aliases, *names.merged(key)]
 
 
 def spellings_of(subject: str, names: Names) -> set[str]:

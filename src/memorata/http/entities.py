@@ -14,6 +14,7 @@ from memorata.service.answers import (
     AboutAnswer,
     EntitiesAnswer,
     EntityAnswer,
+    PurgeSubjectAnswer,
     RelationAnswer,
     RelationsAnswer,
     RemovedAnswer,
@@ -36,6 +37,11 @@ EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its na
 Subject = Annotated[
     str, Query(min_length=1, max_length=MAX_WORD, description="A person or a thing, by any name.")
 ]
+
+InTexts = Annotated[
+    bool, Query(description="Every memory with that word counts, though it be no name that is known.")
+]
+DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how many would be.")]
 
 
 @router.get("/entities", response_model=None, responses={200: {"model": EntitiesAnswer}})
@@ -138,21 +144,27 @@ async def unrelate(context: WriteContext, subject: Name, type: Name, object: Nam
 
 
 @router.get("/about", response_model=None, responses={200: {"model": AboutAnswer}})
-async def about(context: ReadContext, subject: Subject) -> Response:
-    """Return everything about a person or a thing."""
+async def about(context: ReadContext, subject: Subject, text: InTexts = False) -> Response:
+    """Return everything about a person or a thing that is known."""
     return await context.read(
-        lambda: _about_json(context.engine.entities.about(subject, namespace=context.namespace))
+        lambda: _about_json(context.engine.entities.about(subject, text=text, namespace=context.namespace))
     )
 
 
-@router.delete("/about", response_model=None, responses={200: {"model": RemovedAnswer}})
-async def purge_subject(context: UnkeyedAdminContext, subject: Subject) -> Response:
-    """Remove everything about a person or a thing, for good. This cannot be undone, and takes a while."""
+@router.delete("/about", response_model=None, responses={200: {"model": PurgeSubjectAnswer}})
+async def purge_subject(
+    context: UnkeyedAdminContext, subject: Subject, text: InTexts = False, dry_run: DryRun = False
+) -> Response:
+    """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
 
     def work() -> Json:
-        removed = context.engine.entities.purge(subject, namespace=context.namespace)
+        found = context.engine.entities.purge(
+            subject, text=text, dry_run=dry_run, namespace=context.namespace
+        )
+        if dry_run:
+            return {"removed": 0, "would_remove": len(found.memories)}
         context.server.jobs.forget(context.namespace)
-        return {"removed": len(removed.memories)}
+        return {"removed": len(found.memories)}
 
     return await context.read(work, DELETE)
 
@@ -163,4 +175,5 @@ def _about_json(found: About) -> dict[str, Any]:
         "memories": [memory_json(memory) for memory in found.memories],
         "entities": [plain(record) for record in found.entities],
         "relations": [relation_json(relation) for relation in found.relations],
+        "in_texts": found.in_texts,
     }

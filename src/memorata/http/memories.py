@@ -17,6 +17,7 @@ from memorata.service.answers import (
     MemoriesAnswer,
     MemoryAnswer,
     MemoryPageAnswer,
+    PurgeAnswer,
     RememberedAnswer,
 )
 from memorata.service.codec import Json, memories_json, memory_json
@@ -27,6 +28,7 @@ from memorata.service.schemas import (
     MemoryUpdate,
     NewMemories,
     NewMemory,
+    PurgeRequest,
     Whole,
 )
 
@@ -136,9 +138,16 @@ async def confirm(context: WriteContext, body: MemoryIds) -> Response:
     return await _by_ids(context, body.ids, context.engine.lifecycle.confirm, UPDATE)
 
 
-@router.post("/purge", response_model=None, responses={200: {"model": DoneAnswer}})
-async def purge(context: AdminContext, body: MemoryIds) -> Response:
+@router.post("/purge", response_model=None, responses={200: {"model": PurgeAnswer}})
+async def purge(context: AdminContext, body: PurgeRequest) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
+    if body.dry_run:
+
+        def looked() -> Json:
+            found = context.engine.purge(*body.ids, namespace=context.namespace, dry_run=True)
+            return {"done": 0, "would_purge": list(found)}
+
+        return await context.read(looked, SEARCH)
 
     def work() -> Json:
         context.engine.purge(*body.ids, namespace=context.namespace)

@@ -325,9 +325,12 @@ class EntityNotFound(StoreError, LookupError):
     'Diana'?
     """
 
-    def __init__(self, name: str, namespace: str, nearest: tuple[str, ...] = ()) -> None:
-        self.name, self.namespace, self.nearest = name, namespace, nearest
+    def __init__(self, name: str, namespace: str, nearest: tuple[str, ...] = (), in_texts: int = 0) -> None:
+        self.name, self.namespace, self.nearest, self.in_texts = name, namespace, nearest, in_texts
         hint = f"; did you mean {' or '.join(map(shown, nearest))}?" if nearest else ""
+        if in_texts:
+            count = "1 memory has" if in_texts == 1 else f"{in_texts:,} memories have"
+            hint += f"; {count} it as a word: text=True (--text) means those"
         super().__init__(f"no entity {shown(name)} in namespace {shown(namespace)}{hint}")
 
 

@@ -71,6 +71,12 @@ class DoneAnswer(BaseModel):
     done: int
 
 
+class PurgeAnswer(DoneAnswer):
+    """How many memories were removed, or the ids of all that would be."""
+
+    would_purge: list[str] | None = None
+
+
 class RememberedAnswer(MemoriesAnswer):
     """What was remembered, and how many had been known already by their ids."""
 
@@ -183,6 +189,12 @@ class RemovedAnswer(BaseModel):
     removed: int
 
 
+class PurgeSubjectAnswer(RemovedAnswer):
+    """How many memories were removed, or would be, where that was all that was asked."""
+
+    would_remove: int | None = None
+
+
 class StepAnswer(BaseModel):
     """One edge of a path, as it was walked, to an entity or a memory."""
 
@@ -250,6 +262,7 @@ class AboutAnswer(BaseModel):
     memories: list[MemoryAnswer]
     entities: list[dict[str, Any]]
     relations: list[RelationAnswer]
+    in_texts: int = Field(description="How many more have the word, and probably mean something else.")
 
 
 class RepeatAnswer(BaseModel):

@@ -186,6 +186,12 @@ class MemoryIds(RequestBody):
     ids: Ids
 
 
+class PurgeRequest(MemoryIds):
+    """The memories that are to be removed, or shown with what would go along with them."""
+
+    dry_run: bool = Field(False, strict=True, description="Remove nothing, and only tell what would go.")
+
+
 _FORMER_QUERY: Final = ("question", "text")
 
 
