@@ -10,7 +10,8 @@ import pytest
 
 from memorata.cli.care import size
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.store.sqlite import approximation, connection
+from memorata.store import approximation
+from memorata.store.sqlite import connection
 
 Run = Callable[..., Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.store.sqlite import approximation
+from memorata.store import approximation
 
 Run = Callable[..., Any]
 

@@ -19,10 +19,10 @@ from memorata.engine import Engine
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.hearing import Hearing, _by_words, _Candidate
 from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.store import openings
 from memorata.store.port import Entry, View
-from memorata.store.sqlite import openings
-from memorata.store.sqlite.openings import OpeningStore
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store as ConcreteStore
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -417,7 +417,7 @@ def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch:
     answers: list[bool] = []
 
     def glance(store: SqliteStore, namespace: str, content: str) -> bool:
-        answers.append(OpeningStore.unheard(store, namespace, content))
+        answers.append(ConcreteStore.unheard(store, namespace, content))
         return answers[-1]
 
     with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "unheard", glance):

@@ -12,7 +12,7 @@ from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.reembedding import duration
 from memorata.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
-from memorata.store.sqlite.view import SqliteView
+from memorata.store.view import StoreView
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 TEXTS = [f"thought number {number} about tea" for number in range(300)]
@@ -48,7 +48,7 @@ def vectors(memory: memorata.Engine) -> dict[str, list[float]]:
     found = {}
     for path in memory.store.namespaces():
         with memory.store.view(path, memory.runtime.clock()) as view:
-            slots = np.arange(len(cast(SqliteView, view)._partition))
+            slots = np.arange(len(cast(StoreView, view)._partition))
             for each, row in zip(view.memories(slots), view.vectors(slots), strict=True):
                 found[each.content] = row.tolist()
     return found

@@ -274,9 +274,9 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
     partition, reads = filled(record()), []
     partition.segments(lambda: [(1, 0, 128)])
 
-    kept = {7: (b"a block", 0, 0, 0)}
+    kept = {(1, 7): (b"a block", 0, 0, 0)}
 
-    def read() -> dict[int, Checked]:
+    def read() -> dict[tuple[int, int], Checked]:
         reads.append(1)
         return kept
 
@@ -309,7 +309,7 @@ def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
     partition = filled(record())
     partition.segments(lambda: [(1, 0, 128)])
 
-    def read() -> dict[int, Checked]:
+    def read() -> dict[tuple[int, int], Checked]:
         raise IndexCorrupt("a block is damaged")
 
     assert [partition.blocks(read) for _ in range(3 * module._SINGLE_READS)] == [None] * (

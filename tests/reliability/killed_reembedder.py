@@ -19,7 +19,8 @@ from typing import cast
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine import reembedding
-from memorata.store.sqlite import segments, writing
+from memorata.store import memories as writing
+from memorata.store import segments
 from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)

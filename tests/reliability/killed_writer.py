@@ -20,7 +20,8 @@ from typing import Any
 
 import memorata
 from memorata.model.memory import Memory
-from memorata.store.sqlite import segments, writing
+from memorata.store import memories as writing
+from memorata.store import segments
 
 Operation = dict[str, Any]
 _PATIENCE = 30.0

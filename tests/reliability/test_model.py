@@ -25,7 +25,8 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
-from memorata.store.sqlite import loading, segments, writing
+from memorata.store import loading, segments
+from memorata.store import memories as writing
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = LexicalEmbedder(dimension=32)

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from memorata.store import memories as writing
+from memorata.store import segments
 from memorata.store.conformance import StoreConformance
 from memorata.store.port import Entry, Page, Store
-from memorata.store.sqlite import segments, writing
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from memorata.model.memory import Memory
 from memorata.store.port import Change, Entry, Found, Page, Store, View
 from memorata.store.sqlite.store import SqliteStore
-from memorata.store.sqlite.view import SqliteView
+from memorata.store.view import StoreView
 
 
 def public(protocol: type) -> set[str]:
@@ -16,7 +16,7 @@ def test_the_sqlite_store_has_every_verb_of_the_contract() -> None:
     store = SqliteStore(":memory:")
     assert public(Store) <= set(dir(store))
     store.close()
-    assert public(View) <= set(dir(SqliteView))
+    assert public(View) <= set(dir(StoreView))
 
 
 def test_an_entry_needs_no_vector() -> None:

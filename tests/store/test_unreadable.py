@@ -7,8 +7,8 @@ import pytest
 
 from memorata.model import Memory
 from memorata.model.errors import StoreCorrupt
+from memorata.store import rows as in_file
 from memorata.store.postgres import rows as on_server
-from memorata.store.sqlite import rows as in_file
 
 
 @pytest.mark.parametrize(

@@ -91,7 +91,7 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
-        self._blocks: Mapping[int, Checked] | None = None
+        self._blocks: Mapping[tuple[int, int], Checked] | None = None
         self._reads = 0
         self._patience = _SINGLE_READS
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
@@ -201,7 +201,9 @@ class Partition:
             self._segments = read()
         return self._segments
 
-    def blocks(self, read: Callable[[], Mapping[int, Checked]]) -> Mapping[int, Checked] | None:
+    def blocks(
+        self, read: Callable[[], Mapping[tuple[int, int], Checked]]
+    ) -> Mapping[tuple[int, int], Checked] | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
         A namespace with few words that is asked again and again, and not written to meanwhile, keeps them.

@@ -35,7 +35,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
+
+from memorata._frozen import frozen
+
+if TYPE_CHECKING:
+    from memorata.model.errors import IndexCorrupt
+    from memorata.model.memory import Memory
+    from memorata.store.filters import Filter
+    from memorata.store.port import Entry
 
 _Result = TypeVar("_Result")
 
@@ -55,6 +63,139 @@ class Rows(Protocol):
         ...
 
     def __iter__(self) -> Iterator[Any]: ...
+
+
+@frozen(eq=False)
+class Condition:
+    """A filter as SQL on ``memories AS m``, and the filter itself where SQL says only a part of it.
+
+    Examples
+    --------
+    >>> EVERYTHING.sql
+    '1 = 1'
+    """
+
+    sql: str
+    values: Sequence[object] = ()
+    rest: Callable[[Memory], bool] | None = None
+    """Whether a memory passes for which the SQL holds; None if all do."""
+
+    def passes(self, memory: Memory) -> bool:
+        """Return whether a memory passes for which the SQL holds."""
+        return self.rest is None or self.rest(memory)
+
+
+EVERYTHING: Final = Condition("1 = 1")
+
+
+class Postings(Protocol):
+    """Statements on blocks of posting lists; values are a namespace, a segment, a place in it and a block.
+
+    `add` and `put` take all four, `one` and `drop` the first three, `of_segment` (place and block of each)
+    and `remove` the first two.
+    """
+
+    @property
+    def add(self) -> str:
+        """Adds a block."""
+        ...
+
+    @property
+    def put(self) -> str:
+        """Adds a block, or puts it in place of another."""
+        ...
+
+    @property
+    def strays(self) -> str:
+        """Removes all blocks of a namespace, or all that belong to no segment."""
+        ...
+
+    @property
+    def one(self) -> str:
+        """Reads a block."""
+        ...
+
+    @property
+    def drop(self) -> str:
+        """Removes a block."""
+        ...
+
+    @property
+    def of_segment(self) -> str:
+        """Reads the places and blocks of a segment."""
+        ...
+
+    @property
+    def remove(self) -> str:
+        """Removes the blocks of a segment."""
+        ...
+
+    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
+        """Return the statement that reads some blocks: segment, place and block of each."""
+        ...
+
+
+class HashIndex(Protocol):
+    """What finds memories by their fingerprints, and vectors by what was embedded."""
+
+    def add(
+        self,
+        session: Session,
+        number: int,
+        first: int,
+        batch: Sequence[Entry],
+        embedder: tuple[int, int] | None,
+        *,
+        together: bool,
+    ) -> None:
+        """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
+        ...
+
+    def add_vectors(
+        self, session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]
+    ) -> None:
+        """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
+        ...
+
+    def add_current(self, session: Session, numbers: Sequence[int]) -> None:
+        """Let memories be found again that are current again."""
+        ...
+
+    def leave_out(self, session: Session, numbers: Sequence[int]) -> None:
+        """Let memories no longer be found that were superseded as soon as they were written."""
+        ...
+
+    def remove(self, session: Session, number: int, slots: Sequence[int]) -> None:
+        """Remove all hashes of some slots, and of their vectors."""
+        ...
+
+    def remove_namespace(self, session: Session, number: int) -> None:
+        """Remove all hashes of a namespace."""
+        ...
+
+    def keep_vectors_of(self, session: Session, embedder: int) -> None:
+        """Remove the hashes of what other embedders read."""
+        ...
+
+    def memories(self, session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
+        """Return the numbers of memories that may have one of the fingerprints, ascending."""
+        ...
+
+    def vectors(self, session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
+        """Return the numbers of vectors that may be of texts with one of the addresses."""
+        ...
+
+    def make_anew(self, session: Session, error: IndexCorrupt) -> None:
+        """Make all hashes anew because some cannot be read."""
+        ...
+
+    def rebuild(self, session: Session) -> None:
+        """Make all hashes anew from the memories and the vectors."""
+        ...
+
+    def problems(self, session: Session) -> Iterable[str]:
+        """Yield what is wrong with the hashes."""
+        ...
 
 
 class Dialect(Protocol):
@@ -98,6 +239,77 @@ class Dialect(Protocol):
         """Return a name by which rows are found; raise if it is too long for an index."""
         ...
 
+    def joined(self, sql: str) -> str:
+        """Return what gives the count, and all values in one, of a statement with a column of bytes."""
+        ...
+
+    @property
+    def hash_index(self) -> HashIndex | None:
+        """What finds memories and vectors by hashes; None where indexes of the database do."""
+        ...
+
+    @property
+    def postings(self) -> Postings:
+        """The statements on blocks of posting lists."""
+        ...
+
+    @property
+    def memory_key(self) -> str:
+        """The columns of the memories `m` that put those of all namespaces in order."""
+        ...
+
+    @property
+    def change_key(self) -> str:
+        """The columns of the changes `c` that put those of all namespaces in order."""
+        ...
+
+    @property
+    def change_columns(self) -> str:
+        """The key of the table of changes."""
+        ...
+
+    @property
+    def change_memory(self) -> str:
+        """The number of the memory that a change `c` is about."""
+        ...
+
+    @property
+    def taken_changes(self) -> str:
+        """The statement that reads the numbers which no other change of a namespace may have."""
+        ...
+
+    def condition(self, filter: Filter | None) -> Condition:
+        """Return the condition on memories `m` that selects what a filter lets through."""
+        ...
+
+    def make_namespace(self, session: Session, path: str) -> None:
+        """Add the row of a namespace that is not there yet."""
+        ...
+
+    def drop_namespace(self, session: Session, number: int, path: str) -> None:
+        """Remove every row of a namespace, and its name; the feed tells that something was purged."""
+        ...
+
+    def log_added(self, session: Session, number: int, first: int, end: int) -> None:
+        """Note in the feed that the memories of some slots were added."""
+        ...
+
+    def problems(self, session: Session) -> list[str]:
+        """Return what is wrong with the database itself, whatever its tables mean."""
+        ...
+
+    def mend(self, session: Session) -> None:
+        """Mend what is wrong with the database itself, as far as that can be."""
+        ...
+
+    def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
+        """Remove vectors that stand in a namespace and say that they belong elsewhere."""
+        ...
+
+    def leniently(self, session: Session) -> AbstractContextManager[None]:
+        """Read damaged texts as bytes in a block, instead of failing at them."""
+        ...
+
 
 class Session(Protocol):
     """A transaction: statements on one consistent view of the database."""
@@ -107,12 +319,25 @@ class Session(Protocol):
         """How the database writes what differs."""
         ...
 
+    @property
+    def origin(self) -> str:
+        """Which copy of the database is read: empty for the first, else that of a replica."""
+        ...
+
     def execute(self, sql: str, values: Any = ..., /) -> Rows:  # noqa: ANN401 - Values
         """Run one statement and return its rows."""
         ...
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> object:
         """Run one statement for each of many values."""
+        ...
+
+    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
+        ...
+
+    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column of one row."""
         ...
 
     def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
@@ -138,6 +363,16 @@ class Database(Protocol):
         ...
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about how it was opened: brought up to date, or only read."""
+        ...
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether this thread is inside a transaction."""
+        ...
+
+    @property
     def rollbacks(self) -> int:
         """How often a write made of several was undone after something in it had been written."""
         ...
@@ -154,6 +389,8 @@ class Database(Protocol):
         self,
         work: Callable[[Session], _Result],
         *namespaces: str,
+        batch: bool = False,
+        erasing: bool = False,
         durable: bool = True,
         patience: float | None = None,
     ) -> _Result:
@@ -179,6 +416,18 @@ class Database(Protocol):
 
     def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
+        ...
+
+    def alone(self) -> AbstractContextManager[object]:
+        """Run a block in which no other thread uses the database, where it has one connection for all."""
+        ...
+
+    def settled(self) -> int:
+        """Return a number up to which every change is there to be read, and none is on its way."""
+        ...
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return the size of the database, and what only it knows, for people."""
         ...
 
     def written(self) -> int:

@@ -1,33 +1,251 @@
-"""What passes between the engine and a store when memories get vectors after they were written.
+"""Vectors that memories get after they were written: which wait for theirs, and how they get them.
 
-Vectors belong to the embedder that made them; a memory may have some of several embedders beside each other,
-and a search compares those of one. So an embedder is changed by writing the vectors of the new one beside the
-old, and by removing the old when all are there: nothing is mixed, and nothing has to stop meanwhile.
+A batch is one transaction. It takes the codes of the runs it touches away, for those would no longer be all
+there is; whoever loads them meanwhile codes from the vectors, and `renew_codes` writes them anew.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
 import numpy as np
-import numpy.typing as npt
 
 from memorata._frozen import frozen
+from memorata.index.codes import Codes
+from memorata.index.record import changed, unpacked
+from memorata.model.errors import InvalidArgument
+from memorata.store import approximation
+from memorata.store.adding import checked_passages
+from memorata.store.database import Database, Session
+from memorata.store.namespaces import find_namespace, log_change
+from memorata.store.port import Entry, Floats, Page, Progress
+from memorata.store.rows import OWN, SELECTED, SOURCE, memory
+from memorata.store.segments import Embedder, stored_vectors
+
+_DIGITS: Final = 20
+"""How many characters a number of a cursor has at most."""
+_WAITS: Final = (
+    "NOT EXISTS (SELECT 1 FROM vectors v WHERE +v.namespace = m.namespace AND v.number = m.number + ?)"
+)
+_ADD: Final = (
+    "INSERT INTO vectors (number, namespace, embedder, slot, digest, vectors) VALUES (?, ?, ?, ?, ?, ?)"
+)
+_OTHERS: Final = (
+    "SELECT number, namespace, slot FROM vectors WHERE embedder < ?1 "
+    "UNION ALL SELECT number, namespace, slot FROM vectors WHERE embedder > ?1 LIMIT ?2"
+)
+"""Each half looks at one end of the index, however many vectors of the current embedder lie between."""
 
 
 @frozen(eq=False)
 class Embedded:
-    """The vectors of a memory that had none of the current embedder.
+    """The vectors of a memory that was written before they could be computed, or by another embedder.
 
-    Attributes
+    Parameters
     ----------
     namespace, memory_id
         Which memory.
     vectors
-        One row per passage.
+        One row per passage, of the store's embedder.
     digest
         The address of the embedded text.
     """
 
     namespace: str
     memory_id: str
-    vectors: npt.NDArray[np.float32]
+    vectors: Floats
     digest: bytes
+
+
+def waiting(session: Session, embedder: Embedder, limit: int, cursor: str | None = None) -> Page:
+    """Return memories without a vector of an embedder, of every namespace, a page at a time."""
+    key = session.dialect.memory_key
+    condition, values = f"{_WAITS}", [_first(session, embedder)]
+    if cursor is not None:
+        parts = _parsed(cursor, key.count(",") + 1)
+        condition += f" AND ({key}) > ({', '.join('?' * len(parts))})"
+        values += parts
+    rows = session.execute(
+        f"SELECT {key}, {SELECTED} FROM {SOURCE} WHERE {condition} ORDER BY {key} LIMIT ?",
+        (*values, limit + 1),
+    ).fetchall()
+    shown, width = rows[:limit], key.count(",") + 1
+    after = ".".join(map(str, shown[-1][:width])) if len(rows) > limit and shown else None
+    return Page(tuple(memory(row[width:]) for row in shown), after)
+
+
+def count_waiting(session: Session, embedder: Embedder) -> int:
+    """Return how many memories have no vector of an embedder."""
+    row = session.execute(
+        f"SELECT count(*) FROM memories m WHERE {_WAITS}", (_first(session, embedder),)
+    ).fetchone()
+    return int(row[0])
+
+
+def other_vectors(session: Session, embedder: Embedder) -> Mapping[str, int]:
+    """Return how many memories have vectors of each other embedder; nothing for those without any."""
+    if session.execute(_OTHERS, (embedder[0], 1)).fetchone() is None:
+        return {}
+    rows = session.execute(
+        "SELECT e.name, count(*) FROM vectors v JOIN embedders e ON e.number = v.embedder "
+        "WHERE v.embedder <> ? GROUP BY v.embedder, e.name ORDER BY v.embedder",
+        (embedder[0],),
+    ).fetchall()
+    return dict(rows)
+
+
+def put_vectors(session: Session, embedder: Embedder, given: Sequence[Embedded]) -> int:
+    """Give memories their vectors, in a write that names their namespaces; return how many waited."""
+    written = 0
+    (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
+    for path, members in groupby(given, key=lambda each: each.namespace):
+        namespace = find_namespace(session, path)
+        placed: list[tuple[bytes, int]] = []
+        for each in members if namespace is not None else ():
+            assert namespace is not None  # for the type checker
+            row = session.execute(
+                f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m "
+                f"WHERE m.namespace = ? AND m.id = ? AND {_WAITS}",
+                (namespace.number, each.memory_id, _first(session, embedder)),
+            ).fetchone()
+            # It may have been purged, or embedded by another process, in the meantime.
+            if row is not None:
+                entry = Entry(memory(row[2:], path), {}, each.vectors, each.digest)
+                passages = checked_passages(entry, embedder)
+                _put(session, namespace.number, row[0], row[1], each, passages, embedder[0], name)
+                placed.append((each.digest, row[1]))
+        if namespace is not None and placed:
+            _log(session, namespace.number, [slot for _, slot in placed])
+            if (index := session.dialect.hash_index) is not None:
+                index.add_vectors(session, namespace.number, embedder[0], placed)
+            written += len(placed)
+    return written
+
+
+def renew_codes(
+    database: Database,
+    embedder: Embedder,
+    approximate_from: int,
+    progress: Progress = lambda what, done, total: None,
+) -> bool:
+    """Bring what is derived from vectors up to date, one step of it; return whether any was due."""
+    stale = "SELECT number, namespace, first, slots FROM vector_codes WHERE embedder IS NOT ?"
+    row = database.read(lambda session: session.execute(f"{stale} LIMIT 1", (embedder[0],)).fetchone())
+    if row is None:
+        return approximation.renew(database, embedder, approximate_from, progress)
+
+    def write(session: Session) -> None:
+        row = session.execute(f"{stale} AND namespace = ? LIMIT 1", (embedder[0], namespace)).fetchone()
+        if row is not None:
+            run, _, start, slots = row
+            codes = Codes.of(*stored_vectors(session, namespace, embedder, start, start + slots))
+            session.execute(
+                "UPDATE vector_codes SET embedder = ?, codes = ? WHERE +namespace = ? AND number = ?",
+                (embedder[0], codes.encoded(), namespace, run),
+            )
+
+    namespace = row[1]
+    database.write(write, *database.read(lambda session: _paths(session, [namespace])))
+    return True
+
+
+def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
+    """Remove up to `limit` vectors of other embedders than the current one; return how many.
+
+    Who still searches with one of those finds what lost its vectors by words, and says so.
+    """
+
+    def read(session: Session) -> tuple[list[Any], list[str]]:
+        rows = session.execute(_OTHERS, (embedder[0], limit)).fetchall()
+        return rows, _paths(session, sorted({row[1] for row in rows}))
+
+    rows, paths = database.read(read)
+    database.write(lambda session: _drop(session, embedder, rows, last=len(rows) < limit), *paths)
+    return len(rows)
+
+
+def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bool) -> None:
+    (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
+    session.executemany(
+        "DELETE FROM vectors WHERE +namespace = ? AND number = ?",
+        [(namespace, number) for number, namespace, _ in rows],
+    )
+    session.executemany(
+        "UPDATE memories SET embedder = '', version = version + 1 "
+        "WHERE +namespace = ? AND number = ? AND embedder NOT IN ('', ?)",
+        [(namespace, session.dialect.number(namespace, slot), name) for _, namespace, slot in rows],
+    )
+    for namespace in sorted({namespace for _, namespace, _ in rows}):
+        # Codes of vectors that are gone say nothing; who uses the old embedder may have made some.
+        session.execute(
+            "UPDATE vector_codes SET embedder = NULL, codes = NULL WHERE namespace = ? AND embedder <> ?",
+            (namespace, embedder[0]),
+        )
+        session.execute(
+            "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?", (namespace, embedder[0])
+        )
+        _log(session, namespace, [slot for _, whose, slot in rows if whose == namespace][-1:])
+    if last and (index := session.dialect.hash_index) is not None:
+        index.keep_vectors_of(session, embedder[0])
+
+
+def _put(
+    session: Session,
+    namespace: int,
+    number: int,
+    slot: int,
+    given: Embedded,
+    passages: int,
+    embedder: int,
+    name: str,
+) -> None:
+    row = session.dialect.vectors_number(embedder, namespace, slot)
+    blob = np.asarray(given.vectors, np.float32).tobytes()
+    session.execute(_ADD, (row, namespace, embedder, slot, given.digest, blob))
+    session.execute(
+        "UPDATE memories SET embedder = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
+        (name, namespace, number),
+    )
+    record = session.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace, slot)
+    ).fetchone()
+    session.execute(
+        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?",
+        (changed(unpacked(record or [b""]), vectors=passages), namespace, slot),
+    )
+    session.execute(
+        "UPDATE vector_codes SET embedder = NULL, codes = NULL "
+        "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
+        (namespace, embedder, slot, slot),
+    )
+    approximation.missed(session, namespace, embedder, slot)
+
+
+def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:
+    """Let other processes know that memories of a namespace have other vectors than they had."""
+    for slot in slots:
+        log_change(session, namespace, slot, "vectors")
+
+
+def _paths(session: Session, numbers: Iterable[int]) -> list[str]:
+    """Return the paths of some namespaces."""
+    find = "SELECT path FROM namespaces WHERE number = ?"
+    rows = [session.execute(find, (number,)).fetchone() for number in numbers]
+    return [path for (path,) in rows]
+
+
+def _first(session: Session, embedder: Embedder) -> int:
+    """Return what the number of a memory has to be moved by to be the number of its vectors."""
+    return session.dialect.vectors_number(embedder[0], 0, 0)
+
+
+def _parsed(cursor: str, count: int) -> list[int]:
+    parts = cursor.split(".")
+    digits = [part.removeprefix("-") for part in parts]
+    if len(parts) != count or not all(
+        each.isascii() and each.isdigit() and len(each) < _DIGITS for each in digits
+    ):
+        raise InvalidArgument("cursor", cursor, "the cursor of a page before")
+    return [int(part) for part in parts]

@@ -1,7 +1,6 @@
 """Addresses in a file: what is current is always found, and nothing of what was purged stays."""
 
 import random
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +18,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.store.limits import NAMESPACES
 from memorata.store.repeats import Repeat
 from memorata.store.sqlite import addresses
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.hashes import fingerprint_key, fingerprint_keys
 from memorata.store.sqlite.schema import ADDRESSED
 from memorata.store.sqlite.store import SqliteStore
@@ -38,7 +38,7 @@ def memory(tmp_path: Path) -> Iterator[memorata.Engine]:
         yield engine
 
 
-def connection_of(engine: memorata.Engine) -> sqlite3.Connection:
+def connection_of(engine: memorata.Engine) -> SqliteSession:
     return cast(SqliteStore, engine.store)._connection
 
 

@@ -13,11 +13,11 @@ from memorata.embed.lexical import LexicalEmbedder
 from memorata.index import approximate as index_approximate
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.store import approximation, loading
 from memorata.store.conformance import NOW
 from memorata.store.embedding import Embedded
+from memorata.store.methods import BITS, CELLS
 from memorata.store.port import Entry, Terms
-from memorata.store.sqlite import approximation, loading
-from memorata.store.sqlite.methods import BITS, CELLS
 from memorata.store.sqlite.store import SqliteStore
 
 DIMENSION = 32
@@ -70,7 +70,7 @@ def nearest(store: SqliteStore, number: int, limit: int = 3) -> int:
 
 def index_of(store: SqliteStore) -> index_approximate.Approximate | None:
     nearest(store, 0)
-    return store._partitions["default"][0].vectors.approximate
+    return store._cache._kept["", "default"][0].vectors.approximate
 
 
 def renewed(store: SqliteStore) -> int:

@@ -1,13 +1,13 @@
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from memorata.model.memory import Memory
+from memorata.store.chains import broken_links
 from memorata.store.conformance import HERE, entry, words
 from memorata.store.port import Entry, Terms
-from memorata.store.sqlite.chains import broken_links
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -30,7 +30,7 @@ def store() -> Iterator[SqliteStore]:
     opened.close()
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 

@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,9 +7,11 @@ from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened
 from memorata.index.record import packed
 from memorata.model.memory import Memory
+from memorata.store.check import Problem, problems
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
 from memorata.store.port import Terms
-from memorata.store.sqlite.check import Problem, file_problems, problems
+from memorata.store.sqlite import upkeep
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -28,7 +29,7 @@ def store() -> Iterator[SqliteStore]:
     opened.close()
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 
@@ -38,7 +39,7 @@ def told(store: SqliteStore) -> list[str]:
 
 def test_a_sound_file_has_no_problems(store: SqliteStore) -> None:
     assert problems(connection(store), terms_of) == []
-    assert file_problems(connection(store)) == []
+    assert upkeep.problems(connection(store)) == []
 
 
 def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:

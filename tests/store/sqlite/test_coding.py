@@ -1,6 +1,5 @@
 """Codes of vectors in runs of slots: short ones are joined, long ones stay, and all lie end to end."""
 
-import sqlite3
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,10 +8,13 @@ import pytest
 from memorata.index.codes import Codes
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
+from memorata.store import loading, segments
+from memorata.store import memories as writing
+from memorata.store import vector_codes as coding
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.port import Terms
-from memorata.store.sqlite import coding, loading, segments, writing
-from memorata.store.sqlite.segments import stored_vectors
+from memorata.store.segments import stored_vectors
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -30,7 +32,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     opened.close()
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 
@@ -60,7 +62,8 @@ def test_short_runs_are_joined_with_their_segments_and_long_ones_stay(store: Sql
     assert spans(store, "segments") == [(0, 16)]
     assert spans(store) == [(0, 8), (8, 8)]
     assert coded(store) == [
-        Codes.of(*stored_vectors(connection(store), 1, 1, first, first + 8)).encoded() for first in (0, 8)
+        Codes.of(*stored_vectors(connection(store), 1, (1, DIMENSION), first, first + 8)).encoded()
+        for first in (0, 8)
     ]
     assert store.check(terms_of) == []
 

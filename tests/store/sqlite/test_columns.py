@@ -11,10 +11,13 @@ from hypothesis import strategies as st
 
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
-from memorata.store.sqlite.columns import insertion
+from memorata.store.insertion import insertion
+from memorata.store.rows import COLUMNS, row
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.places import place
-from memorata.store.sqlite.rows import COLUMNS, row
+from memorata.store.sqlite.dialect import SqliteDialect
+
+place = SqliteDialect().number
+
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 MOMENTS = st.datetimes(datetime(1990, 1, 1), datetime(2040, 1, 1)).map(lambda day: day.replace(tzinfo=UTC))
@@ -54,7 +57,7 @@ def test_every_memory_gets_the_row_it_has_alone(given: list[dict[str, Any]]) -> 
     memories = [Memory(id=f"m{number}", **values) for number, values in enumerate(given)]
     with closing(connect(":memory:")) as connection:
         connection.execute("INSERT INTO namespaces (number, path) VALUES (3, 'acme')")
-        connection.executemany(*insertion(3, 7, memories))
+        connection.executemany(*insertion(connection.dialect, 3, 7, memories))
         found = connection.execute(
             f"SELECT number, namespace, slot, {', '.join(COLUMNS)}, forgotten_at FROM memories ORDER BY slot"
         ).fetchall()
@@ -62,7 +65,7 @@ def test_every_memory_gets_the_row_it_has_alone(given: list[dict[str, Any]]) -> 
 
 
 def bound(*memories: Memory) -> tuple[int, Iterator[tuple[Any, ...]]]:
-    statement, values = insertion(1, 0, memories)
+    statement, values = insertion(SqliteDialect(), 1, 0, memories)
     return statement.count("?"), values
 
 

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -15,17 +14,20 @@ from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
 from memorata.store.filter_tree import Field
 from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
+from memorata.store.rows import COLUMNS, row
 from memorata.store.sqlite.condition_functions import register
 from memorata.store.sqlite.conditions import compiled
-from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.places import place
-from memorata.store.sqlite.rows import COLUMNS, row
+from memorata.store.sqlite.connection import SqliteSession, connect
+from memorata.store.sqlite.dialect import SqliteDialect
+
+place = SqliteDialect().number
+
 
 EPOCH = datetime(2026, 5, 7, tzinfo=UTC)
 
 
 @pytest.fixture(scope="module")
-def database() -> Iterator[sqlite3.Connection]:
+def database() -> Iterator[SqliteSession]:
     connection = connect(":memory:")
     register(connection)
     connection.execute("INSERT INTO namespaces (number, path) VALUES (1, 'default')")
@@ -33,7 +35,7 @@ def database() -> Iterator[sqlite3.Connection]:
     connection.close()
 
 
-def insert(database: sqlite3.Connection, memories: list[Memory]) -> None:
+def insert(database: SqliteSession, memories: list[Memory]) -> None:
     database.execute("DELETE FROM memories")
     marks = ", ".join("?" for _ in COLUMNS)
     for slot, memory in enumerate(memories):
@@ -43,7 +45,7 @@ def insert(database: sqlite3.Connection, memories: list[Memory]) -> None:
         )
 
 
-def selected(database: sqlite3.Connection, filter: dict[str, Any]) -> list[int]:
+def selected(database: SqliteSession, filter: dict[str, Any]) -> list[int]:
     condition, values = compiled(parse(filter))
     found = database.execute(f"SELECT m.slot FROM memories m WHERE {condition} ORDER BY m.slot", values)
     return [slot for (slot,) in found]
@@ -170,7 +172,7 @@ FILTERS = st.recursive(
 @example([remembered(tags=["a", "b", ", \x00"])], [{"tags": ", "}])
 @example([remembered(metadata={"a": "b\x00c"})], [{"metadata.a": {"contains": "C"}}])
 def test_sql_and_python_agree(
-    database: sqlite3.Connection, memories: list[Memory], filters: list[dict[str, Any]]
+    database: SqliteSession, memories: list[Memory], filters: list[dict[str, Any]]
 ) -> None:
     distinct = list({memory.id: memory for memory in memories}.values())
     insert(database, distinct)
@@ -183,7 +185,7 @@ def test_sql_and_python_agree(
 @settings(max_examples=200)
 @given(METADATA, st.data())
 def test_sql_and_python_agree_on_values_that_are_there(
-    database: sqlite3.Connection, metadata: dict[str, Any], data: st.DataObject
+    database: SqliteSession, metadata: dict[str, Any], data: st.DataObject
 ) -> None:
     """Random filters rarely ask for what a memory has; these name its paths, and often its value."""
     memory = remembered(metadata=metadata)
@@ -211,7 +213,7 @@ def paths(value: object, keys: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str
     ["room", "a.b", "a[0]", '"', 'a"b', '"a"', "\\", "\\u0000", "a\x00b", "$", "$.a", "#-1", "'", "é", " ",
      "'); DROP TABLE memories; --", "\n", "?", "?1", ":x", "\x7f"],
 )  # fmt: skip
-def test_any_key_can_be_named(database: sqlite3.Connection, key: str) -> None:
+def test_any_key_can_be_named(database: SqliteSession, key: str) -> None:
     insert(
         database,
         [remembered(metadata={key: {key: "deep"}}), remembered(id="m2", metadata={"other": {"x": 1}})],
@@ -237,7 +239,7 @@ HOSTILE = "x') OR 1=1; DROP TABLE memories; --"
         {'metadata.$"': {"in": [HOSTILE, 1]}},
     ],
 )
-def test_no_value_or_path_reaches_the_sql(database: sqlite3.Connection, filter: dict[str, Any]) -> None:
+def test_no_value_or_path_reaches_the_sql(database: SqliteSession, filter: dict[str, Any]) -> None:
     insert(database, [remembered()])
     sql, values = compiled(parse(filter))
     assert "DROP" not in sql
@@ -246,7 +248,7 @@ def test_no_value_or_path_reaches_the_sql(database: sqlite3.Connection, filter: 
     assert database.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
 
-def test_contains_folds_case_beyond_ascii(database: sqlite3.Connection) -> None:
+def test_contains_folds_case_beyond_ascii(database: SqliteSession) -> None:
     insert(database, [remembered(content="Die Straße in ÅRHUS", metadata={"city": "ΑΘΉΝΑ"})])
     assert selected(database, {"content": {"contains": "STRASSE in århus"}}) == [0]
     assert selected(database, {"metadata.city": {"contains": "αθήν"}}) == [0]
@@ -266,7 +268,7 @@ def test_contains_folds_case_beyond_ascii(database: sqlite3.Connection) -> None:
     ],
 )
 def test_a_tag_is_matched_whole(
-    database: sqlite3.Connection, tags: list[str], there: list[str], not_there: list[str]
+    database: SqliteSession, tags: list[str], there: list[str], not_there: list[str]
 ) -> None:
     insert(database, [remembered(tags=tags, entities=tags)])
     for name in ("tags", "entities"):
@@ -276,7 +278,7 @@ def test_a_tag_is_matched_whole(
 @pytest.mark.parametrize(
     "number", [2**53 + 1, 2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 2**70 + 1, 0.1 + 0.2]
 )
-def test_neighbouring_numbers_are_told_apart(database: sqlite3.Connection, number: float) -> None:
+def test_neighbouring_numbers_are_told_apart(database: SqliteSession, number: float) -> None:
     def near(value: float, step: int) -> float:
         return value + step if isinstance(value, int) else math.nextafter(value, step * math.inf)
 
@@ -292,14 +294,14 @@ def test_neighbouring_numbers_are_told_apart(database: sqlite3.Connection, numbe
 
 
 @pytest.mark.parametrize("name", [*FIELDS[:-1], "metadata.x"])
-def test_every_field_is_there_or_missing(database: sqlite3.Connection, name: str) -> None:
+def test_every_field_is_there_or_missing(database: SqliteSession, name: str) -> None:
     insert(database, [remembered()])
     exists, missing = {name: {"exists": True}}, {name: {"exists": False}}
     assert selected(database, exists) == expected([remembered()], exists)
     assert len(selected(database, exists)) + len(selected(database, missing)) == 1
 
 
-def test_the_largest_filters_run(database: sqlite3.Connection) -> None:
+def test_the_largest_filters_run(database: SqliteSession) -> None:
     insert(database, [remembered(tags=["t1"], metadata={"k1": 1.5})])
     tags = {"tags": {"any": [f"t{n}" for n in range(MAX_TERMS - 2)]}}
     paths_ = {"or": [{f"metadata.k{n}": {"<": 2}} for n in range((MAX_TERMS - 1) // 3)]}
@@ -312,7 +314,7 @@ def test_the_largest_filters_run(database: sqlite3.Connection) -> None:
     assert selected(database, tags) == selected(database, paths_) == selected(database, values) == [0]
 
 
-def test_a_condition_can_be_joined_to_others(database: sqlite3.Connection) -> None:
+def test_a_condition_can_be_joined_to_others(database: SqliteSession) -> None:
     insert(database, [remembered(category="a"), remembered(id="m2", category="b")])
     for filter in (
         {"or": [{"category": "a"}, {"category": "b"}]},

@@ -13,11 +13,20 @@ import pytest
 
 from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from memorata.store.sqlite import connection as module
-from memorata.store.sqlite.connection import connect, expect, once, reading, together, translated, writing
+from memorata.store.sqlite.connection import (
+    SqliteSession,
+    connect,
+    expect,
+    once,
+    reading,
+    together,
+    translated,
+    writing,
+)
 from memorata.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
 
 
-def pragma(connection: sqlite3.Connection, name: str) -> object:
+def pragma(connection: SqliteSession, name: str) -> object:
     return connection.execute(f"PRAGMA {name}").fetchone()[0]
 
 
@@ -72,7 +81,7 @@ def test_a_transaction_happens_or_does_not(tmp_path: Path) -> None:
     connection.close()
 
 
-class Interrupted(sqlite3.Connection):
+class Interrupted(SqliteSession):
     """A connection whose user presses Ctrl-C while it begins."""
 
     def execute(self, sql: str, values: Any = ()) -> sqlite3.Cursor:
@@ -229,18 +238,18 @@ def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: pyt
     connection.close()
 
 
-def added(connection: sqlite3.Connection, name: str) -> None:
+def added(connection: SqliteSession, name: str) -> None:
     with writing(connection, "m"):
         connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
 
 
-def failing(connection: sqlite3.Connection, name: str) -> None:
+def failing(connection: SqliteSession, name: str) -> None:
     with suppress(ValueError), writing(connection, "m"):
         connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
         raise ValueError
 
 
-def names(connection: sqlite3.Connection) -> list[str]:
+def names(connection: SqliteSession) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM settings ORDER BY name")]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from memorata.model.memory import Memory
+from memorata.store import loading
 from memorata.store.embedding import Embedded
 from memorata.store.port import Entry, Floats, Terms
-from memorata.store.sqlite import loading
-from memorata.store.sqlite.segments import TAIL
+from memorata.store.segments import TAIL
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)

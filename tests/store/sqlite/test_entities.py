@@ -1,6 +1,5 @@
 """Names in the file: what a check finds wrong with them, what a repair mends, and what a purge leaves."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
 from memorata.store.conformance import HERE, NOW, THERE, entry, words
 from memorata.store.port import Terms
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -30,7 +30,7 @@ def store() -> Iterator[SqliteStore]:
     opened.close()
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 

@@ -11,7 +11,9 @@ import pytest
 import memorata
 from memorata.engine.engine import Engine
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
-from memorata.store.sqlite import segments, writing
+from memorata.store import memories as writing
+from memorata.store import segments
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.erasing import erase, is_owed
 from memorata.store.sqlite.store import SqliteStore
 
@@ -148,11 +150,11 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
         # The lock is taken in the moment between the removal and the erasing.
 
-        def slow_erase(connection: sqlite3.Connection, name: str) -> None:
+        def slow_erase(connection: SqliteSession, name: str) -> None:
             writer.execute("BEGIN IMMEDIATE")
             erase(connection, name)
 
-        monkeypatch.setattr("memorata.store.sqlite.store.erase", slow_erase)
+        monkeypatch.setattr("memorata.store.sqlite.database.erase", slow_erase)
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
@@ -191,7 +193,7 @@ def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None
             if statement.startswith("DELETE FROM settings") and not statements:
                 statements.append(statement)
                 with pytest.MonkeyPatch.context() as patch:
-                    patch.setattr("memorata.store.sqlite.store.erase", lambda connection, name: None)
+                    patch.setattr("memorata.store.sqlite.database.erase", lambda connection, name: None)
                     other.purge(second.id)
 
         cast(SqliteStore, memory.store)._connection.set_trace_callback(purge_once)

@@ -7,10 +7,12 @@ import pytest
 
 from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
+from memorata.store import namespaces as finding
 from memorata.store.conformance import HERE, THERE, entry
-from memorata.store.sqlite import finding
-from memorata.store.sqlite.places import place
+from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
+
+place = SqliteDialect().number
 
 
 @pytest.fixture
@@ -35,7 +37,6 @@ def test_what_is_not_there_is_not_found(store: SqliteStore, path: str, id: str) 
 
 def test_a_namespace_is_found_once_something_was_written_to_it(store: SqliteStore) -> None:
     assert finding.find_namespace(store._connection, HERE) is None
-    assert finding.last_change(store._connection) == 0
     made = finding.new_namespace(store._connection, HERE)
     assert finding.find_namespace(store._connection, HERE) == made
 
@@ -46,7 +47,7 @@ def test_a_changed_record_is_told_of(store: SqliteStore) -> None:
     forgotten = changed(finding.record_of(store._connection, namespace, slot), state=FORGOTTEN)
     change = finding.put_record(store._connection, namespace, slot, forgotten, "forget")
     assert finding.record_of(store._connection, namespace, slot)["state"].tolist() == [FORGOTTEN]
-    assert finding.last_change(store._connection) == change
+    assert finding.last_change(store._connection, namespace.number) == change
     assert [each.kind for each in store.changes(0, 10)] == ["add", "forget"]
     found = finding.find_namespace(store._connection, HERE)
     assert found is not None

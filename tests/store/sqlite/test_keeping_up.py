@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from memorata.index.lexical import LexicalQuery
 from memorata.index.partition import Partition
 from memorata.model.memory import Memory, Source
+from memorata.store import keeping_up, loading
+from memorata.store.namespaces import Namespace
 from memorata.store.port import Entry, Floats
-from memorata.store.sqlite import keeping_up, loading
-from memorata.store.sqlite.segments import Namespace
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -122,11 +122,11 @@ def test_nothing_is_read_back_after_a_write_of_ones_own(
 
 def test_what_nobody_looks_at_is_not_kept(store: SqliteStore) -> None:
     store.add([entry("m0")])
-    assert not store._added
+    assert not store._cache._added
     seen(store)
     store.add([entry("m1")])
     store.add([entry(f"m{number}") for number in range(2, 300)])
-    assert not store._added
+    assert not store._cache._added
     assert seen(store) == reopened(store)
 
 
@@ -149,7 +149,7 @@ def test_a_partition_that_has_missed_something_is_left_alone() -> None:
     missed = Partition(3, exact=True)
     missed.change = 7
     before = Namespace(1, "a", 0, 0, 8, 0)
-    keeping_up.keep_up(missed, [keeping_up.Added(before, [entry("m0")], [], 9)], 3)
+    keeping_up.keep_up(missed, [keeping_up.Added(before, [entry("m0")], [], 9)], 9, 3)
     assert (len(missed), missed.change) == (0, 7)
 
 

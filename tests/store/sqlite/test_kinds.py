@@ -2,13 +2,14 @@ import sqlite3
 
 import pytest
 
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.kinds import remove_wrong_kinds, undecoded, wrong_kinds
 from memorata.store.sqlite.schema import MIGRATIONS
 
 
 @pytest.fixture
-def connection() -> sqlite3.Connection:
-    opened = sqlite3.connect(":memory:")
+def connection() -> SqliteSession:
+    opened = sqlite3.connect(":memory:", factory=SqliteSession)
     opened.execute("CREATE TABLE cups (number INTEGER PRIMARY KEY, name TEXT NOT NULL, size REAL, seal BLOB)")
     opened.execute(
         "INSERT INTO cups VALUES (1, 'blue', 0.25, x'ff'), (2, 'red', 3, NULL), (3, '', NULL, x'')"
@@ -16,7 +17,7 @@ def connection() -> sqlite3.Connection:
     return opened
 
 
-def test_values_of_the_kinds_of_their_columns_are_right(connection: sqlite3.Connection) -> None:
+def test_values_of_the_kinds_of_their_columns_are_right(connection: SqliteSession) -> None:
     assert list(wrong_kinds(connection)) == []
 
 
@@ -31,19 +32,19 @@ def test_values_of_the_kinds_of_their_columns_are_right(connection: sqlite3.Conn
     ],
 )
 def test_values_of_another_kind_are_told(
-    connection: sqlite3.Connection, column: str, value: str, kind: str
+    connection: SqliteSession, column: str, value: str, kind: str
 ) -> None:
     connection.execute(f"UPDATE cups SET {column} = {value} WHERE number < 3")
     assert list(wrong_kinds(connection)) == [f"the {column} of 2 rows of cups is not {kind}"]
 
 
-def test_a_row_of_another_kind_can_be_removed(connection: sqlite3.Connection) -> None:
+def test_a_row_of_another_kind_can_be_removed(connection: SqliteSession) -> None:
     connection.execute("UPDATE cups SET size = 'large' WHERE number = 2")
     remove_wrong_kinds(connection, ["cups"])
     assert connection.execute("SELECT number FROM cups").fetchall() == [(1,), (3,)]
 
 
-def test_a_text_that_is_none_is_read_as_its_bytes(connection: sqlite3.Connection) -> None:
+def test_a_text_that_is_none_is_read_as_its_bytes(connection: SqliteSession) -> None:
     connection.execute("UPDATE cups SET name = CAST(x'c3c3' AS TEXT) WHERE number = 2")
     names = "SELECT name FROM cups ORDER BY number"
     with undecoded(connection):
@@ -53,7 +54,7 @@ def test_a_text_that_is_none_is_read_as_its_bytes(connection: sqlite3.Connection
 
 
 def test_every_column_of_every_table_has_a_kind() -> None:
-    connection = sqlite3.connect(":memory:")
+    connection = sqlite3.connect(":memory:", factory=SqliteSession)
     for script in MIGRATIONS:
         connection.executescript(script)
     assert list(wrong_kinds(connection)) == []

@@ -3,10 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from memorata.store import memories as writing
+from memorata.store import segments
 from memorata.store.conformance import HERE, THERE, entry
-from memorata.store.sqlite import segments, writing
+from memorata.store.posting_lists import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.lists import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -33,8 +34,8 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
         ("content", "zebra"),
         ("tags", "tea"),
     ]
-    read = read_lists(partial(some_blocks, connection), parts, keys)
-    everything = all_blocks(connection, parts)
+    read = read_lists(partial(some_blocks, connection, 1), parts, keys)
+    everything = all_blocks(connection, 1, parts)
     kept = read_lists(lambda numbers: everything, parts, keys)
     connection.close()
     assert [(found.slots.tolist(), found.frequencies.tolist()) for found in kept.values()] == [
@@ -50,7 +51,7 @@ def test_lists_are_joined_over_all_segments_of_one_namespace(
 def test_nothing_is_read_from_a_namespace_without_segments() -> None:
     connection = connect(":memory:")
     assert segments_of(connection, 1) == []
-    read = read_lists(partial(some_blocks, connection), [], [("content", "tea")])
+    read = read_lists(partial(some_blocks, connection, 1), [], [("content", "tea")])
     assert read["content", "tea"].slots.size == 0
-    assert all_blocks(connection, []) == {}
+    assert all_blocks(connection, 1, []) == {}
     connection.close()

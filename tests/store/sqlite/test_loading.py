@@ -11,6 +11,8 @@ import pytest
 from memorata.index import partition as index_partition
 from memorata.index.record import Records
 from memorata.model.memory import Memory
+from memorata.store import loading, segments
+from memorata.store import memories as writing
 from memorata.store.conformance import (
     DIMENSION,
     EMBEDDER,
@@ -25,7 +27,7 @@ from memorata.store.conformance import (
 )
 from memorata.store.filters import parse
 from memorata.store.port import Entry, Floats, Terms
-from memorata.store.sqlite import loading, segments, writing
+from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 
 AIM = direction(*range(1, DIMENSION + 1))[0]
@@ -138,7 +140,7 @@ def test_records_are_read_one_by_one_where_they_do_not_come_as_they_are(
     one.add(numbered(0, 20))
     expected = answer(one)
     # As if this SQLite ended a text at its first nought.
-    monkeypatch.setattr(loading, "_RUN", f"SELECT count(*), x'00' FROM ({loading._ROWS})")
+    monkeypatch.setattr(SqliteDialect, "joined", lambda _, sql: f"SELECT count(*), x'00' FROM ({sql})")
     assert answer(other) == expected
 
 
@@ -186,7 +188,7 @@ def test_passages_count_when_it_is_decided_how_to_search(
     monkeypatch.setattr(loading, "EXACT", 8)
     one.add(numbered(0, 6))
     answer(other)
-    assert not other._partitions[HERE][0].vectors.exact
+    assert not other._cache._kept["", HERE][0].vectors.exact
     monkeypatch.setattr(loading, "_loaded", lambda *arguments: pytest.fail("it was loaded again"))
     one.add(numbered(6, 1))
     answer(other)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.dedupe.openings import concern
 from memorata.model.memory import Memory, Source
+from memorata.store import openings
 from memorata.store.port import Entry
 from memorata.store.repeats import Repeat
-from memorata.store.sqlite import openings
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -1,23 +1,24 @@
 """Rows that are handed over in one piece are those that were handed over one by one."""
 
-import sqlite3
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
 from memorata.index.record import RECORD
+from memorata.store import pieces
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
+from memorata.store.pieces import add_records, add_vectors
 from memorata.store.port import Entry
-from memorata.store.sqlite import pieces
-from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.pieces import add_records, add_vectors
-from memorata.store.sqlite.places import vectors_place
+from memorata.store.sqlite.connection import SqliteSession, connect
+from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
+
+vectors_place = SqliteDialect().vectors_number
 
 
 @pytest.fixture
-def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
+def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteSession]:
     """A database with the namespaces 1 to 3 and two embedders, which takes four rows at once."""
     monkeypatch.setattr(pieces, "_AT_ONCE", 4)
     opened = connect(":memory:")
@@ -28,7 +29,7 @@ def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[sqlite3.Connection]:
 
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 13])
-def test_records_stand_in_their_slots(connection: sqlite3.Connection, count: int) -> None:
+def test_records_stand_in_their_slots(connection: SqliteSession, count: int) -> None:
     # None of the bytes is an end, whatever they would be in a text.
     records = [bytes([0, number, 255]) + bytes(RECORD.itemsize - 3) for number in range(count)]
     add_records(connection, 3, 70, records)
@@ -39,7 +40,7 @@ def test_records_stand_in_their_slots(connection: sqlite3.Connection, count: int
 
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 13])
 @pytest.mark.parametrize("long", [1, 16])
-def test_vectors_stand_in_their_places(connection: sqlite3.Connection, count: int, long: int) -> None:
+def test_vectors_stand_in_their_places(connection: SqliteSession, count: int, long: int) -> None:
     matrix = np.arange(3 * count, dtype=np.float32).reshape(count, 3)
     digests = [bytes([number, *bytes(15)])[:long] for number in range(count)]
     add_vectors(connection, (2, 3, 70), digests, matrix)

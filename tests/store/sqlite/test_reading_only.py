@@ -8,7 +8,7 @@ import pytest
 
 from memorata.model.errors import StoreReadOnly, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
-from memorata.store.sqlite.connection import connect, reading, writing
+from memorata.store.sqlite.connection import SqliteSession, connect, reading, writing
 from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
 from memorata.store.sqlite.schema import MIGRATIONS
 
@@ -36,7 +36,7 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
             error.sqlite_errorcode = code
             raise error
 
-    def open_uri(name: str, *, uri: bool = False) -> sqlite3.Connection:
+    def open_uri(name: str, *, uri: bool = False) -> SqliteSession:
         return (
             sqlite3.connect(name, factory=Refused, uri=True) if "mode=ro" in name else opened(name, uri=uri)
         )
@@ -44,7 +44,7 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
     monkeypatch.setattr(connecting, "_opened", open_uri)
 
 
-def count(connection: sqlite3.Connection, name: str = "m.db") -> int:
+def count(connection: SqliteSession, name: str = "m.db") -> int:
     with reading(connection, name):
         return int(connection.execute("SELECT count(*) FROM settings").fetchone()[0])
 

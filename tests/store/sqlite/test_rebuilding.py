@@ -11,8 +11,10 @@ from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry, words
 from memorata.store.port import Entry, Terms
-from memorata.store.sqlite.rebuilding import mend_file, session_numbers, unlisted
+from memorata.store.rebuild import session_numbers, unlisted
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.sqlite.upkeep import mend
 
 
 def terms_of(memory: Memory) -> Terms:
@@ -35,7 +37,7 @@ def store() -> Iterator[SqliteStore]:
     opened.close()
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 
@@ -141,7 +143,7 @@ def test_a_vector_that_says_it_is_elsewhere_goes(store: SqliteStore, damage: str
     assert store.check(terms_of) == []
 
 
-class Lost(sqlite3.Connection):
+class Lost(SqliteSession):
     """A connection to a file in which SQLite does not find its way."""
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
@@ -156,6 +158,6 @@ def test_a_file_that_cannot_be_mended_is_left_as_it_is(tmp_path: Path) -> None:
         store.add([entry("a", "tea")])
     with closing(sqlite3.connect(path, factory=Lost, isolation_level=None)) as file:
         before = list(file.iterdump())
-        mend_file(file)
+        mend(file)
         assert not file.in_transaction
         assert list(file.iterdump()) == before

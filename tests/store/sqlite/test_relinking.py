@@ -1,17 +1,16 @@
 """Where a chain of memories leads; what links become is in the suite that every store passes."""
 
-import sqlite3
-
 from memorata.store.repeats import Linked
 from memorata.store.samples import HERE, NOW, entry
-from memorata.store.sqlite.relinking import led_to
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.supersession import led_to
 
 
 def test_a_chain_is_followed_to_its_end() -> None:
     store = SqliteStore(":memory:")
     store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea", supersedes=("b",))])
-    connection: sqlite3.Connection = store._connection
+    connection: SqliteSession = store._connection
     assert [led_to(connection, 1, id_) for id_ in ("a", "b", "c", "nobody")] == [[0, 1, 2], [1, 2], [2], []]
     store.relink(HERE, [Linked("a"), Linked("b", "c", NOW), Linked("c", supersedes=("b",))])
     assert led_to(connection, 1, "a") == [0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
-from memorata.store.sqlite.rows import COLUMNS, marks, memory, row, sound
+from memorata.store.rows import COLUMNS, marks, memory, row, sound
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998

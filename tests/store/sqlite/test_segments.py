@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Iterator
 
 import numpy as np
@@ -6,9 +5,11 @@ import pytest
 
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, found, opened, parts_of
+from memorata.store import memories as writing
+from memorata.store import segments
 from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, direction, entry
-from memorata.store.sqlite import segments, writing
-from memorata.store.sqlite.segments import stored_vectors
+from memorata.store.segments import stored_vectors
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -29,7 +30,7 @@ def spans(store: SqliteStore) -> list[tuple[int, int]]:
     return [(first, slots) for first, slots in connection(store).execute(query)]
 
 
-def connection(store: SqliteStore) -> sqlite3.Connection:
+def connection(store: SqliteStore) -> SqliteSession:
     return store._connection
 
 
@@ -118,10 +119,10 @@ def test_a_purge_leaves_no_word_and_no_code(store: SqliteStore) -> None:
 def test_stored_vectors_come_with_their_owners(store: SqliteStore) -> None:
     both = np.concatenate([direction(1), direction(0, 1)])
     store.add([entry("a", "tea", both), entry("b", "tea"), entry("c", "tea", direction(0, 0, 1))])
-    owners, rows = stored_vectors(connection(store), 1, 1, 0, 3)
+    owners, rows = stored_vectors(connection(store), 1, (1, DIMENSION), 0, 3)
     assert owners.tolist() == [0, 0, 2]
     assert rows.tolist() == [*both.tolist(), direction(0, 0, 1)[0].tolist()]
-    owners, rows = stored_vectors(connection(store), 1, 1, 1, 2)
+    owners, rows = stored_vectors(connection(store), 1, (1, DIMENSION), 1, 2)
     assert (owners.size, rows.shape) == (0, (0, DIMENSION))
 
 

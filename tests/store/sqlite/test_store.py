@@ -79,10 +79,10 @@ def test_the_least_recently_used_namespaces_leave_the_memory_first(tmp_path: Pat
     for _ in range(2):
         for name in names:
             assert ids(store, name) == [f"m{n}" for n in range(100)]
-            assert store._used <= 60_000
-            assert store._used == sum(size for _, size in store._partitions.values())
-            assert next(reversed(store._partitions)) == name
-    assert 1 < len(store._partitions) < len(names)
+            assert store._cache._used <= 60_000
+            assert store._cache._used == sum(size for _, size in store._cache._kept.values())
+            assert next(reversed(store._cache._kept)) == ("", name)
+    assert 1 < len(store._cache._kept) < len(names)
     store.close()
 
 
@@ -91,7 +91,7 @@ def test_one_namespace_is_kept_however_small_the_budget(tmp_path: Path) -> None:
     store.add([entry("a", "tea"), entry("b", "tea", namespace="other")])
     for name in (HERE, "other", HERE):
         assert len(ids(store, name)) == 1
-        assert list(store._partitions) == [name]
+        assert list(store._cache._kept) == [("", name)]
     store.close()
 
 

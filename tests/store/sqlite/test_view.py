@@ -11,7 +11,7 @@ import memorata
 from memorata.index.lexical import LexicalQuery
 from memorata.model import Period, Place, Source
 from memorata.rank.context import ContextWindow
-from memorata.store.sqlite.view import SqliteView
+from memorata.store.view import StoreView
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}
@@ -111,12 +111,12 @@ def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path
 
         def found(word: str) -> int:
             with engine.store.view("default", NOW) as view:
-                assert isinstance(view, SqliteView)
-                return view.document_frequencies([word])[1][word]
+                assert isinstance(view, StoreView)
+                return int(view.document_frequencies([word])[1][word])
 
         assert [found(word) for word in words] == [30] * 40
         with engine.store.view("default", NOW) as view:
-            assert isinstance(view, SqliteView)
+            assert isinstance(view, StoreView)
             assert view._partition._blocks
         engine.remember_many(
             [{"content": f"{word} again"} for word in words for _ in range(30)], duplicates="off"

@@ -1,4 +1,3 @@
-import sqlite3
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -13,8 +12,9 @@ from memorata.index.record import FORGOTTEN, GONE, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.namespaces import find, find_namespace
 from memorata.store.port import Entry
-from memorata.store.sqlite.finding import find, find_namespace
+from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -26,7 +26,7 @@ def store() -> Iterator[SqliteStore]:
 
 
 def record(store: SqliteStore, slot: int) -> dict[str, float]:
-    connection: sqlite3.Connection = store._connection
+    connection: SqliteSession = store._connection
     (blob,) = connection.execute("SELECT record FROM records WHERE slot = ?", (slot,)).fetchone()
     (found,) = unpacked([blob])
     return {name: found[name] for name in ("state", "superseded", "session", "position")}
@@ -36,7 +36,7 @@ def test_slots_are_given_out_in_order_and_never_again(store: SqliteStore) -> Non
     store.add([entry("a", "tea"), entry("b", "tea")])
     store.purge(HERE, ["b"])
     store.add([entry("c", "tea")])
-    connection: sqlite3.Connection = store._connection
+    connection: SqliteSession = store._connection
     assert connection.execute("SELECT id, slot FROM memories ORDER BY slot").fetchall() == [
         ("a", 0),
         ("c", 2),
@@ -72,7 +72,7 @@ def test_vectors_lie_beside_their_memories_however_many_each_has(
             for number, own in enumerate(each)
         ]
     )
-    connection: sqlite3.Connection = store._connection
+    connection: SqliteSession = store._connection
     found = dict(connection.execute("SELECT slot, vectors FROM vectors").fetchall())
     assert found == {slot: own.astype(np.float32).tobytes() for slot, own in enumerate(each) if len(own)}
     for (blob,) in connection.execute("SELECT codes FROM vector_codes").fetchall():
@@ -125,7 +125,7 @@ def test_forgetting_keeps_the_first_moment_and_says_it_once(store: SqliteStore) 
     before = store.changes(0, 10)
     store.forget(HERE, ["a"], NOW + timedelta(days=1))
     assert store.changes(0, 10) == before
-    connection: sqlite3.Connection = store._connection
+    connection: SqliteSession = store._connection
     assert connection.execute("SELECT forgotten_at FROM memories").fetchone() == (
         int(NOW.timestamp() * 1_000_000),
     )

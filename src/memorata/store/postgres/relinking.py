@@ -1,7 +1,7 @@
 """Which memories took the place of which, and the notes of those that only repeat others.
 
 Every function here runs inside a transaction that its caller opened. What each of them means is what its
-namesake for files means (:mod:`memorata.store.sqlite.relinking`).
+namesake for files means (:mod:`memorata.store.supersession`).
 """
 
 from __future__ import annotations

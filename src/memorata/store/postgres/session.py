@@ -7,73 +7,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
-from memorata.store.database import Rows, Session, Statement
-from memorata.store.limits import SLOTS
+from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
+from memorata.store.postgres.dialect import DIALECT, namespace_key
 
+_NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
 _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
 _ARRAY: Final = re.compile(r"\bIN \(SELECT value FROM json_each\(((?:\?\d*)|(?::\w+))\)\)")
 _IS_NOT: Final = re.compile(r"\bIS NOT (?=\?|:)")
 _IS: Final = re.compile(r"\bIS (?=\?|:)")
-
-
-class PostgresDialect:
-    """How PostgreSQL writes what differs: keys begin with the namespace, numbers are slots."""
-
-    name: Final = "postgresql"
-    skip_locked: Final = " FOR UPDATE SKIP LOCKED"
-
-    def number(self, namespace: int, slot: int) -> int:
-        """Return the number of a memory's row: its slot."""
-        return slot
-
-    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
-        """Return the number of the row with the vectors an embedder made of a memory."""
-        return embedder * SLOTS + slot
-
-    def array(self, values: Sequence[Any]) -> list[Any]:
-        """Return many values as one."""
-        return list(values)
-
-    def lock(self, session: Session, first: str, second: str) -> None:
-        """Make other writers that ask for the same two words wait until this transaction ends."""
-        session.execute(
-            "SELECT pg_advisory_xact_lock(hashtext(?), hashtext(?)) "
-            "WHERE NOT current_setting('transaction_read_only')::boolean",
-            (first, second),
-        )
-
-    def clock(self, session: Session, now: datetime) -> int:
-        """Return the server's time in microseconds."""
-        (time,) = session.execute(
-            "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-        ).fetchone()
-        return int(time)
-
-    def tenant(self, session: Session) -> str:
-        """Return the user whom row-level security holds back; empty for the owner of the tables."""
-        (user,) = session.execute(
-            "SELECT CASE WHEN row_security_active('namespaces') THEN session_user ELSE '' END"
-        ).fetchone()
-        return str(user)
-
-    def checked_name(self, argument: str, name: str) -> str:
-        """Return a name by which rows are found; raise if it is too long for an index."""
-        return texts.checked_name(argument, name)
-
-
-DIALECT: Final = PostgresDialect()
 
 
 @lru_cache(maxsize=2048)
@@ -105,49 +57,96 @@ def bound(sql: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] 
 
 
 class PostgresSession:
-    """A :class:`~memorata.store.database.Session` on one connection, inside a transaction."""
+    """A :class:`~memorata.store.database.Session` on one connection, inside a transaction.
+
+    In a pipeline, statements whose rows nobody reads are sent on together with the next whose rows are read.
+
+    Attributes
+    ----------
+    clock
+        The server's time when the transaction began, in microseconds; 0 in one that only reads.
+    drawn
+        By namespace whose row is locked, the last number that was given out.
+    """
 
     dialect: Final = DIALECT
 
-    def __init__(self, connection: Connection[TupleRow]) -> None:
+    def __init__(self, connection: Connection[TupleRow], *, clock: int = 0, origin: str = "") -> None:
         self.connection = connection
+        self.origin = origin
+        self.clock = clock
         self.drawn: dict[int, int] = {}
-        """By namespace, the last number that was given out in this transaction."""
+        self._rows: dict[str, TupleRow | None] = {}
 
     def execute(self, sql: str, values: Any = (), /) -> Rows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
         text = translated(sql)
-        cursor = self.connection.cursor(binary=True)
-        return cursor.execute(text, bound(text, values) or None)
+        if "namespaces" in text and not text.startswith("SELECT"):
+            self._rows.clear()
+        return self.connection.cursor(binary=True).execute(text, bound(text, values) or None)
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> None:
         """Run one statement for each of many values."""
         text = translated(sql)
-        self.connection.cursor(binary=True).executemany(text, [bound(text, row) for row in rows])
+        values = [bound(text, row) for row in rows]
+        if values:
+            self.connection.cursor(binary=True).executemany(text, values)
+
+    def namespace(self, columns: str, path: str) -> TupleRow | None:
+        """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
+        if path not in self._rows:
+            self._rows[path] = self.execute(
+                _NAMESPACE.format(columns), (namespace_key(path), path)
+            ).fetchone()
+        return self._rows[path]
+
+    def lock(self, paths: Iterable[str]) -> bool:
+        """Keep others from writing to some namespaces until the transaction ends; tell whether all are there.
+
+        In one order, so that two writers do not wait for each other.
+        """
+        statements: list[Statement] = [
+            (f"{_NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE", (namespace_key(path), path))
+            for path in sorted(set(paths))
+        ]
+        found = [row for rows in self.pipelined(statements) for row in rows]
+        for number, drawn in found:
+            self.drawn.setdefault(number, drawn)
+        return len(found) == len(statements)
+
+    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column of one row."""
+        sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
+        return bytes(self.execute(sql, (namespace, number)).fetchone()[0])
 
     def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
         """Add one row, the namespace first among its columns, and return the number it got."""
         number = self.number(values[0])
-        marks = ", ".join(["%s"] * (len(values) + 1))
-        self.connection.cursor(binary=True).execute(
-            f"INSERT INTO {table} ({key}, {columns}) VALUES ({marks})", (number, *values)
-        )
+        marks = ", ".join("?" * (len(values) + 1))
+        self.execute(f"INSERT INTO {table} ({key}, {columns}) VALUES ({marks})", (number, *values))
         return number
 
     def number(self, namespace: int) -> int:
-        """Return the next number of a namespace, whose row this transaction has locked."""
-        number = self.drawn[namespace] = self.drawn[namespace] + 1
+        """Return the next number of a namespace, whose row this transaction locks.
+
+        No less than the time, so that numbers of two namespaces tell which was first, and those of one that
+        was purged are not given out again.
+        """
+        if namespace not in self.drawn:
+            find = "SELECT drawn FROM namespaces WHERE number = ? FOR NO KEY UPDATE"
+            (self.drawn[namespace],) = self.execute(find, (namespace,)).fetchone()
+        number = self.drawn[namespace] = max(self.drawn[namespace] + 1, self.clock)
         return number
+
+    def finish(self) -> None:
+        """Write down which numbers were given out, before the transaction is committed."""
+        for namespace, drawn in self.drawn.items():
+            self.execute("UPDATE namespaces SET drawn = ? WHERE number = ?", (drawn, namespace))
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
         with self.connection.pipeline():
-            cursors: list[Cursor[TupleRow]] = []
-            for sql, values in statements:
-                text = translated(sql)
-                cursor = self.connection.cursor(binary=True)
-                cursors.append(cursor.execute(text, bound(text, values) or None))
-            return [cursor.fetchall() for cursor in cursors]
+            return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
 
 
 class _Flag(Dumper):

@@ -1,7 +1,7 @@
 """Writing memories: rows, records, vectors, words and the change feed, in one transaction.
 
 Every function here runs inside a transaction that its caller opened; a raised error undoes all of it. What
-each of them means is what its namesake for files means (:mod:`memorata.store.sqlite.writing`).
+each of them means is what its namesake for files means (:mod:`memorata.store.memories`).
 """
 
 from __future__ import annotations

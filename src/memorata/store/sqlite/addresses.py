@@ -10,18 +10,20 @@ current memory that is no turn of a transcript, nor of a vector.
 from __future__ import annotations
 
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from itertools import islice
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from memorata.index.addresses import Addresses, Keys, Places
 from memorata.model.errors import IndexCorrupt
+from memorata.store.database import Session
 from memorata.store.limits import NAMESPACES, SLOTS
+from memorata.store.lookup import PLAIN
+from memorata.store.rows import marks
 from memorata.store.sqlite.hashes import digest_keys, fingerprint_keys
-from memorata.store.sqlite.rows import marks
 
 RUN: Final = 256
 """From how many on those that are added together become a run."""
@@ -34,8 +36,6 @@ _AT_ONCE: Final = 500
 _RECENT: Final = 1_000
 """How many of the last memories of a namespace may have been added just now."""
 _BLOCK: Final = 100_000
-PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"
-"""Current, and no turn of a transcript, which is an event and no duplicate of another."""
 _SAID: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
 """As bytes: a damaged text cannot be read, and is for `check` to tell."""
 _NEWEST: Final = "SELECT number FROM address_runs ORDER BY number DESC LIMIT 1"
@@ -43,32 +43,32 @@ _Gone = Callable[[Addresses], npt.NDArray[np.bool_]]
 _LOG: Final = logging.getLogger(__name__)
 
 
-def add_few(connection: sqlite3.Connection, found: Iterable[tuple[int, int]]) -> None:
+def add_few(session: Session, found: Iterable[tuple[int, int]]) -> None:
     """Add hashes and their places to those that wait to become a run, inside a write transaction."""
-    connection.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", found)
+    session.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", found)
 
 
-def add(connection: sqlite3.Connection, keys: Keys, places: Places, *, together: bool = False) -> None:
+def add(session: Session, keys: Keys, places: Places, *, together: bool = False) -> None:
     """Add addresses; as a run if they are many, or many wait, or all that wait are to become one `together`.
 
     Inside a write transaction.
     """
     if len(keys) < RUN and not together:
-        add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
-        (there,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
+        add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
+        (there,) = session.execute("SELECT count(*) FROM new_addresses").fetchone()
         if there < 2 * RUN:
             return
     try:
-        run = Addresses.joined([_waiting(connection), Addresses.of(keys, places)])
-        connection.execute("DELETE FROM new_addresses")
+        run = Addresses.joined([_waiting(session), Addresses.of(keys, places)])
+        session.execute("DELETE FROM new_addresses")
         if len(run):
-            _write(connection, run)
-        while _merge_newest(connection):
+            _write(session, run)
+        while _merge_newest(session):
             pass
     except IndexCorrupt as error:
-        make_anew(connection, error)
+        make_anew(session, error)
         # Their rows may be still to come.
-        add_few(connection, zip(keys.tolist(), places.tolist(), strict=True))
+        add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
 
 
 class Book:
@@ -81,7 +81,7 @@ class Book:
     def __init__(self) -> None:
         self._runs: dict[tuple[int, int], Addresses] = {}
 
-    def found(self, connection: sqlite3.Connection, wanted: Keys, most: int | None = None) -> Addresses:
+    def found(self, session: Session, wanted: Keys, most: int | None = None) -> Addresses:
         """Return the addresses with one of some hashes, of each run no more than `most` of one.
 
         Raises
@@ -94,43 +94,43 @@ class Book:
         waiting: list[tuple[int, int]] = []
         for start in range(0, len(values), _AT_ONCE):
             some = values[start : start + _AT_ONCE]
-            waiting += connection.execute(
+            waiting += session.execute(
                 f"SELECT key, place FROM new_addresses WHERE key IN ({marks(some)}) ORDER BY key, place", some
             ).fetchall()
-        parts = [_table(waiting), *(run.found(wanted, most) for run in self.runs(connection))]
+        parts = [_table(waiting), *(run.found(wanted, most) for run in self.runs(session))]
         return Addresses.joined([part for part in parts if len(part)] or parts[:1])
 
-    def of_one(self, connection: sqlite3.Connection, key: int) -> list[int]:
+    def of_one(self, session: Session, key: int) -> list[int]:
         """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
-        rows = connection.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
+        rows = session.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
         places: list[int] = _table(rows).places.tolist()
-        for run in self.runs(connection):
+        for run in self.runs(session):
             places += run.of_one(key)
         return places
 
-    def runs(self, connection: sqlite3.Connection) -> Iterable[Addresses]:
-        """Return all runs as they are in the connection's view."""
+    def runs(self, session: Session) -> Iterable[Addresses]:
+        """Return all runs as they are in the session's view."""
         while True:
             # A number is given out again where the transaction that had it was undone; its checksum tells.
-            there = connection.execute("SELECT number, checksum FROM address_runs").fetchall()
+            there = session.execute("SELECT number, checksum FROM address_runs").fetchall()
             if self._runs.keys() == set(there):
                 return self._runs.values()
-            known = self._runs | _read(connection, [key[0] for key in there if key not in self._runs])
+            known = self._runs | _read(session, [key[0] for key in there if key not in self._runs])
             # Outside a transaction one may have been merged meanwhile; then there is another to be read.
             self._runs = {key: known[key] for key in there if key in known}
 
 
-def remove(connection: sqlite3.Connection, places: Places) -> None:
+def remove(session: Session, places: Places) -> None:
     """Remove all addresses of some places: a hash can tell what was said to who guesses it."""
-    _rewrite(connection, lambda run: np.isin(run.places, places))
+    _rewrite(session, lambda run: np.isin(run.places, places))
 
 
-def remove_namespace(connection: sqlite3.Connection, number: int) -> None:
+def remove_namespace(session: Session, number: int) -> None:
     """Remove all addresses of a namespace."""
-    _rewrite(connection, lambda run: run.places // SLOTS % NAMESPACES == number)
+    _rewrite(session, lambda run: run.places // SLOTS % NAMESPACES == number)
 
 
-def keep_vectors_of(connection: sqlite3.Connection, embedder: int) -> None:
+def keep_vectors_of(session: Session, embedder: int) -> None:
     """Remove the addresses of the vectors of all other embedders."""
 
     def others(run: Addresses) -> npt.NDArray[np.bool_]:
@@ -138,82 +138,82 @@ def keep_vectors_of(connection: sqlite3.Connection, embedder: int) -> None:
         gone: npt.NDArray[np.bool_] = (whose > 0) & (whose != embedder)
         return gone
 
-    _rewrite(connection, others)
+    _rewrite(session, others)
 
 
-def add_current(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+def add_current(session: Session, numbers: Sequence[int]) -> None:
     """Add the addresses of memories that are current again, which may have been left out before."""
-    keys, places = _said(connection, numbers)
-    add(connection, keys, places)
+    keys, places = _said(session, numbers)
+    add(session, keys, places)
 
 
-def leave_out(connection: sqlite3.Connection, numbers: Sequence[int]) -> None:
+def leave_out(session: Session, numbers: Sequence[int]) -> None:
     """Remove addresses of memories of one namespace that were superseded as soon as they were written.
 
     Otherwise what is said thousands of times would have thousands of addresses, of which one is wanted.
     """
     if not numbers:
         return
-    (slots,) = connection.execute(
+    (slots,) = session.execute(
         "SELECT slots FROM namespaces WHERE number = ?", (numbers[0] // SLOTS,)
     ).fetchone()
     recent = [number for number in numbers if number % SLOTS >= slots - _RECENT]
     if not recent:
         return
-    repeated = Addresses(*_said(connection, recent))
-    if _remove_waiting(connection, repeated) < len(repeated):
-        _rewrite_runs(connection, lambda run: np.isin(run.places, repeated.places), _NEWEST)
+    repeated = Addresses(*_said(session, recent))
+    if _remove_waiting(session, repeated) < len(repeated):
+        _rewrite_runs(session, lambda run: np.isin(run.places, repeated.places), _NEWEST)
 
 
-def rebuild(connection: sqlite3.Connection) -> None:
+def rebuild(session: Session) -> None:
     """Make all addresses anew from the memories and the vectors."""
-    connection.execute("DELETE FROM address_runs")
-    connection.execute("DELETE FROM new_addresses")
-    for block in everything(connection):
-        _write(connection, block)
-    while _merge_newest(connection):
+    session.execute("DELETE FROM address_runs")
+    session.execute("DELETE FROM new_addresses")
+    for block in everything(session):
+        _write(session, block)
+    while _merge_newest(session):
         pass
 
 
-def make_anew(connection: sqlite3.Connection, error: IndexCorrupt) -> None:
+def make_anew(session: Session, error: IndexCorrupt) -> None:
     """Make all addresses anew because some cannot be read, inside a write transaction."""
     _LOG.warning("making the addresses of memories and vectors anew: %s", error)
-    rebuild(connection)
+    rebuild(session)
 
 
-def everything(connection: sqlite3.Connection) -> Iterator[Addresses]:
+def everything(session: Session) -> Iterator[Addresses]:
     """Yield the addresses that there have to be, a block at a time."""
-    said = connection.execute(f"{_SAID} WHERE {PLAIN} ORDER BY number")
-    while rows := said.fetchmany(_BLOCK):
+    said = session.execute(f"{_SAID} WHERE {PLAIN} ORDER BY number")
+    while rows := list(islice(said, _BLOCK)):
         yield Addresses.of(*_of_memories(rows))
-    embedded = connection.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
-    while rows := embedded.fetchmany(_BLOCK):
+    embedded = session.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
+    while rows := list(islice(embedded, _BLOCK)):
         places = np.array([number for number, _ in rows], np.int64)
         embedders, namespaces = np.divmod(places // SLOTS, NAMESPACES)
         yield Addresses.of(digest_keys(embedders, namespaces, [digest for _, digest in rows]), places)
 
 
-def problems(connection: sqlite3.Connection) -> Iterator[str]:
+def problems(session: Session) -> Iterator[str]:
     """Yield what is wrong with the addresses."""
     try:
-        runs = [*Book().runs(connection), _waiting(connection)]
+        runs = [*Book().runs(session), _waiting(session)]
     except IndexCorrupt as error:
         yield str(error)
         return
     there = Addresses.joined(runs)
     missing = 0
-    for block in everything(connection):
+    for block in everything(session):
         known = there.found(np.unique(block.keys))
         missing += len(Addresses.joined([known, block])) - len(known)
     if missing:
         yield f"{missing} memories or vectors are not found by the hashes of their words"
 
 
-def _said(connection: sqlite3.Connection, numbers: Sequence[int]) -> tuple[Keys, Places]:
+def _said(session: Session, numbers: Sequence[int]) -> tuple[Keys, Places]:
     rows: list[tuple[int, bytes]] = []
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        rows += connection.execute(f"{_SAID} WHERE number IN ({marks(some)})", some).fetchall()
+        rows += session.execute(f"{_SAID} WHERE number IN ({marks(some)})", some).fetchall()
     return _of_memories(rows)
 
 
@@ -230,20 +230,20 @@ def _table(rows: Sequence[tuple[int, int]]) -> Addresses:
     return Addresses(keys, places)
 
 
-def _write(connection: sqlite3.Connection, run: Addresses) -> None:
+def _write(session: Session, run: Addresses) -> None:
     blob = run.encoded()
-    connection.execute(
+    session.execute(
         "INSERT INTO address_runs (entries, checksum, run) VALUES (?, ?, ?)",
         (len(run), _checksum(blob), blob),
     )
 
 
-def _read(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[tuple[int, int], Addresses]:
+def _read(session: Session, numbers: Sequence[int]) -> dict[tuple[int, int], Addresses]:
     """Return the runs with some numbers, and with their checksums, as far as they are there."""
     runs = {}
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        for number, checksum, blob in connection.execute(
+        for number, checksum, blob in session.execute(
             f"SELECT number, checksum, run FROM address_runs WHERE number IN ({marks(some)})", some
         ):
             if type(blob) is not bytes or checksum != _checksum(blob):
@@ -257,49 +257,50 @@ def _checksum(blob: bytes) -> int:
     return int.from_bytes(blob[4:8], "little")
 
 
-def _rewrite(connection: sqlite3.Connection, gone: _Gone) -> None:
+def _rewrite(session: Session, gone: _Gone) -> None:
     """Write all anew without those that `gone` marks."""
     try:
-        waiting = _waiting(connection)
+        waiting = _waiting(session)
     except IndexCorrupt as error:
-        make_anew(connection, error)
-        waiting = _waiting(connection)
-    _remove_waiting(connection, waiting.without(~gone(waiting)))
-    _rewrite_runs(connection, gone, "SELECT number FROM address_runs")
+        make_anew(session, error)
+        waiting = _waiting(session)
+    _remove_waiting(session, waiting.without(~gone(waiting)))
+    _rewrite_runs(session, gone, "SELECT number FROM address_runs")
 
 
-def _rewrite_runs(connection: sqlite3.Connection, gone: _Gone, which: str) -> None:
+def _rewrite_runs(session: Session, gone: _Gone, which: str) -> None:
     try:
-        for (number,) in connection.execute(which).fetchall():
-            (run,) = _read(connection, [number]).values()
+        for (number,) in session.execute(which).fetchall():
+            (run,) = _read(session, [number]).values()
             left = run.without(gone(run))
             if not len(left):
-                connection.execute("DELETE FROM address_runs WHERE number = ?", (number,))
+                session.execute("DELETE FROM address_runs WHERE number = ?", (number,))
             elif len(left) < len(run):
                 blob = left.encoded()
-                connection.execute(
+                session.execute(
                     "UPDATE address_runs SET entries = ?, checksum = ?, run = ? WHERE number = ?",
                     (len(left), _checksum(blob), blob, number),
                 )
     except IndexCorrupt as error:
-        make_anew(connection, error)
+        make_anew(session, error)
 
 
-def _waiting(connection: sqlite3.Connection) -> Addresses:
-    return _table(connection.execute("SELECT key, place FROM new_addresses ORDER BY key, place").fetchall())
+def _waiting(session: Session) -> Addresses:
+    return _table(session.execute("SELECT key, place FROM new_addresses ORDER BY key, place").fetchall())
 
 
-def _remove_waiting(connection: sqlite3.Connection, leaving: Addresses) -> int:
+def _remove_waiting(session: Session, leaving: Addresses) -> int:
     """Remove some of those that wait, and return how many there were."""
-    return connection.executemany(
+    removed = session.executemany(
         "DELETE FROM new_addresses WHERE key = ? AND place = ?",
         zip(leaving.keys.tolist(), leaving.places.tolist(), strict=True),
-    ).rowcount
+    )
+    return int(cast(Any, removed).rowcount)
 
 
-def _merge_newest(connection: sqlite3.Connection) -> bool:
+def _merge_newest(session: Session) -> bool:
     """Merge the newest runs if there are enough of one size; return whether there were."""
-    newest = connection.execute(
+    newest = session.execute(
         "SELECT number, entries FROM address_runs ORDER BY number DESC LIMIT ?", (_FAN_OUT,)
     ).fetchall()
     sizes = [entries for _, entries in newest]
@@ -307,9 +308,9 @@ def _merge_newest(connection: sqlite3.Connection) -> bool:
         raise IndexCorrupt("the length of a run of addresses is no number")
     if len(newest) < _FAN_OUT or sum(sizes) > _MOST or len(set(map(_level, sizes))) > 1:
         return False
-    merged = Addresses.joined(list(_read(connection, [number for number, _ in newest]).values()))
-    connection.execute("DELETE FROM address_runs WHERE number >= ?", (newest[-1][0],))
-    _write(connection, merged)
+    merged = Addresses.joined(list(_read(session, [number for number, _ in newest]).values()))
+    session.execute("DELETE FROM address_runs WHERE number >= ?", (newest[-1][0],))
+    _write(session, merged)
     return True
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from datetime import datetime
 from functools import lru_cache, partial
 from json import JSONDecodeError
 from pathlib import Path
 from threading import get_ident, main_thread
 from time import monotonic, sleep
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from memorata.model.errors import (
     InvalidArgument,
@@ -22,9 +20,9 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import Session, Statement
-from memorata.store.instants import microseconds
-from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.sqlite import addresses
+from memorata.store.sqlite.addresses import Book
+from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.migrating import Migration, migrate
 from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
 from memorata.store.sqlite.schema import ADDRESSED, APPLICATION_ID, MIGRATIONS
@@ -187,62 +185,11 @@ def _begin_anew(connection: SqliteSession) -> None:
             connection.execute("ROLLBACK")
 
 
-class SqliteDialect:
-    """How SQLite writes what SQL has no common form for.
-
-    SQLite finds a row by its whole number without any index. A row's number therefore says what it belongs
-    to: 31 bits for the slot, 25 for the namespace and, for vectors, 7 for the embedder. One tree less has to
-    be written with every memory, the memories of a namespace lie side by side, and so do their vectors.
-    """
-
-    name: Final = "sqlite"
-    skip_locked: Final = ""
-
-    def number(self, namespace: int, slot: int) -> int:
-        """Return the number of a memory's row.
-
-        Examples
-        --------
-        >>> SqliteDialect().number(1, 5) - SqliteDialect().number(1, 0)
-        5
-        """
-        return namespace * SLOTS + slot
-
-    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
-        """Return the number of the row with the vectors an embedder made of a memory.
-
-        Examples
-        --------
-        >>> from memorata.store.limits import EMBEDDERS
-        >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
-        True
-        """
-        return (embedder * NAMESPACES + namespace) * SLOTS + slot
-
-    def array(self, values: Sequence[Any]) -> str:
-        """Return many values as one, in JSON."""
-        return json.dumps(list(values), ensure_ascii=False)
-
-    def lock(self, session: Session, first: str, second: str) -> None:
-        """Do nothing: a file has one writer at a time."""
-
-    def clock(self, session: Session, now: datetime) -> int:
-        """Return `now` in microseconds."""
-        return microseconds(now)
-
-    def tenant(self, session: Session) -> str:
-        """Return nothing: a file has no tenants."""
-        return ""
-
-    def checked_name(self, argument: str, name: str) -> str:
-        """Return the name: an index of SQLite takes all of it."""
-        return name
-
-
 class SqliteSession(sqlite3.Connection):
     """A :class:`~memorata.store.database.Session`: a connection, and what is known of its transaction."""
 
     dialect: Final = SqliteDialect()
+    origin: Final = ""
     joined = False
     """Whether what is written belongs together (:func:`together`)."""
     untouched = -1
@@ -259,6 +206,20 @@ class SqliteSession(sqlite3.Connection):
         super().__init__(*args, **kwargs)
         self.guards: dict[int, list[Callable[[Session], object]]] = {}
         self.read_once: dict[str, Any] = {}
+        self.book = Book()
+
+    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None; it is read once as long as nothing is written."""
+        return once(
+            self,
+            path,
+            lambda: self.execute(f"SELECT {columns} FROM namespaces WHERE path = ?", (path,)).fetchone(),
+        )
+
+    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column; not as a row, which SQLite puts together and Python copies."""
+        with self.blobopen(table, column, number, readonly=True) as opened:
+            return opened.read()
 
     def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
         """Add one row and return the number it got."""
@@ -480,7 +441,9 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            done = migrate(connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: addresses.rebuild})
+            done = migrate(
+                connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: cast(Any, addresses.rebuild)}
+            )
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
         if done is not None and done.backup is not None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from memorata.store.database import Session
+from memorata.store.limits import LARGEST
+from memorata.store.sqlite import condition_functions
 from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.backup import back_up
 from memorata.store.sqlite.connection import SqliteSession, connect, translated, why_read_only
-from memorata.store.sqlite.erasing import erase
+from memorata.store.sqlite.erasing import erase, is_owed, owe
 from memorata.store.sqlite.migrating import Migration
 from memorata.store.sqlite.reading_only import refuse_to_write
 
@@ -58,6 +60,25 @@ class SqliteDatabase:
         self.read_only_because = why_read_only(self.session)
         self.read_only = bool(self.read_only_because)
         self.rollbacks = 0
+        condition_functions.register(self.session)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the one connection is inside a transaction."""
+        return self.session.in_transaction
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about how it was opened: brought up to date, or only read."""
+        found = []
+        if (done := self.migration) is not None:
+            kept = "no copy of it was kept"
+            if done.backup is not None:
+                kept = f"the file as it was is kept at {done.backup}"
+            found.append(f"the file was brought from schema {done.found} to {done.reached}; {kept}")
+        if self.read_only:
+            found.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
+        return tuple(found)
 
     def reading(self) -> _Reading:
         """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
@@ -72,13 +93,18 @@ class SqliteDatabase:
         self,
         work: Callable[[Session], _Result],
         *namespaces: str,
+        batch: bool = False,
+        erasing: bool = False,
         durable: bool = True,
         patience: float | None = None,
     ) -> _Result:
         """Return what `work` returns, done as one transaction; writers of a file wait for each other."""
         with self.lock:
+            if erasing:
+                return self._erasing(work)
             if durable and patience is None:
                 with one.writing(self.session, self.path):
+                    one.expect(self.session, batch=batch)
                     return work(self.session)
             with translated(self.path), self._lightly(patience), one.writing(self.session, self.path):
                 return work(self.session)
@@ -113,6 +139,22 @@ class SqliteDatabase:
         with one.guarded(self.session, guard):
             yield
 
+    def alone(self) -> threading.RLock:
+        """Run a block in which no other thread uses the one connection."""
+        return self.lock
+
+    def settled(self) -> int:
+        """Return the largest number: a file has one writer at a time."""
+        return LARGEST
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return the size of the file, and whether traces of something purged may still be in it."""
+        files = [Path(self.path + suffix) for suffix in ("", "-wal")]
+        return {
+            "unfinished_purge": self.read(is_owed),
+            "bytes": sum(file.stat().st_size for file in files if file.exists()),
+        }
+
     def written(self) -> int:
         """Return a number that moves when another process has written since it was last asked for."""
         with self.lock, translated(self.path):
@@ -133,6 +175,18 @@ class SqliteDatabase:
         """Let go of the database."""
         with self.lock:
             self.session.close()
+
+    def _erasing(self, work: Callable[[Session], _Result]) -> _Result:
+        """Remove something, and write the whole file anew afterwards, so that its bytes hold no trace.
+
+        This takes time in proportion to the size of the file (:mod:`.erasing`).
+        """
+        with translated(self.path):
+            with one.writing(self.session, self.path):
+                result = work(self.session)
+                owe(self.session)
+            erase(self.session, self.path)
+        return result
 
     def _note(self, migration: Migration) -> None:
         self.migration = migration

@@ -13,33 +13,33 @@ purge itself: whatever happens in between, the next purge or `memorata vacuum` d
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.store.database import Session
 from memorata.store.sqlite.connection import translated
 
 _OWED: Final = "unfinished_purge"
 
 
-def owe(connection: sqlite3.Connection) -> None:
+def owe(session: Session) -> None:
     """Note that something was removed whose traces are still to be erased, inside its transaction.
 
     The note is the number of the last change, so that whoever erases takes back no later note than it saw.
     """
-    connection.execute(
+    session.execute(
         "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
         "ON CONFLICT DO UPDATE SET value = excluded.value",
         (_OWED,),
     )
 
 
-def is_owed(connection: sqlite3.Connection) -> bool:
+def is_owed(session: Session) -> bool:
     """Return whether traces of something purged may still be in the file."""
-    return _note(connection) is not None
+    return _note(session) is not None
 
 
-def erase(connection: sqlite3.Connection, name: str) -> None:
+def erase(session: Session, name: str) -> None:
     """Write the file anew from what is left in it, and empty the write-ahead log.
 
     Raises
@@ -49,27 +49,27 @@ def erase(connection: sqlite3.Connection, name: str) -> None:
     StoreUnavailable
         If it could not be done and nothing is owed.
     """
-    note = _note(connection)
+    note = _note(session)
     try:
         with translated(name):
-            connection.execute("VACUUM")
-            _empty_log(connection, name)
+            session.execute("VACUUM")
+            _empty_log(session, name)
     except StoreUnavailable as error:
         if note is None:
             raise
         raise PurgeUnfinished(name, str(error)) from error
     if note is not None:
-        connection.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
+        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
 
 
-def _note(connection: sqlite3.Connection) -> str | None:
-    found = connection.execute("SELECT value FROM settings WHERE name = ?", (_OWED,)).fetchone()
+def _note(session: Session) -> str | None:
+    found = session.execute("SELECT value FROM settings WHERE name = ?", (_OWED,)).fetchone()
     return None if found is None else str(found[0])
 
 
-def _empty_log(connection: sqlite3.Connection, name: str) -> None:
+def _empty_log(session: Session, name: str) -> None:
     """Write everything in the write-ahead log to its place in the file, and leave the log empty."""
-    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+    if session.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         raise StoreUnavailable(
             f"another process has been reading {name} for so long that its log could not be emptied"
         )

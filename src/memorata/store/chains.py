@@ -9,13 +9,14 @@ a link that is broken is told and left as it is.
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterator
 
+from memorata.store.database import Session
 
-def broken_links(connection: sqlite3.Connection, number: int) -> Iterator[str]:
+
+def broken_links(session: Session, number: int) -> Iterator[str]:
     """Yield what is wrong with the links between the memories of a namespace, in words."""
-    rows = connection.execute(
+    rows = session.execute(
         "SELECT id, slot, supersedes, superseded_by, superseded_at FROM memories WHERE namespace = ?1 "
         "AND (supersedes <> '[]' OR superseded_by IS NOT NULL OR superseded_at IS NOT NULL OR id IN "
         "(SELECT superseded_by FROM memories WHERE namespace = ?1 AND superseded_by IS NOT NULL))",

@@ -9,7 +9,6 @@ vectors.
 
 from __future__ import annotations
 
-import sqlite3
 from itertools import groupby
 from typing import Final
 
@@ -17,26 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.index.codes import Codes
+from memorata.store.database import Session
 
 RUN: Final = 1_000
 """A run of fewer slots is joined with its neighbours when their segments become one."""
 
-_ADD: Final = "INSERT INTO vector_codes (namespace, first, slots, embedder, codes) VALUES (?, ?, ?, ?, ?)"
 _WITHIN: Final = (
-    "SELECT number, first, slots FROM vector_codes WHERE namespace = ?1 AND first >= ?2 AND first < ?2 + ?3 "
+    "SELECT number, first, slots FROM vector_codes WHERE namespace = ? AND first >= ? AND first < ? "
     "ORDER BY first"
 )
 _EVERY: Final = "SELECT number, first, slots FROM vector_codes WHERE namespace = ? ORDER BY first"
 
 
-def write(
-    connection: sqlite3.Connection, span: tuple[int, int, int], coded: tuple[int, Codes] | None
-) -> None:
+def write(session: Session, span: tuple[int, int, int], coded: tuple[int, Codes] | None) -> None:
     """Write a run; `span` is its namespace, its first slot and the number of its slots.
 
     Parameters
     ----------
-    connection
+    session
         Inside a write transaction.
     span
         Where it lies.
@@ -44,38 +41,43 @@ def write(
         An embedder and the codes of its vectors; None if nothing has any.
     """
     embedder, codes = (None, None) if coded is None else (coded[0], coded[1].encoded())
-    connection.execute(_ADD, (*span, embedder, codes))
+    session.insert("vector_codes", "namespace, first, slots, embedder, codes", (*span, embedder, codes))
 
 
-def join_short(connection: sqlite3.Connection, span: tuple[int, int, int]) -> None:
+def join_short(session: Session, span: tuple[int, int, int]) -> None:
     """Join the short runs inside a span of slots with those beside them."""
-    runs: list[tuple[int, int, int]] = connection.execute(_WITHIN, span).fetchall()
+    runs: list[tuple[int, int, int]] = session.execute(
+        _WITHIN, (span[0], span[1], span[1] + span[2])
+    ).fetchall()
     for short, members in groupby(runs, key=lambda run: run[2] < RUN):
         parts = list(members)
         if short and len(parts) > 1:
-            _join(connection, span[0], parts)
+            _join(session, span[0], parts)
 
 
-def rewrite_without(connection: sqlite3.Connection, number: int, gone: npt.NDArray[np.int64]) -> None:
+def rewrite_without(session: Session, number: int, gone: npt.NDArray[np.int64]) -> None:
     """Write the runs that hold some slots, which ascend, anew without those."""
-    for run, first, slots in connection.execute(_EVERY, (number,)).fetchall():
+    for run, first, slots in session.execute(_EVERY, (number,)).fetchall():
         begin, end = np.searchsorted(gone, [first, first + slots])
-        _, blob = _read(connection, run) if begin < end else (None, None)
+        _, blob = _read(session, number, run) if begin < end else (None, None)
         if blob is not None:
             kept = np.ones(slots, np.bool_)
             kept[gone[begin:end] - first] = False
             codes = Codes.joined([Codes.decoded(blob)], kept, first)
-            connection.execute("UPDATE vector_codes SET codes = ? WHERE number = ?", (codes.encoded(), run))
+            session.execute(
+                "UPDATE vector_codes SET codes = ? WHERE +namespace = ? AND number = ?",
+                (codes.encoded(), number, run),
+            )
 
 
-def drop(connection: sqlite3.Connection, number: int) -> None:
+def drop(session: Session, number: int) -> None:
     """Remove all codes of a namespace."""
-    connection.execute("DELETE FROM vector_codes WHERE namespace = ?", (number,))
+    session.execute("DELETE FROM vector_codes WHERE namespace = ?", (number,))
 
 
-def _join(connection: sqlite3.Connection, number: int, parts: list[tuple[int, int, int]]) -> None:
+def _join(session: Session, number: int, parts: list[tuple[int, int, int]]) -> None:
     first, slots = parts[0][1], sum(part[2] for part in parts)
-    found = [_read(connection, run) for run, _, _ in parts]
+    found = [_read(session, number, run) for run, _, _ in parts]
     embedders = {embedder for embedder, _ in found}
     blobs = [blob for _, blob in found if blob is not None]
     coded = None
@@ -83,12 +85,14 @@ def _join(connection: sqlite3.Connection, number: int, parts: list[tuple[int, in
     if len(embedders) == 1 and len(blobs) == len(parts):
         codes = Codes.joined([Codes.decoded(blob) for blob in blobs], np.ones(slots, np.bool_), first)
         coded = embedders.pop(), codes
-    connection.executemany("DELETE FROM vector_codes WHERE number = ?", [(run,) for run, _, _ in parts])
-    write(connection, (number, first, slots), coded)
+    session.executemany(
+        "DELETE FROM vector_codes WHERE +namespace = ? AND number = ?", [(number, run) for run, _, _ in parts]
+    )
+    write(session, (number, first, slots), coded)
 
 
-def _read(connection: sqlite3.Connection, run: int) -> tuple[int, bytes | None]:
-    row: tuple[int, bytes | None] = connection.execute(
-        "SELECT embedder, codes FROM vector_codes WHERE number = ?", (run,)
+def _read(session: Session, number: int, run: int) -> tuple[int, bytes | None]:
+    row: tuple[int, bytes | None] = session.execute(
+        "SELECT embedder, codes FROM vector_codes WHERE +namespace = ? AND number = ?", (number, run)
     ).fetchone()
     return row

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
@@ -15,11 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.store.database import Session
 from memorata.store.instants import EPOCH, MICROSECOND, microseconds, moment
-from memorata.store.sqlite import addresses
-from memorata.store.sqlite.finding import find, put_record, record_of
-from memorata.store.sqlite.rows import SELECTED, SOURCE, marks, memory
-from memorata.store.sqlite.segments import Namespace
+from memorata.store.namespaces import Namespace, find, find_namespace, put_record, record_of
+from memorata.store.rows import OWN, marks, memory
 from memorata.store.succession import Succession, earliest, ended_again, ends_known
 from memorata.store.taking_over import KINDS, Note
 
@@ -36,56 +34,66 @@ class Replaced(NamedTuple):
     end_given: bool
 
 
-def replaced_by(
-    connection: sqlite3.Connection, namespace: Namespace, id_: str, *, telling: bool = False
-) -> list[Replaced]:
+def replaced_by(session: Session, namespace: Namespace, id_: str, *, telling: bool = False) -> list[Replaced]:
     """Return the memories that one superseded, in the order in which they were added.
 
     Those that were only said again and took nobody's place are left out with `telling`.
     """
-    told = " AND (m.end_given OR EXISTS (SELECT 1 FROM memories o WHERE o.superseded_by = m.id))"
-    rows = connection.execute(
-        f"SELECT m.number, m.slot, m.end_given, {SELECTED} FROM {SOURCE} "
-        f"WHERE m.superseded_by = ? AND m.namespace = ?{told if telling else ''} ORDER BY m.number",
+    told = (
+        " AND (m.end_given <> 0 OR EXISTS (SELECT 1 FROM memories o "
+        "WHERE o.superseded_by = m.id AND +o.namespace = m.namespace))"
+    )
+    rows = session.execute(
+        f"SELECT m.number, m.slot, m.end_given, {OWN}, NULL FROM memories m "
+        f"WHERE m.superseded_by = ? AND +m.namespace = ?{told if telling else ''} ORDER BY m.number",
         (id_, namespace.number),
     )
-    return [Replaced(number, slot, memory(row), bool(given)) for number, slot, given, *row in rows.fetchall()]
+    return [
+        Replaced(number, slot, memory(row, namespace.path), bool(given))
+        for number, slot, given, *row in rows.fetchall()
+    ]
 
 
-def notes_of(connection: sqlite3.Connection, path: str, id_: str) -> list[Note]:
+def notes_of(session: Session, path: str, id_: str) -> list[Note]:
     """Return the notes of what only repeats a memory, and what it took over from each."""
-    rows = connection.execute(
-        f"SELECT r.number, r.gained, {SELECTED} FROM {SOURCE} JOIN repeats r ON r.memory = m.number "
-        "JOIN memories w ON w.number = r.winner AND w.id = m.superseded_by "
-        f"WHERE n.path = ? AND w.id = ? AND r.kind IN ({marks(KINDS)}) ORDER BY r.number",
-        (path, id_, *KINDS),
+    namespace = find_namespace(session, path)
+    if namespace is None:
+        return []
+    rows = session.execute(
+        f"SELECT r.number, r.gained, {OWN}, NULL FROM memories w "
+        "JOIN repeats r ON +r.namespace = w.namespace AND r.winner = w.number "
+        "JOIN memories m ON +m.namespace = w.namespace AND m.number = r.memory "
+        f"WHERE w.namespace = ? AND w.id = ? AND m.superseded_by = w.id AND r.kind IN ({marks(KINDS)}) "
+        "ORDER BY r.number",
+        (namespace.number, id_, *KINDS),
     )
-    return [Note(number, taken, memory(row)) for number, taken, *row in rows.fetchall()]
+    return [Note(number, taken, memory(row, path)) for number, taken, *row in rows.fetchall()]
 
 
-def note_taken(connection: sqlite3.Connection, taken: Mapping[int, str | None]) -> None:
+def note_taken(session: Session, namespace: int, taken: Mapping[int, str | None]) -> None:
     """Note what was taken over from others, by the numbers of their notes."""
-    connection.executemany(
-        "UPDATE repeats SET gained = ? WHERE number = ?", [(text, number) for number, text in taken.items()]
+    session.executemany(
+        "UPDATE repeats SET gained = ? WHERE +namespace = ? AND number = ?",
+        [(text, namespace, number) for number, text in taken.items()],
     )
 
 
-def ends_at(connection: sqlite3.Connection, number: int, as_of: datetime) -> dict[int, float]:
+def ends_at(session: Session, number: int, as_of: datetime) -> dict[int, float]:
     """Return by slot until when memories were known to hold at a moment, where more is known today."""
-    rows = connection.execute(
+    rows = session.execute(
         "SELECT m.slot, m.valid_from, m.valid_to, m.superseded_at, m.end_given, w.slot, "
         "coalesce(w.valid_from, w.created_at) FROM memories m "
         "JOIN memories w ON w.namespace = m.namespace AND w.id = m.superseded_by "
         "WHERE m.namespace = ? AND m.superseded_at IS NOT NULL",
         (number,),
     )
-    known = ends_known(map(Succession._make, rows), (as_of - EPOCH) // MICROSECOND)
+    known = ends_known(map(Succession._make, rows.fetchall()), (as_of - EPOCH) // MICROSECOND)
     return {slot: math.inf if end is None else moment(end).timestamp() for slot, end in known.items()}
 
 
-def began(connection: sqlite3.Connection, number: int, id_: str) -> datetime:
+def began(session: Session, number: int, id_: str) -> datetime:
     """Return when a memory began, or the first of what took its place, if that was before."""
-    chain = connection.execute(
+    chain = session.execute(
         "WITH RECURSIVE way (slot, began, next, step) AS ("
         "SELECT slot, coalesce(valid_from, created_at), superseded_by, 0 FROM memories "
         "WHERE namespace = ?1 AND id = ?2 UNION ALL "
@@ -96,83 +104,96 @@ def began(connection: sqlite3.Connection, number: int, id_: str) -> datetime:
     return moment(earliest(chain))
 
 
-def settle_ends(connection: sqlite3.Connection, namespace: Namespace, id_: str) -> None:
+def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
     """Let everything that a memory took the place of, and what that did, have held until it began."""
-    (slot,) = connection.execute(
+    (slot,) = session.execute(
         "SELECT slot FROM memories WHERE namespace = ? AND id = ?", (namespace.number, id_)
     ).fetchone()
-    open_ = [(id_, int(slot), began(connection, namespace.number, id_))]
+    open_ = [(id_, int(slot), began(session, namespace.number, id_))]
     while open_:
         winner, winner_slot, first = open_.pop()
-        for number, slot, kept, given in replaced_by(connection, namespace, winner, telling=True):
+        for number, slot, kept, given in replaced_by(session, namespace, winner, telling=True):
             ended = ended_again(kept, given, first)
             if ended != kept.valid_to:
-                connection.execute(
-                    "UPDATE memories SET valid_to = ?, version = version + 1 WHERE number = ?",
-                    (microseconds(ended), number),
+                session.execute(
+                    "UPDATE memories SET valid_to = ?, version = version + 1 "
+                    "WHERE +namespace = ? AND number = ?",
+                    (microseconds(ended), namespace.number, number),
                 )
                 until = math.inf if ended is None else ended.timestamp()
-                record = changed(record_of(connection, namespace, slot), until=until)
-                put_record(connection, namespace, slot, record, "update")
+                record = changed(record_of(session, namespace, slot), until=until)
+                put_record(session, namespace, slot, record, "update")
             own = kept.event_time
             open_.append((kept.id, slot, min(own, first) if winner_slot > slot else own))
 
 
-def note_repeat(connection: sqlite3.Connection, path: str, id_: str, kind: str, at: datetime) -> None:
+def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) -> None:
     """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
     from memorata.store.repeats import repeat_from_elsewhere
 
-    namespace, number, _, loser = find(connection, path, id_)
-    _, winner_number, _, winner = find(connection, path, str(loser.superseded_by))
+    namespace, number, _, loser = find(session, path, id_)
+    _, winner_number, _, winner = find(session, path, str(loser.superseded_by))
     note = repeat_from_elsewhere(loser, winner, kind, at)
     support = microseconds(winner.supported_at)
     # A note about what it was said to repeat before is out of date.
-    connection.execute("DELETE FROM repeats WHERE memory = ? AND winner <> ?", (number, winner_number))
-    connection.execute(
-        "INSERT INTO repeats (namespace, memory, winner, kind, reason, at, mentions, before, after, "
-        "supported_before, supported_after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT DO NOTHING",
+    session.execute(
+        "DELETE FROM repeats WHERE +namespace = ? AND memory = ? AND winner <> ?",
+        (namespace.number, number, winner_number),
+    )
+    if session.execute(
+        "SELECT 1 FROM repeats WHERE +namespace = ? AND memory = ?", (namespace.number, number)
+    ).fetchone():
+        return
+    session.insert(
+        "repeats",
+        "namespace, memory, winner, kind, reason, at, mentions, before, after, supported_before, "
+        "supported_after",
         (namespace.number, number, winner_number, note.kind, note.reason, microseconds(at), note.mentions,
          note.confidence, note.confidence, support, support),
     )  # fmt: skip
 
 
-def relink(connection: sqlite3.Connection, path: str, links: Sequence[Linked]) -> None:
+def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
     """Give memories these links and no others; until when each held stays as it is, and who said so."""
     for each in links:
-        _, number, _, _ = find(connection, path, each.memory_id)
+        namespace, number, _, _ = find(session, path, each.memory_id)
         # First none of them has one: a link may go the other way round than it did.
-        connection.execute("UPDATE memories SET superseded_by = NULL WHERE number = ?", (number,))
+        session.execute(
+            "UPDATE memories SET superseded_by = NULL WHERE +namespace = ? AND number = ?",
+            (namespace.number, number),
+        )
     for each in links:
-        namespace, number, slot, _ = find(connection, path, each.memory_id)
+        namespace, number, slot, _ = find(session, path, each.memory_id)
         for other in (*filter(None, [each.superseded_by]), *each.supersedes):
-            find(connection, path, other)
+            find(session, path, other)
         winner = each.superseded_by
-        if winner is not None and slot in led_to(connection, namespace.number, winner):
+        if winner is not None and slot in led_to(session, namespace.number, winner):
             raise InvalidArgument(
                 "superseded_by", winner, f"a memory that does not lead back to {each.memory_id!r}"
             )
-        connection.execute(
-            "UPDATE memories SET superseded_by = ?1, superseded_at = ?2, supersedes = ?3, "
-            "end_given = end_given AND ?1 IS NOT NULL, version = version + 1 WHERE number = ?4",
+        session.execute(
+            "UPDATE memories SET superseded_by = ?, superseded_at = ?, supersedes = ?, "
+            "end_given = end_given * ?, version = version + 1 WHERE +namespace = ? AND number = ?",
             (
                 each.superseded_by,
                 microseconds(each.superseded_at),
                 json.dumps(each.supersedes, ensure_ascii=False),
+                int(each.superseded_by is not None),
+                namespace.number,
                 number,
             ),
         )
         since = math.inf if each.superseded_at is None else each.superseded_at.timestamp()
-        record = changed(record_of(connection, namespace, slot), superseded=since)
+        record = changed(record_of(session, namespace, slot), superseded=since)
         kind = "reinstate" if each.superseded_by is None else "supersede"
-        put_record(connection, namespace, slot, record, kind)
-        if each.superseded_by is None:
-            addresses.add_current(connection, [number])
+        put_record(session, namespace, slot, record, kind)
+        if each.superseded_by is None and (index := session.dialect.hash_index) is not None:
+            index.add_current(session, [number])
 
 
-def led_to(connection: sqlite3.Connection, number: int, id_: str) -> list[int]:
+def led_to(session: Session, number: int, id_: str) -> list[int]:
     """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
-    rows = connection.execute(
+    rows = session.execute(
         "WITH RECURSIVE way (slot, next) AS ("
         "SELECT slot, superseded_by FROM memories WHERE namespace = ?1 AND id = ?2 UNION ALL "
         "SELECT m.slot, m.superseded_by FROM way JOIN memories m ON m.namespace = ?1 AND m.id = way.next"

@@ -16,8 +16,8 @@ from memorata.index.codes import Floats, Owners
 from memorata.index.partition import Partition
 from memorata.index.record import unpacked
 from memorata.index.vectors import EXACT
+from memorata.store.namespaces import Namespace
 from memorata.store.port import Entry
-from memorata.store.sqlite.segments import Namespace
 
 
 @frozen(eq=False)
@@ -42,7 +42,7 @@ class Added:
     change: int
 
 
-def keep_up(known: Partition, added: Sequence[Added], dimension: int) -> None:
+def keep_up(known: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
     """Add to a partition what was added to its namespace, as far as that goes on from what it knows.
 
     Parameters
@@ -51,13 +51,15 @@ def keep_up(known: Partition, added: Sequence[Added], dimension: int) -> None:
         What is in memory.
     added
         What was written since, in order.
+    until
+        The last change that may be seen.
     dimension
         That of the current embedder's vectors; 0 without one.
     """
     change, entries, records = known.change, list[Entry](), list[bytes]()
     for each in added:
         before = each.namespace
-        if before.change != change or before.generation != known.generation:
+        if before.change != change or before.generation != known.generation or each.change > until:
             break
         change = each.change
         entries += each.entries

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from memorata.model.memory import Memory
 from memorata.model.place import Place
+from memorata.store import rows
+from memorata.store.database import Dialect
 from memorata.store.instants import microseconds
-from memorata.store.sqlite import rows
-from memorata.store.sqlite.places import place as place_of
-from memorata.store.sqlite.rows import COLUMNS
+from memorata.store.rows import COLUMNS
 
 
 class _Field(NamedTuple):
@@ -31,11 +31,15 @@ class _Field(NamedTuple):
     written: Callable[[Any], Any] | None
 
 
-def insertion(number: int, first: int, memories: Sequence[Memory]) -> tuple[str, Iterator[tuple[Any, ...]]]:
+def insertion(
+    dialect: Dialect, number: int, first: int, memories: Sequence[Memory]
+) -> tuple[str, Iterator[tuple[Any, ...]]]:
     """Return the statement that adds memories to a namespace, and the values of each for it.
 
     Parameters
     ----------
+    dialect
+        Of the database.
     number
         The number of the namespace.
     first
@@ -45,7 +49,9 @@ def insertion(number: int, first: int, memories: Sequence[Memory]) -> tuple[str,
     """
     if len(memories) == 1:
         # There is nothing to be saved by looking for what all of one have in common.
-        return _statement(COLUMNS), iter([(place_of(number, first), number, first, *rows.row(memories[0]))])
+        return _statement(COLUMNS), iter(
+            [(dialect.number(number, first), number, first, *rows.row(memories[0]))]
+        )
     bound: list[str] = []
     values: list[Sequence[Any]] = []
     for field in _FIELDS:
@@ -56,8 +62,9 @@ def insertion(number: int, first: int, memories: Sequence[Memory]) -> tuple[str,
         bound += field.columns
         values += [written] if len(field.columns) == 1 else zip(*written, strict=True)
     slots = range(first, first + len(memories))
-    places = range(place_of(number, first), place_of(number, first) + len(memories))
-    return _statement(tuple(bound)), zip(places, repeat(number, len(memories)), slots, *values, strict=True)
+    start = dialect.number(number, first)
+    numbers = range(start, start + len(memories))
+    return _statement(tuple(bound)), zip(numbers, repeat(number, len(memories)), slots, *values, strict=True)
 
 
 @lru_cache(maxsize=256)

@@ -6,10 +6,8 @@ their vectors (rebuilding.py). What was said is never touched.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 
@@ -18,24 +16,24 @@ from memorata.dedupe.fingerprint import fingerprint
 from memorata.index import tail
 from memorata.index.approximate import LARGE
 from memorata.index.codes import Codes
-from memorata.index.postings import MOST, PLACES, opened, parts_of, places_of
+from memorata.index.postings import MOST, opened, parts_of, places_of
 from memorata.index.record import GONE, packed, unpacked
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store import entities
+from memorata.store import approximation, entities, posting_lists, rebuild, segments
+from memorata.store.chains import broken_links
 from memorata.store.database import Session
+from memorata.store.namespaces import NAMED
 from memorata.store.port import Terms
-from memorata.store.sqlite import approximation, emptying, erasing, segments
-from memorata.store.sqlite.chains import broken_links
-from memorata.store.sqlite.kinds import undecoded, wrong_kinds
-from memorata.store.sqlite.rebuilding import is_direction, rows_of, session_numbers, stated, unlisted
-from memorata.store.sqlite.rows import sound
+from memorata.store.rebuild import is_direction, rows_of, session_numbers, stated, unlisted
+from memorata.store.rows import sound
+from memorata.store.segments import Embedder
 
 Words = Callable[[Memory], Terms]
 
 _VECTORS_BY_EMBEDDER: Final = (
     "SELECT e.name, count(v.number) FROM embedders e LEFT JOIN vectors v ON v.embedder = e.number "
-    "GROUP BY e.number ORDER BY e.number"
+    "GROUP BY e.number, e.name ORDER BY e.number"
 )
 
 
@@ -51,94 +49,92 @@ class Problem:
     mendable: bool = True
 
 
-def problems(connection: sqlite3.Connection, terms_of: Words) -> list[Problem]:
+def problems(session: Session, terms_of: Words) -> list[Problem]:
     """Return everything that is wrong."""
-    found = file_problems(connection)
+    found = [Problem("", text) for text in session.dialect.problems(session)]
     if found:
         return found
-    missing, lost = unlisted(connection), _lost(connection)
-    for number, path, slots, flushed in connection.execute(
-        f"SELECT number, path, slots, flushed FROM namespaces WHERE {emptying.NAMED} ORDER BY path"
+    missing, lost = unlisted(session), _lost(session)
+    for number, path, slots, flushed in session.execute(
+        f"SELECT number, path, slots, flushed FROM namespaces WHERE {NAMED} ORDER BY path"
     ).fetchall():
         # Nothing can be derived from what cannot be read.
-        texts = list(_unreadable(connection, number))
+        texts = list(_unreadable(session, number))
         mendable = not texts
         if mendable:
             texts = [
-                *_namespace_problems(connection, number, slots, flushed, terms_of),
-                *entities.problems(cast(Session, connection), number),
+                *_namespace_problems(session, number, slots, flushed, terms_of),
+                *entities.problems(session, number),
             ]
             if number in missing:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")
         found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
         if mendable:
-            texts = [*lost.get(number, ()), *broken_links(connection, number)]
+            texts = [*lost.get(number, ()), *broken_links(session, number)]
             found += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
     return found
 
 
-def file_problems(connection: sqlite3.Connection) -> list[Problem]:
-    """Return what is wrong with the file itself, whatever its tables mean."""
-    found = [
-        Problem("", f"the file: {text}")
-        for (text,) in connection.execute("PRAGMA integrity_check(20)")
-        if text != "ok"
-    ]
-    if found:
-        # What cannot be found cannot be looked at either.
-        return found
-    found += [
-        Problem("", f"the file: row {row} of {table} refers to nothing in {parent}")
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check")
-    ]
-    found += [Problem("", f"the file: {text}") for text in wrong_kinds(connection)]
-    return found
+def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, repair: bool) -> list[str]:
+    """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
+    found = problems(session, terms_of)
+    sound = all(problem.namespace for problem in found)
+    if repair and not sound:
+        # An index of the database's own can be made anew; what else is wrong with the file stays so.
+        session.dialect.mend(session)
+        if sound := not session.dialect.problems(session):
+            found += problems(session, terms_of)
+    mendable = {problem.namespace for problem in found if problem.mendable}
+    for namespace in sorted(mendable - {""}) if repair else ():
+        rebuild.rebuild(session, namespace, terms_of, embedder)
+    index = session.dialect.hash_index
+    lost = list(index.problems(session)) if index is not None and sound else []
+    if index is not None and lost and repair:
+        index.rebuild(session)
+    return [*(problem.text for problem in found), *lost]
 
 
-def statistics(connection: sqlite3.Connection, path: str, least: int = LARGE) -> Mapping[str, Any]:
+def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
     """Return sizes and counts, for people."""
 
     def count(query: str) -> int:
-        return int(connection.execute(query).fetchone()[0])
+        return int(session.execute(query).fetchone()[0])
 
-    files = [Path(path + suffix) for suffix in ("", "-wal")]
-    ways, advice = approximation.methods(connection, least)
+    ways, advice = approximation.methods(session, least)
     return {
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
         "superseded": count("SELECT count(*) FROM memories WHERE superseded_by IS NOT NULL"),
-        "namespaces": count(f"SELECT count(*) FROM namespaces WHERE {emptying.NAMED}"),
+        "namespaces": count(f"SELECT count(*) FROM namespaces WHERE {NAMED}"),
         "sessions": count("SELECT count(*) FROM sessions"),
         "entities": count("SELECT count(*) FROM entities"),
         "relations": count("SELECT count(*) FROM relations"),
         "segments": count("SELECT count(*) FROM segments"),
         "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
-        "vectors": dict(connection.execute(_VECTORS_BY_EMBEDDER).fetchall()),
+        "vectors": dict(session.execute(_VECTORS_BY_EMBEDDER).fetchall()),
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
-        "unfinished_purge": erasing.is_owed(connection),
-        "bytes": sum(file.stat().st_size for file in files if file.exists()),
         "vector_search": ways,
         "vector_search_advice": advice,
     }
 
 
-def _lost(connection: sqlite3.Connection) -> dict[int, list[str]]:
+def _lost(session: Session) -> dict[int, list[str]]:
     """Return by namespace how many memories were added and are not there, though nobody purged them."""
-    rows = connection.execute(
+    rows = session.execute(
         "SELECT namespace, count(*) FROM (SELECT namespace, slot FROM changes WHERE kind = 'add' "
         "EXCEPT SELECT namespace, slot FROM changes WHERE kind = 'purge' "
-        "EXCEPT SELECT namespace, slot FROM memories) GROUP BY namespace"
-    )
+        "EXCEPT SELECT namespace, slot FROM memories) lost GROUP BY namespace"
+    ).fetchall()
     return {
         number: [f"{count} memories are not there, though nobody removed them; restore a backup"]
         for number, count in rows
     }
 
 
-def _unreadable(connection: sqlite3.Connection, number: int) -> Iterator[str]:
+def _unreadable(session: Session, number: int) -> Iterator[str]:
     """Yield why memories of a namespace cannot be read."""
-    with undecoded(connection):
-        for row in rows_of(connection, number):
+    with session.dialect.leniently(session):
+        for row in rows_of(session, number):
             try:
                 sound(row[3:])
             except StoreCorrupt as error:
@@ -146,9 +142,9 @@ def _unreadable(connection: sqlite3.Connection, number: int) -> Iterator[str]:
 
 
 def _namespace_problems(
-    connection: sqlite3.Connection, number: int, slots: int, flushed: int, terms_of: Words
+    session: Session, number: int, slots: int, flushed: int, terms_of: Words
 ) -> Iterator[str]:
-    rows = connection.execute(
+    rows = session.execute(
         "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
     ).fetchall()
     if len(rows) != slots or [slot for slot, _ in rows] != list(range(slots)):
@@ -159,13 +155,13 @@ def _namespace_problems(
     except IndexCorrupt as error:
         yield str(error)
         return
-    sessions, told_apart = session_numbers(connection, number)
+    sessions, told_apart = session_numbers(session, number)
     if not told_apart:
         yield "sessions have no number, or that of another"
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
-    for slot, said, state, ended in stated(connection, number):
+    for slot, said, state, ended in stated(session, number):
         living[slot] = True
         terms = terms_of(said)
         expected = packed(
@@ -186,10 +182,10 @@ def _namespace_problems(
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
     if not np.array_equal(living, records["state"] != GONE):
         yield "records and memories do not belong together"
-    yield from _word_problems(connection, number, slots, flushed, wanted)
+    yield from _word_problems(session, number, slots, flushed, wanted)
     damaged = [
         slot
-        for slot, dimension, blob in connection.execute(
+        for slot, dimension, blob in session.execute(
             "SELECT v.slot, e.dimension, v.vectors FROM vectors v JOIN embedders e ON e.number = v.embedder "
             "WHERE v.namespace = ?",
             (number,),
@@ -199,18 +195,18 @@ def _namespace_problems(
     if damaged:
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
         return
-    yield from _code_problems(connection, number, flushed, living)
-    yield from approximation.problems(connection, number, living)
+    yield from _code_problems(session, number, flushed, living)
+    yield from approximation.problems(session, number, living)
 
 
 def _word_problems(
-    connection: sqlite3.Connection,
+    session: Session,
     number: int,
     slots: int,
     flushed: int,
     wanted: dict[tuple[str, str], dict[int, int]],
 ) -> Iterator[str]:
-    spans = connection.execute(
+    spans = session.execute(
         "SELECT first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
     ).fetchall()
     position = 0
@@ -221,12 +217,12 @@ def _word_problems(
     if position != flushed or flushed > slots:
         yield f"segments end at slot {position}, not at {flushed}"
     stored: dict[tuple[str, str], dict[int, int]] = {}
-    for segment, first, buckets, place, blob in connection.execute(
-        f"SELECT s.number, s.first, s.buckets, p.number % {PLACES}, p.block FROM segments s "
-        f"JOIN postings p ON p.number >= s.number * {PLACES} AND p.number < (s.number + 1) * {PLACES} "
-        "WHERE s.namespace = ?",
-        (number,),
-    ):
+    blocks = (
+        (segment, first, buckets, *block)
+        for segment, first, buckets in posting_lists.segments_of(session, number)
+        for block in session.execute(session.dialect.postings.of_segment, (number, segment)).fetchall()
+    )
+    for segment, first, buckets, place, blob in blocks:
         try:
             keys, lengths, slots_of, times_of = opened(blob)
         except IndexCorrupt as error:
@@ -241,9 +237,9 @@ def _word_problems(
                 stored.setdefault(parts_of(key), {}).update(
                     zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
                 )
-    for slot, blob in connection.execute(
+    for slot, blob in session.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
-    ):
+    ).fetchall():
         try:
             terms = tail.decoded(blob)
         except IndexCorrupt as error:
@@ -258,19 +254,19 @@ def _word_problems(
 
 
 def _code_problems(
-    connection: sqlite3.Connection,
+    session: Session,
     number: int,
     flushed: int,
     living: np.ndarray[tuple[int], np.dtype[np.bool_]],
 ) -> Iterator[str]:
-    runs = connection.execute(
+    runs = session.execute(
         "SELECT first, slots, embedder, codes FROM vector_codes WHERE namespace = ? ORDER BY first", (number,)
     ).fetchall()
     ends = [0, *(first + slots for first, slots, _, _ in runs)]
     if ends != [*(first for first, _, _, _ in runs), flushed]:
         yield f"vector codes do not lie end to end from slot 0 to {flushed}"
         return
-    embedders = {known for (known,) in connection.execute("SELECT number FROM embedders")}
+    embedders = dict(session.execute("SELECT number, dimension FROM embedders").fetchall())
     for first, slots, embedder, blob in runs:
         if blob is None:
             continue
@@ -282,7 +278,8 @@ def _code_problems(
         if embedder not in embedders:
             yield f"slots from {first} on: vector codes of no embedder"
             continue
-        owners, vectors = segments.stored_vectors(connection, number, embedder, first, first + slots)
+        whose = embedder, embedders[embedder]
+        owners, vectors = segments.stored_vectors(session, number, whose, first, first + slots)
         fresh = Codes.of(owners, vectors)
         same = stored.encoded() == fresh.encoded()
         if not same or not living[stored.owners].all():

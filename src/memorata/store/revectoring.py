@@ -6,21 +6,20 @@ and can be added at the end; whoever searches meanwhile then reads a batch, and 
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
 
 from memorata.index.codes import Floats, Owners
 from memorata.index.partition import Partition
-from memorata.store.sqlite.places import vectors_place
-from memorata.store.sqlite.rows import marks
+from memorata.store.database import Session
+from memorata.store.rows import marks
 
 _AT_ONCE = 500
 
 
 def later_vectors(
-    connection: sqlite3.Connection,
+    session: Session,
     number: int,
     embedder: tuple[int, int] | None,
     known: Partition,
@@ -30,7 +29,7 @@ def later_vectors(
 
     Parameters
     ----------
-    connection
+    session
         Inside a read transaction.
     number
         The namespace.
@@ -48,7 +47,7 @@ def later_vectors(
     owners = known.vectors.owners.view
     wanted = np.unique(np.array(slots, np.int32))
     loaded = np.isin(wanted, owners)
-    stored = _stored(connection, embedder[0], number, wanted.tolist())
+    stored = _stored(session, embedder[0], number, wanted.tolist())
     if not all(slot in stored for slot in wanted[loaded].tolist()):
         # Vectors that are in memory are gone, and there is no way to take some out.
         return None
@@ -62,15 +61,16 @@ def later_vectors(
     return np.repeat(np.array(new, np.int32), passages), np.concatenate(rows)
 
 
-def _stored(connection: sqlite3.Connection, embedder: int, number: int, slots: list[int]) -> dict[int, bytes]:
+def _stored(session: Session, embedder: int, number: int, slots: list[int]) -> dict[int, bytes]:
     """Return the vectors that slots have, by slot."""
-    first = vectors_place(embedder, number, 0)
+    first = session.dialect.vectors_number(embedder, number, 0)
     found: dict[int, bytes] = {}
     for start in range(0, len(slots), _AT_ONCE):
-        places = [first + slot for slot in slots[start : start + _AT_ONCE]]
+        numbers = [first + slot for slot in slots[start : start + _AT_ONCE]]
         found |= dict(
-            connection.execute(
-                f"SELECT slot, vectors FROM vectors WHERE number IN ({marks(places)})", places
+            session.execute(
+                f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
+                (number, *numbers),
             ).fetchall()
         )
     return found

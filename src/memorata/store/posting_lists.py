@@ -7,7 +7,6 @@ enough to keep: then nothing is asked for.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import Final, TypeAlias
@@ -16,42 +15,41 @@ import numpy as np
 
 from memorata.index.lexical import TermList
 from memorata.index.partition import Segment
-from memorata.index.postings import PLACES, Checked, Frequencies, Slots, checked, found_in, key_of, places_of
-from memorata.store.sqlite.segments import OF_SEGMENT
+from memorata.index.postings import Checked, Frequencies, Slots, checked, found_in, key_of, places_of
+from memorata.store.database import Session
 
-Blocks: TypeAlias = Mapping[int, Checked]
+Block: TypeAlias = tuple[int, int]
+"""The number of a segment, and the place of one of its blocks."""
+Blocks: TypeAlias = Mapping[Block, Checked]
 
 _SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
-_BLOCKS: Final = (
-    "SELECT p.number, p.block FROM json_each(?) AS wanted CROSS JOIN postings p ON p.number = wanted.value"
-)
-_ALL: Final = f"SELECT number, block FROM postings WHERE {OF_SEGMENT}"
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
-def segments_of(connection: sqlite3.Connection, namespace: int) -> list[Segment]:
+def segments_of(session: Session, namespace: int) -> list[Segment]:
     """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
-    return connection.execute(_SEGMENTS, (namespace,)).fetchall()
+    return session.execute(_SEGMENTS, (namespace,)).fetchall()
 
 
-def some_blocks(connection: sqlite3.Connection, numbers: Collection[int]) -> Blocks:
-    """Return those of some blocks that there are, by their numbers."""
-    # A list of whole numbers is written in JSON as in Python.
-    rows = connection.execute(_BLOCKS, (str(list(numbers)),)).fetchall()
-    return {number: checked(block) for number, block in rows}
+def some_blocks(session: Session, namespace: int, wanted: Collection[Block]) -> Blocks:
+    """Return those of some blocks that there are, by segment and place."""
+    rows = session.execute(*session.dialect.postings.some(namespace, wanted)).fetchall()
+    return {(segment, place): checked(block) for segment, place, block in rows}
 
 
-def all_blocks(connection: sqlite3.Connection, segments: Sequence[Segment]) -> Blocks:
-    """Return the blocks of all segments, by their numbers."""
+def all_blocks(session: Session, namespace: int, segments: Sequence[Segment]) -> Blocks:
+    """Return the blocks of all segments, by segment and place."""
+    statement = session.dialect.postings.of_segment
+    found = session.pipelined([(statement, (namespace, segment)) for segment, _, _ in segments])
     return {
-        number: checked(block)
-        for segment, _, _ in segments
-        for number, block in connection.execute(_ALL, (segment,)).fetchall()
+        (segment, place): checked(block)
+        for (segment, _, _), rows in zip(segments, found, strict=True)
+        for place, block in rows
     }
 
 
 def read_lists(
-    blocks_of: Callable[[Collection[int]], Blocks],
+    blocks_of: Callable[[Collection[Block]], Blocks],
     segments: Sequence[Segment],
     keys: Sequence[tuple[str, str]],
 ) -> dict[tuple[str, str], TermList]:
@@ -70,7 +68,7 @@ def read_lists(
     for term in dict.fromkeys([term for _, term in keys]):
         low, long = places_of(key_of("", term))
         places[term] = [
-            (first, number * PLACES + place)
+            (first, (number, place))
             for number, first, buckets in segments
             for place in (low & (buckets - 1), long)
         ]

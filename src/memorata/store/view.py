@@ -1,8 +1,7 @@
-"""One consistent look at one namespace of an SQLite file, served from what the process has in memory."""
+"""One consistent look at one namespace of a database, served from what the process has in memory."""
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -35,25 +34,26 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
+from memorata.store.database import Session
+from memorata.store.limits import SLOTS
+from memorata.store.methods import POSTINGS, vectors_method
+from memorata.store.namespaces import Namespace
 from memorata.store.port import NOTHING, Found
+from memorata.store.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
+from memorata.store.rows import OWN, marks, memory
 from memorata.store.situated import nearby, timely
-from memorata.store.sqlite.lists import Blocks, all_blocks, read_lists, segments_of, some_blocks
-from memorata.store.sqlite.methods import POSTINGS, vectors_method
-from memorata.store.sqlite.places import place, vectors_place
-from memorata.store.sqlite.relinking import ends_at
-from memorata.store.sqlite.rows import OWN, marks, memory
-from memorata.store.sqlite.segments import Namespace
+from memorata.store.supersession import ends_at
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
 
-class SqliteView:
-    """A :class:`~memorata.store.port.View` on a partition and the file behind it."""
+class StoreView:
+    """A :class:`~memorata.store.port.View` on a partition and the database behind it."""
 
     def __init__(
         self,
-        connection: sqlite3.Connection,
+        session: Session,
         namespace: Namespace,
         partition: Partition,
         embedder: tuple[int, int] | None,
@@ -62,7 +62,7 @@ class SqliteView:
         filter: Filter | None,
         true_at: datetime | None = None,
     ) -> None:
-        self._connection = connection
+        self._session = session
         self._namespace = namespace
         self._partition = partition
         self._embedder = embedder
@@ -71,7 +71,7 @@ class SqliteView:
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        ends = None if as_of is None or true_at is None else ends_at(connection, namespace.number, as_of)
+        ends = None if as_of is None or true_at is None else ends_at(session, namespace.number, as_of)
         self._sight = partition.sight(now.timestamp(), believed, held, ends)
         self._allowed = self._sight.mask
         if filter is not None:
@@ -195,11 +195,13 @@ class SqliteView:
         wanted, known = slots.tolist(), self._memories
         unread = [slot for slot in wanted if slot not in known]
         if unread:
-            start, path = place(self._namespace.number, 0), self._namespace.path
+            number, path = self._namespace.number, self._namespace.path
+            start = self._session.dialect.number(number, 0)
             # All rows before the first is read: in turns, either side finds the other's code in the caches.
-            rows = self._connection.execute(
-                f"SELECT {OWN}, m.slot FROM memories m WHERE m.number IN ({marks(unread)})",
-                [start + slot for slot in unread],
+            rows = self._session.execute(
+                f"SELECT {OWN}, m.slot FROM memories m "
+                f"WHERE +m.namespace = ? AND m.number IN ({marks(unread)})",
+                [number, *(start + slot for slot in unread)],
             ).fetchall()
             for row in rows:
                 known[row[-1]] = memory(row, path)
@@ -218,12 +220,13 @@ class SqliteView:
         from memorata.store.sqlite.conditions import compiled
 
         condition, values = compiled(filter)
-        number = self._namespace.number
+        number, place = self._namespace.number, self._session.dialect.number
 
         def read(start: int) -> list[int]:
-            rows = self._connection.execute(
-                f"SELECT m.slot FROM memories m WHERE m.number >= ? AND m.number < ? AND {condition}",
-                (place(number, start), place(number + 1, 0), *values),
+            rows = self._session.execute(
+                "SELECT m.slot FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
+                f"AND {condition}",
+                (number, place(number, start), place(number, SLOTS), *values),
             ).fetchall()
             return [slot for (slot,) in rows]
 
@@ -303,11 +306,12 @@ class SqliteView:
         unread = [key for key in keys if self._partition.cached_list(*key) is None]
         if not unread:
             return {}
-        segments = self._partition.segments(lambda: segments_of(self._connection, self._namespace.number))
+        number = self._namespace.number
+        segments = self._partition.segments(lambda: segments_of(self._session, number))
 
-        def blocks(numbers: Collection[int]) -> Blocks:
-            kept = self._partition.blocks(lambda: all_blocks(self._connection, segments))
-            return some_blocks(self._connection, numbers) if kept is None else kept
+        def blocks(wanted: Collection[Block]) -> Blocks:
+            kept = self._partition.blocks(lambda: all_blocks(self._session, number, segments))
+            return some_blocks(self._session, number, wanted) if kept is None else kept
 
         read = read_lists(blocks, segments, unread)
         for (field, term), found in read.items():
@@ -340,28 +344,31 @@ class SqliteView:
         """Return the vectors of ascending slots that have one each; None if any has more, or none."""
         if self._embedder is None:
             return None
-        found = self._connection.execute(
-            f"SELECT vectors FROM vectors WHERE number IN ({marks(slots)}) ORDER BY number",
-            self._vector_places(slots),
+        found = self._session.execute(
+            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)}) "
+            "ORDER BY number",
+            self._vector_numbers(slots),
         ).fetchall()
         joined = b"".join([blob for (blob,) in found])
         if len(found) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
             return None
         return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
 
-    def _vector_places(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
+    def _vector_numbers(self, slots: npt.NDArray[np.signedinteger[Any]]) -> list[int]:
+        """Return the namespace and the numbers of the rows with the vectors of some slots."""
         assert self._embedder is not None  # callers looked
-        first = vectors_place(self._embedder[0], self._namespace.number, 0)
-        return [first + slot for slot in slots.tolist()]
+        number = self._namespace.number
+        first = self._session.dialect.vectors_number(self._embedder[0], number, 0)
+        return [number, *(first + slot for slot in slots.tolist())]
 
     def _rows_of(self, slots: IntArray) -> list[tuple[int, Floats]]:
         """Return, for each slot that has vectors, its position in `slots` and its rows."""
         if self._embedder is None or not slots.size:
             return []
         positions = {slot: position for position, slot in enumerate(slots.tolist())}
-        found = self._connection.execute(
-            f"SELECT slot, vectors FROM vectors WHERE number IN ({marks(slots)})",
-            self._vector_places(slots),
+        found = self._session.execute(
+            f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)})",
+            self._vector_numbers(slots),
         ).fetchall()
         dimension = self._embedder[1]
         return [

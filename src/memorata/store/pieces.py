@@ -6,35 +6,38 @@ time, of a thousand vectors a quarter.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
 from memorata.index.codes import Floats
 from memorata.index.record import RECORD
-from memorata.store.sqlite.places import vectors_place
+from memorata.store.database import Session
 
 _AT_ONCE: Final = 1_000
 """How many rows one piece has at most; SQLite takes none of more than a thousand million bytes."""
 _PLACES: Final = (
-    "WITH RECURSIVE places (at) AS (VALUES (0) UNION ALL SELECT at + 1 FROM places WHERE at + 1 < ?1) "
+    "WITH RECURSIVE places (at) AS (VALUES (0) UNION ALL SELECT at + 1 FROM places "
+    "WHERE at + 1 < CAST(?1 AS BIGINT)) "
 )
 _ADD_RECORDS: Final = (
     f"{_PLACES} INSERT INTO records (namespace, slot, record) "
-    f"SELECT ?2, ?3 + at, substr(?4, at * {RECORD.itemsize} + 1, {RECORD.itemsize}) FROM places"
+    "SELECT CAST(?2 AS BIGINT), CAST(?3 AS BIGINT) + at, "
+    f"substr(?4, at * {RECORD.itemsize} + 1, {RECORD.itemsize}) FROM places"
 )
 _ADD_VECTORS: Final = (
     f"{_PLACES} INSERT INTO vectors (number, namespace, embedder, slot, digest, vectors) "
-    "SELECT ?2 + at, ?3, ?4, ?5 + at, substr(?6, at * ?7 + 1, ?7), substr(?8, at * ?9 + 1, ?9) FROM places"
+    "SELECT CAST(?2 AS BIGINT) + at, CAST(?3 AS BIGINT), CAST(?4 AS BIGINT), CAST(?5 AS BIGINT) + at, "
+    "substr(?6, at * CAST(?7 AS INTEGER) + 1, CAST(?7 AS INTEGER)), "
+    "substr(?8, at * CAST(?9 AS INTEGER) + 1, CAST(?9 AS INTEGER)) FROM places"
 )
 
 
-def add_records(connection: sqlite3.Connection, number: int, first: int, records: Sequence[bytes]) -> None:
+def add_records(session: Session, number: int, first: int, records: Sequence[bytes]) -> None:
     """Write the records of neighbouring slots of a namespace, none of which has words that wait.
 
     Parameters
     ----------
-    connection
+    session
         Inside a write transaction.
     number
         The namespace's.
@@ -45,7 +48,7 @@ def add_records(connection: sqlite3.Connection, number: int, first: int, records
     """
     for start in range(0, len(records), _AT_ONCE):
         some = records[start : start + _AT_ONCE]
-        connection.execute(_ADD_RECORDS, (len(some), number, first + start, b"".join(some)))
+        session.execute(_ADD_RECORDS, (len(some), number, first + start, b"".join(some)))
 
 
 def can_be_cut(values: Sequence[bytes]) -> bool:
@@ -60,7 +63,7 @@ def can_be_cut(values: Sequence[bytes]) -> bool:
 
 
 def add_vectors(
-    connection: sqlite3.Connection,
+    session: Session,
     place: tuple[int, int, int],
     digests: Sequence[bytes],
     matrix: Floats,
@@ -69,7 +72,7 @@ def add_vectors(
 
     Parameters
     ----------
-    connection
+    session
         Inside a write transaction.
     place
         The number of the embedder, that of the namespace, and the first slot.
@@ -84,10 +87,10 @@ def add_vectors(
         some = digests[start : start + _AT_ONCE]
         slot = first + start
         addresses, piece = b"".join(some), rows[start * wide : (start + len(some)) * wide]
-        connection.execute(
+        session.execute(
             _ADD_VECTORS,
             (
-                *(len(some), vectors_place(embedder, number, slot), number, embedder, slot),
+                *(len(some), session.dialect.vectors_number(embedder, number, slot), number, embedder, slot),
                 *(addresses, long, piece, wide),
             ),
         )

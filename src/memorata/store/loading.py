@@ -6,7 +6,6 @@ nothing was) and reads just what is new.
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Final
 
 from memorata.index import tail
@@ -15,29 +14,28 @@ from memorata.index.partition import Partition
 from memorata.index.record import Records, unpacked, unpacked_run
 from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
+from memorata.store import approximation
+from memorata.store.database import Session
 from memorata.store.limits import SLOTS
-from memorata.store.sqlite import approximation
-from memorata.store.sqlite.places import vectors_place
-from memorata.store.sqlite.revectoring import later_vectors
-from memorata.store.sqlite.segments import Namespace, stored_vectors
+from memorata.store.namespaces import Namespace
+from memorata.store.revectoring import later_vectors
+from memorata.store.segments import stored_vectors
 
 _BLOCK: Final = 20_000
 _ROWS: Final = "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot"
-_RUN: Final = f"SELECT count(*), CAST(group_concat(record, '') AS BLOB) FROM ({_ROWS})"
-"""Records one after the other: SQLite puts them together in half the time that a row of each takes."""
 
 
 def caught_up(
-    connection: sqlite3.Connection,
+    session: Session,
     namespace: Namespace,
     embedder: tuple[int, int] | None,
     known: Partition | None,
 ) -> Partition:
-    """Return the namespace's partition as of the connection's view, reading only what is new.
+    """Return the namespace's partition as of the session's view, reading only what is new.
 
     Parameters
     ----------
-    connection
+    session
         Inside a read transaction.
     namespace
         Its row, read in that transaction.
@@ -49,60 +47,56 @@ def caught_up(
     if known is not None and known.change == namespace.change and known.generation == namespace.generation:
         return known
     if known is None:
-        return _loaded(connection, namespace, embedder)
-    changed = connection.execute(
+        return _loaded(session, namespace, embedder)
+    changed = session.execute(
         "SELECT DISTINCT slot, kind = 'vectors' FROM changes "
         "WHERE namespace = ? AND change > ? AND kind <> 'add'",
         (namespace.number, known.change),
     ).fetchall()
     slots_before = len(known)
     revectored = [slot for slot, vectors in changed if vectors and slot < slots_before]
-    late = later_vectors(connection, namespace.number, embedder, known, revectored)
+    late = later_vectors(session, namespace.number, embedder, known, revectored)
     if late is None:
-        return _loaded(connection, namespace, embedder)
+        return _loaded(session, namespace, embedder)
     more = len(late[0]) + namespace.slots - slots_before
     if known.vectors.exact and len(known.vectors) + more > EXACT:
-        return _loaded(connection, namespace, embedder)
+        return _loaded(session, namespace, embedder)
     if namespace.generation != known.generation:
         known.start_generation(namespace.generation, namespace.flushed)
-        _load_tail(connection, namespace, known, namespace.flushed)
+        _load_tail(session, namespace, known, namespace.flushed)
     else:
-        _load_tail(connection, namespace, known, slots_before)
+        _load_tail(session, namespace, known, slots_before)
     for slot in sorted(slot for slot, _ in changed if slot < slots_before):
-        record = connection.execute(
+        record = session.execute(
             "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
         ).fetchone()
         known.replace(slot, unpacked(record or [b""]))
-    _load_records(connection, namespace, known, slots_before)
+    _load_records(session, namespace, known, slots_before)
     if embedder is not None:
         known.add_vectors(*late)
-        known.add_vectors(
-            *stored_vectors(connection, namespace.number, embedder[0], slots_before, namespace.slots)
-        )
-        approximation.load(connection, namespace.number, embedder[0], known.vectors)
+        known.add_vectors(*stored_vectors(session, namespace.number, embedder, slots_before, namespace.slots))
+        approximation.load(session, namespace.number, embedder[0], known.vectors)
     known.change = namespace.change
     return known
 
 
-def _loaded(
-    connection: sqlite3.Connection, namespace: Namespace, embedder: tuple[int, int] | None
-) -> Partition:
-    vectors = 0 if embedder is None else _count_vectors(connection, namespace.number, embedder)
+def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
+    vectors = 0 if embedder is None else _count_vectors(session, namespace.number, embedder)
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change
     fresh.start_generation(namespace.generation, namespace.flushed)
-    _load_records(connection, namespace, fresh, 0)
-    _load_tail(connection, namespace, fresh, namespace.flushed)
+    _load_records(session, namespace, fresh, 0)
+    _load_tail(session, namespace, fresh, namespace.flushed)
     if embedder is not None:
         fresh.vectors.reserve(vectors if vectors <= EXACT else max(vectors, namespace.slots))
-        _load_vectors(connection, namespace, fresh, embedder)
-        approximation.load(connection, namespace.number, embedder[0], fresh.vectors)
+        _load_vectors(session, namespace, fresh, embedder)
+        approximation.load(session, namespace.number, embedder[0], fresh.vectors)
     return fresh
 
 
-def _count_vectors(connection: sqlite3.Connection, number: int, embedder: tuple[int, int]) -> int:
+def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> int:
     """Return how many vectors a namespace has; of those that have codes only how many, if that is many."""
-    lengths = connection.execute(
+    lengths = session.execute(
         "SELECT length(codes) FROM vector_codes WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL",
         (number, embedder[0]),
     ).fetchall()
@@ -110,36 +104,38 @@ def _count_vectors(connection: sqlite3.Connection, number: int, embedder: tuple[
     if coded > EXACT:
         return coded
     # Adding up walks over the vectors themselves: only as far as tells whether they are few.
-    (size,) = connection.execute(
+    place = session.dialect.vectors_number
+    (size,) = session.execute(
         "SELECT coalesce(sum(length(vectors)), 0) FROM "
-        "(SELECT vectors FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
-        (vectors_place(embedder[0], number, 0), vectors_place(embedder[0], number + 1, 0), EXACT + 1),
+        "(SELECT vectors FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? LIMIT ?) v",
+        (number, place(embedder[0], number, 0), place(embedder[0], number, SLOTS), EXACT + 1),
     ).fetchone()
     return int(size) // (4 * embedder[1])
 
 
-def _load_records(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
+def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
     into.reserve(namespace.slots)
     for first in range(start, max(start + 1, namespace.slots), _BLOCK):
         end = first + _BLOCK if first + _BLOCK < namespace.slots else SLOTS
-        into.append(_records(connection, namespace.number, first, end))
+        into.append(_records(session, namespace.number, first, end))
     if len(into) != namespace.slots:
         raise IndexCorrupt(f"{namespace.path} has {len(into)} records for {namespace.slots} slots")
 
 
-def _records(connection: sqlite3.Connection, number: int, first: int, end: int) -> Records:
-    count, run = connection.execute(_RUN, (number, first, end)).fetchone()
+def _records(session: Session, number: int, first: int, end: int) -> Records:
+    # One after the other in one value: put together in half the time that a row of each takes.
+    count, run = session.execute(session.dialect.joined(_ROWS), (number, first, end)).fetchone()
     try:
         return unpacked_run(run or b"", count)
     except IndexCorrupt:
         # That bytes are put together as they are is what SQLite does, and not what it promises: one by one
         # they tell whether anything is wrong with them.
-        rows = connection.execute(_ROWS, (number, first, end)).fetchall()
+        rows = session.execute(_ROWS, (number, first, end)).fetchall()
         return unpacked([record for (record,) in rows])
 
 
-def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Partition, start: int) -> None:
-    for slot, words in connection.execute(
+def _load_tail(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
+    for slot, words in session.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
         "ORDER BY slot",
         (namespace.number, max(start, namespace.flushed)),
@@ -147,12 +143,10 @@ def _load_tail(connection: sqlite3.Connection, namespace: Namespace, into: Parti
         into.remember_tail(slot, tail.decoded(words))
 
 
-def _load_vectors(
-    connection: sqlite3.Connection, namespace: Namespace, into: Partition, embedder: tuple[int, int]
-) -> None:
+def _load_vectors(session: Session, namespace: Namespace, into: Partition, embedder: tuple[int, int]) -> None:
     number, start = namespace.number, 0
     if not into.vectors.exact:
-        for run in connection.execute(
+        for run in session.execute(
             # Asking for its length does not read it.
             "SELECT number, first, slots, embedder, length(codes) FROM vector_codes "
             "WHERE namespace = ? ORDER BY first",
@@ -164,10 +158,8 @@ def _load_vectors(
                     f"the codes of slot {start} of {namespace.path} are missing or there twice"
                 )
             if size is not None and coded_by == embedder[0]:
-                # Not as a column of a row, which SQLite puts together first and Python then copies.
-                with connection.blobopen("vector_codes", "codes", place, readonly=True) as codes:
-                    into.vectors.add_codes(Codes.decoded(codes.read()))
+                into.vectors.add_codes(Codes.decoded(session.blob("vector_codes", "codes", number, place)))
             else:
-                into.vectors.add(*stored_vectors(connection, number, embedder[0], first, first + slots))
+                into.vectors.add(*stored_vectors(session, number, embedder, first, first + slots))
             start = first + slots
-    into.vectors.add(*stored_vectors(connection, number, embedder[0], start, namespace.slots))
+    into.vectors.add(*stored_vectors(session, number, embedder, start, namespace.slots))

@@ -7,25 +7,19 @@ about a kilobyte, however large the segment is.
 
 from __future__ import annotations
 
-import sqlite3
-from typing import Final
-
 from memorata.index import tail
-from memorata.index.postings import PLACES, Key, amended, found, key_of, places_of
+from memorata.index.postings import Key, amended, found, key_of, places_of
+from memorata.store.database import Session
+from memorata.store.namespaces import Namespace
 from memorata.store.port import Terms
-from memorata.store.sqlite.segments import Namespace
-
-_PUT: Final = (
-    "INSERT INTO postings (number, block) VALUES (?, ?) ON CONFLICT DO UPDATE SET block = excluded.block"
-)
 
 
-def reword(connection: sqlite3.Connection, namespace: Namespace, slot: int, old: Terms, new: Terms) -> None:
+def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: Terms) -> None:
     """List a memory under other words, in the transaction of the write that changes it.
 
     Parameters
     ----------
-    connection
+    session
         Inside a write transaction.
     namespace, slot
         Which memory.
@@ -33,16 +27,14 @@ def reword(connection: sqlite3.Connection, namespace: Namespace, slot: int, old:
         Its words before and after.
     """
     if slot >= namespace.flushed:
-        connection.execute(
+        session.execute(
             "UPDATE records SET terms = ? WHERE namespace = ? AND slot = ?",
             (tail.encoded(new), namespace.number, slot),
         )
     else:
-        _relist(connection, namespace.number, slot, _differences(old, new))
+        _relist(session, namespace.number, slot, _differences(old, new))
     # Lists that a process keeps are those of the generation it knows.
-    connection.execute(
-        "UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace.number,)
-    )
+    session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace.number,))
 
 
 def _differences(old: Terms, new: Terms) -> dict[tuple[str, str], int]:
@@ -54,10 +46,8 @@ def _differences(old: Terms, new: Terms) -> dict[tuple[str, str], int]:
     }
 
 
-def _relist(
-    connection: sqlite3.Connection, number: int, slot: int, changes: dict[tuple[str, str], int]
-) -> None:
-    segment, first, buckets = connection.execute(
+def _relist(session: Session, number: int, slot: int, changes: dict[tuple[str, str], int]) -> None:
+    segment, first, buckets = session.execute(
         "SELECT number, first, buckets FROM segments WHERE namespace = ? AND first <= ? "
         "ORDER BY first DESC LIMIT 1",
         (number, slot),
@@ -65,19 +55,19 @@ def _relist(
     by_place: dict[int, dict[Key, dict[int, int]]] = {}
     for (field, term), times in sorted(changes.items()):
         key = key_of(field, term)
-        low, long = (segment * PLACES + place for place in (places_of(key)[0] % buckets, places_of(key)[1]))
+        low, long = places_of(key)[0] % buckets, places_of(key)[1]
         # A list stays where it is, long or short: readers look in both places.
-        listed = _block(connection, long)
+        listed = _block(session, number, segment, long)
         place = long if listed is not None and field in found(listed, term) else low
         by_place.setdefault(place, {})[key] = {slot - first: times}
     for place, wanted in by_place.items():
-        block = amended(_block(connection, place), wanted)
+        block = amended(_block(session, number, segment, place), wanted)
         if block is None:
-            connection.execute("DELETE FROM postings WHERE number = ?", (place,))
+            session.execute(session.dialect.postings.drop, (number, segment, place))
         else:
-            connection.execute(_PUT, (place, block))
+            session.execute(session.dialect.postings.put, (number, segment, place, block))
 
 
-def _block(connection: sqlite3.Connection, place: int) -> bytes | None:
-    row = connection.execute("SELECT block FROM postings WHERE number = ?", (place,)).fetchone()
+def _block(session: Session, number: int, segment: int, place: int) -> bytes | None:
+    row = session.execute(session.dialect.postings.one, (number, segment, place)).fetchone()
     return None if row is None else bytes(row[0])

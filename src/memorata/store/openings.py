@@ -1,4 +1,4 @@
-"""The part of the store on one SQLite file that tells at a glance what nobody has said before.
+"""How the texts of a namespace open, kept to tell at a glance what nobody has said before.
 
 To look for what a new memory repeats or contradicts, its vector is compared with every other, and a few rows
 are read. For most that is in vain: nothing there even begins like it (:mod:`memorata.index.openings`). Who
@@ -12,18 +12,15 @@ read a part at a time, and not by those who come to write once.
 
 from __future__ import annotations
 
-import sqlite3
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from memorata.model.checks import IntArray
-from memorata.store.sqlite.connection import reading
-from memorata.store.sqlite.finding import find_namespace
-from memorata.store.sqlite.keeping_up import Added
-from memorata.store.sqlite.places import place
-from memorata.store.sqlite.rows import marks
+from memorata.store.database import Session
+from memorata.store.keeping_up import Added
+from memorata.store.namespaces import Namespace, find_namespace
+from memorata.store.rows import marks
 
 # Who only recalls has no use for how texts open, and does not load what tells.
 if TYPE_CHECKING:
@@ -40,87 +37,88 @@ _SOME: Final = 256
 _FEW: Final = 64
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
 _READ: Final = (
-    "SELECT m.slot, m.content FROM memories m "
-    "WHERE m.number >= ? AND m.number < ? AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
+    "SELECT m.slot, m.content FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
+    "AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
 )
 """A turn of a transcript is an event, and is neither repeated nor contradicted."""
 
 
-class OpeningStore:
-    """What :class:`~memorata.store.port.Store` promises about what nobody has said before."""
+class OpeningCache:
+    """The openings of namespaces that were written to."""
 
-    path: str
-    _connection: sqlite3.Connection
-    _lock: threading.RLock
-    _openings: OrderedDict[int, tuple[Openings, int]]
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[int, int], tuple[Openings, int]] = OrderedDict()
 
-    def unheard(self, namespace: str, content: str) -> bool:
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._kept.clear()
+
+    def unheard(self, session: Session, path: str, content: str) -> bool:
         """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
 
         False where that is not known, or takes longer to find out than a search.
         """
-        with self._lock, reading(self._connection, self.path):
-            found = find_namespace(self._connection, namespace)
-            if found is None:
-                return True
-            number = found.number
-            known = self._known(number, found.slots)
-            sharing = None if known is None else known.sharing(content)
-            if known is None or sharing is None:
+        namespace = find_namespace(session, path)
+        if namespace is None:
+            return True
+        known = self._known(session, namespace)
+        sharing = None if known is None else known.sharing(content)
+        if known is None or sharing is None:
+            return False
+        unread = known.unread(sharing)
+        if unread.size:
+            some = unread[:_SOME]
+            known.read(some, _texts(session, namespace.number, some))
+            if some.size < unread.size:
                 return False
-            unread = known.unread(sharing)
-            if unread.size:
-                some = unread[:_SOME]
-                known.read(some, self._texts(number, some))
-                if some.size < unread.size:
-                    return False
-            close = known.like(content, sharing) if sharing.size else sharing
-            if not close.size or close.size > _FEW:
-                return not close.size
-            texts = self._texts(number, close).values()
+        close = known.like(content, sharing) if sharing.size else sharing
+        if not close.size or close.size > _FEW:
+            return not close.size
+        texts = _texts(session, namespace.number, close).values()
         from memorata.dedupe.openings import concern
 
         return not any(concern(older, content) for older in texts)
 
-    def _texts(self, number: int, slots: IntArray) -> dict[int, str]:
-        """Return the texts of some slots; of what was purged there is none any more."""
-        return dict(
-            self._connection.execute(
-                f"SELECT slot, content FROM memories WHERE number IN ({marks(slots)})",
-                [place(number, slot) for slot in slots.tolist()],
-            ).fetchall()
-        )
-
-    def _note_openings(self, added: Sequence[Added]) -> None:
+    def note(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
         from memorata.dedupe.verification import is_turn
 
         for each in added:
             # Out of the table while it grows: one that somebody interrupted has no use.
-            known = self._openings.pop(each.namespace.number, None)
+            key = each.namespace.number, each.namespace.begun
+            known = self._kept.pop(key, None)
             if known is None:
                 continue
             if 0 < len(known[0]) == each.namespace.slots:
                 memories = (entry.memory for entry in each.entries)
                 known[0].add([None if is_turn(memory) else memory.content for memory in memories])
-            self._openings[each.namespace.number] = known
+            self._kept[key] = known
 
-    def _unknown(self) -> tuple[Openings, int]:
+    def _known(self, session: Session, namespace: Namespace) -> Openings | None:
+        """Return the openings of a namespace; None as long as they are not all there."""
         from memorata.index.openings import Openings
 
-        return Openings(), 0
-
-    def _known(self, number: int, slots: int) -> Openings | None:
-        """Return the openings of a namespace; None as long as they are not all there."""
-        known, looks = self._openings.pop(number) if number in self._openings else self._unknown()
+        key, number, slots = (namespace.number, namespace.begun), namespace.number, namespace.slots
+        known, looks = self._kept.pop(key) if key in self._kept else (Openings(), 0)
         start = len(known)
         if start < slots and looks >= _PATIENCE:
             end = min(slots, start + _AT_ONCE)
             texts: list[str | None] = [None] * (end - start)
-            for slot, content in self._connection.execute(_READ, (place(number, start), place(number, end))):
+            place = session.dialect.number
+            for slot, content in session.execute(_READ, (number, place(number, start), place(number, end))):
                 texts[slot - start] = content
             known.add(texts)
-        self._openings[number] = known, looks + 1
-        if len(self._openings) > _KEPT:
-            self._openings.popitem(last=False)
+        self._kept[key] = known, looks + 1
+        if len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
         return known if len(known) == slots else None
+
+
+def _texts(session: Session, number: int, slots: IntArray) -> dict[int, str]:
+    """Return the texts of some slots; of what was purged there is none any more."""
+    return dict(
+        session.execute(
+            f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(slots)})",
+            [number, *(session.dialect.number(number, slot) for slot in slots.tolist())],
+        ).fetchall()
+    )

@@ -10,10 +10,8 @@ are scanned, `memorata doctor` says so, and the next `maintain` makes it anew.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -30,11 +28,12 @@ from memorata.index.cells import Cells
 from memorata.index.codes import Floats, Owners
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
+from memorata.store.database import Database, Session
+from memorata.store.limits import SLOTS
+from memorata.store.namespaces import NAMED, find_namespace
 from memorata.store.port import Progress
-from memorata.store.sqlite.emptying import NAMED
-from memorata.store.sqlite.places import vectors_place
-from memorata.store.sqlite.rows import marks
-from memorata.store.sqlite.segments import stored_vectors
+from memorata.store.rows import marks
+from memorata.store.segments import Embedder, stored_vectors
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK: Final = 20_000
@@ -43,9 +42,6 @@ _AT_ONCE: Final = 500
 _SLACK: Final = 4
 """An index is renewed when what is not in it is more than one in this many of what is."""
 _SEED: Final = 1
-
-Look = Callable[[], AbstractContextManager[Any]]
-"""Opens a transaction, to read in or to write in."""
 
 
 @frozen
@@ -59,119 +55,109 @@ class _Head:
     gaps: int
 
 
-def load(connection: sqlite3.Connection, namespace: int, embedder: int, into: Vectors) -> None:
+def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None:
     """Give loaded vectors the index that the file has for them, if it can be read and is not there already.
 
     Parameters
     ----------
-    connection
+    session
         Inside a read transaction.
     namespace, embedder
         Whose vectors.
     into
         All of them, as they are in the transaction.
     """
-    head = None if into.exact or not is_available() else _head(connection, namespace, embedder)
+    head = None if into.exact or not is_available() else _head(session, namespace, embedder)
     if head is None:
         into.use_approximate(None)
     elif into.approximate is None or into.approximate.number != head.number:
         try:
-            into.use_approximate(Approximate(_cells(connection, head.number), head.number))
+            into.use_approximate(Approximate(_cells(session, namespace, head.number), head.number))
         except (IndexCorrupt, MissingExtra):
             # The scan finds the same; `note` tells about it whoever asks.
             into.use_approximate(None)
 
 
 def renew(
-    connection: sqlite3.Connection,
-    embedder: int,
+    database: Database,
+    embedder: Embedder,
     least: int,
-    reading: Look,
-    writing: Look,
     progress: Progress = lambda what, done, total: None,
 ) -> bool:
     """Make, or bring up to date, the index of one namespace that needs it; return whether one did.
 
-    Parameters
-    ----------
-    connection
-        Not in a transaction.
-    embedder
-        Whose vectors.
-    least
-        How many memories with vectors a namespace must have.
-    reading, writing
-        Open transactions; none is held while anything is computed.
-    progress
-        Told what is done, how far it is, and of how much. If it raises, nothing is written.
+    No transaction is held while anything is computed. `progress` is told what is done, how far it is, and of
+    how much; if it raises, nothing is written.
     """
     if not is_available():
         return False
-    with reading():
-        due = _due(connection, embedder, least)
+    due = database.read(lambda session: _due(session, embedder[0], least))
     if due is None:
         return False
-    number, slots, change, known = due
+    number, path, slots, change, known = due
 
     def blocks(start: int) -> Iterator[tuple[Owners, Floats]]:
         for first in range(start, slots, _BLOCK):
             progress("the approximate index", first, slots)
-            with reading():
-                block = stored_vectors(connection, number, embedder, first, min(first + _BLOCK, slots))
+            with database.reading() as session:
+                block = stored_vectors(session, number, embedder, first, min(first + _BLOCK, slots))
             yield block
 
     if known is None:
-        with reading():
-            sample, count = _sample(connection, number, embedder, slots)
+        sample, count = database.read(lambda session: _sample(session, number, embedder, slots))
         known = trained(sample, count)
     cells = extended(known, blocks(known.until), slots)
     progress("the approximate index", slots, slots)
-    with writing():
-        if connection.execute(f"SELECT 1 FROM namespaces WHERE number = ? AND {NAMED}", (number,)).fetchone():
-            _write(connection, number, embedder, cells, change)
+
+    def write(session: Session) -> None:
+        namespace = find_namespace(session, path)
+        if namespace is not None and namespace.number == number:
+            _write(session, number, embedder[0], cells, change)
+
+    database.write(write, path)
     return True
 
 
-def remove(connection: sqlite3.Connection, namespace: int, slots: Sequence[int]) -> None:
+def remove(session: Session, namespace: int, slots: Sequence[int]) -> None:
     """Take purged memories out of the indexes of a namespace, inside the transaction of the purge."""
-    for number, embedder in connection.execute(
+    for number, embedder in session.execute(
         "SELECT number, embedder FROM approximations WHERE namespace = ?", (namespace,)
     ).fetchall():
-        head = _head(connection, namespace, embedder)
+        head = _head(session, namespace, embedder)
         assert head is not None  # it was there just now
         try:
-            cells = _cells(connection, number).without(np.array(slots, np.int64))
+            cells = _cells(session, namespace, number).without(np.array(slots, np.int64))
         except IndexCorrupt:
-            drop(connection, namespace, embedder)
+            drop(session, namespace, embedder)
             continue
-        _put(connection, namespace, embedder, cells, head.gaps)
+        _put(session, namespace, embedder, cells, head.gaps)
 
 
-def drop(connection: sqlite3.Connection, namespace: int, embedder: int | None = None) -> None:
+def drop(session: Session, namespace: int, embedder: int | None = None) -> None:
     """Remove the indexes of a namespace: one embedder's, or all."""
-    connection.execute(
-        "DELETE FROM approximations WHERE namespace = ?1 AND (?2 IS NULL OR embedder = ?2)",
-        (namespace, embedder),
+    session.execute(
+        "DELETE FROM approximations WHERE namespace = ?" + ("" if embedder is None else " AND embedder = ?"),
+        (namespace,) if embedder is None else (namespace, embedder),
     )
 
 
-def missed(connection: sqlite3.Connection, namespace: int, embedder: int, slot: int) -> None:
+def missed(session: Session, namespace: int, embedder: int, slot: int) -> None:
     """Count a memory that got its vectors after the index was made that would hold it."""
-    connection.execute(
+    session.execute(
         "UPDATE approximations SET gaps = gaps + 1 WHERE namespace = ? AND embedder = ? AND until > ?",
         (namespace, embedder, slot),
     )
 
 
 def problems(
-    connection: sqlite3.Connection, namespace: int, living: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    session: Session, namespace: int, living: np.ndarray[tuple[int], np.dtype[np.bool_]]
 ) -> Iterator[str]:
     """Yield what is wrong with the indexes of a namespace, given which slots hold a memory."""
-    for (number,) in connection.execute(
+    for (number,) in session.execute(
         "SELECT number FROM approximations WHERE namespace = ? ORDER BY number", (namespace,)
     ).fetchall():
         try:
-            slots = _cells(connection, number).slots
+            slots = _cells(session, namespace, number).slots
         except IndexCorrupt as error:
             yield str(error)
             continue
@@ -179,26 +165,26 @@ def problems(
             yield "the approximate index holds memories that are gone"
 
 
-def methods(connection: sqlite3.Connection, least: int) -> tuple[dict[str, int], str]:
+def methods(session: Session, least: int) -> tuple[dict[str, int], str]:
     """Return how many namespaces are searched in each way, and what could make it faster; see `Vectors`."""
     found = {"exact": 0, "sign bits": 0, "approximate": 0}
     advice: dict[str, None] = {}
-    for number, slots in connection.execute(
+    for number, slots in session.execute(
         f"SELECT number, slots FROM namespaces WHERE {NAMED} ORDER BY number"
     ).fetchall():
         if slots <= EXACT:
             found["exact"] += 1
             continue
-        wrong = _unusable(connection, number)
+        wrong = _unusable(session, number)
         found["sign bits" if wrong else "approximate"] += 1
         if wrong and slots >= least:
             advice[wrong] = None
     return found, "; ".join(advice)
 
 
-def _unusable(connection: sqlite3.Connection, namespace: int) -> str:
+def _unusable(session: Session, namespace: int) -> str:
     """Return why a namespace has no index that can be used, and what helps; nothing if it has one."""
-    row = connection.execute(
+    row = session.execute(
         "SELECT number FROM approximations WHERE namespace = ? ORDER BY number DESC", (namespace,)
     ).fetchone()
     if not is_available():
@@ -208,93 +194,92 @@ def _unusable(connection: sqlite3.Connection, namespace: int) -> str:
     if row is None:
         return "a large namespace has no approximate index yet: memorata maintain makes it"
     try:
-        Approximate(_cells(connection, row[0]))
+        Approximate(_cells(session, namespace, row[0]))
     except (IndexCorrupt, MissingExtra) as error:
         return f"{error}: memorata maintain makes it anew"
     return ""
 
 
-def _due(
-    connection: sqlite3.Connection, embedder: int, least: int
-) -> tuple[int, int, int, Cells | None] | None:
-    """Return a namespace that needs an index, its slots, its last change, and cells to go on with."""
-    for number, slots, change in connection.execute(
-        f"SELECT number, slots, change FROM namespaces WHERE slots >= ? AND {NAMED} ORDER BY number",
+def _due(session: Session, embedder: int, least: int) -> tuple[int, str, int, int, Cells | None] | None:
+    """Return a namespace that needs an index, its path, slots and last change, and cells to go on with."""
+    for namespace, path, slots, change in session.execute(
+        f"SELECT number, path, slots, change FROM namespaces WHERE slots >= ? AND {NAMED} ORDER BY number",
         (max(least, 1),),
     ).fetchall():
-        head = _head(connection, number, embedder)
+        head = _head(session, namespace, embedder)
         if head is None:
-            if _has(connection, number, embedder, least):
-                return number, slots, change, None
+            if _has(session, namespace, embedder, least):
+                return namespace, path, slots, change, None
             continue
         later = slots - head.until
         try:
-            cells = _cells(connection, head.number)
+            cells = _cells(session, namespace, head.number)
             Approximate(cells)
         except (IndexCorrupt, MissingExtra):
-            return number, slots, change, None
+            return namespace, path, slots, change, None
         if later + head.gaps > head.vectors // _SLACK:
             outgrown = head.gaps or head.vectors + later > 2 * head.trained
-            return number, slots, change, None if outgrown else cells
+            return namespace, path, slots, change, None if outgrown else cells
     return None
 
 
-def _has(connection: sqlite3.Connection, namespace: int, embedder: int, least: int) -> bool:
-    (count,) = connection.execute(
-        "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE number >= ? AND number < ? LIMIT ?)",
-        (vectors_place(embedder, namespace, 0), vectors_place(embedder, namespace + 1, 0), least),
+def _has(session: Session, namespace: int, embedder: int, least: int) -> bool:
+    place = session.dialect.vectors_number
+    (count,) = session.execute(
+        "SELECT count(*) FROM (SELECT 1 FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? "
+        "LIMIT ?) v",
+        (namespace, place(embedder, namespace, 0), place(embedder, namespace, SLOTS), least),
     ).fetchone()
     return int(count) >= max(least, 1)
 
 
-def _sample(connection: sqlite3.Connection, namespace: int, embedder: int, slots: int) -> tuple[Floats, int]:
+def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) -> tuple[Floats, int]:
     """Return vectors of some memories, drawn at random, and about how many vectors there are in all."""
     drawn = np.random.default_rng(_SEED).permutation(slots)[: sample_size(slots)]
-    first = vectors_place(embedder, namespace, 0)
-    (dimension,) = connection.execute(
-        "SELECT dimension FROM embedders WHERE number = ?", (embedder,)
-    ).fetchone()
+    first = session.dialect.vectors_number(embedder[0], namespace, 0)
     found: list[bytes] = []
     for start in range(0, drawn.size, _AT_ONCE):
-        places = [first + slot for slot in np.sort(drawn[start : start + _AT_ONCE]).tolist()]
-        rows = connection.execute(f"SELECT vectors FROM vectors WHERE number IN ({marks(places)})", places)
+        numbers = [first + slot for slot in np.sort(drawn[start : start + _AT_ONCE]).tolist()]
+        rows = session.execute(
+            f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
+            (namespace, *numbers),
+        )
         found += [blob for (blob,) in rows]
-    sample = np.frombuffer(b"".join(found), np.float32).reshape(-1, dimension)
+    sample = np.frombuffer(b"".join(found), np.float32).reshape(-1, embedder[1])
     return sample, round(len(sample) * slots / drawn.size)
 
 
-def _write(connection: sqlite3.Connection, namespace: int, embedder: int, cells: Cells, since: int) -> None:
+def _write(session: Session, namespace: int, embedder: int, cells: Cells, since: int) -> None:
     """Write an index that was made of what was there at a change, and see to what has happened since."""
-    changed = connection.execute(
+    changed = session.execute(
         "SELECT slot, kind FROM changes WHERE namespace = ? AND change > ? AND kind IN ('purge', 'vectors')",
         (namespace, since),
     ).fetchall()
     purged = [slot for slot, kind in changed if kind == "purge"]
     late = sum(kind == "vectors" and slot < cells.until for slot, kind in changed)
-    _put(connection, namespace, embedder, cells.without(np.array(purged, np.int64)), late)
+    _put(session, namespace, embedder, cells.without(np.array(purged, np.int64)), late)
 
 
-def _put(connection: sqlite3.Connection, namespace: int, embedder: int, cells: Cells, gaps: int) -> None:
-    drop(connection, namespace, embedder)
-    number = connection.execute(
-        "INSERT INTO approximations (namespace, embedder, until, vectors, trained, gaps) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
+def _put(session: Session, namespace: int, embedder: int, cells: Cells, gaps: int) -> None:
+    drop(session, namespace, embedder)
+    number = session.insert(
+        "approximations",
+        "namespace, embedder, until, vectors, trained, gaps",
         (namespace, embedder, cells.until, len(cells.slots), cells.trained, gaps),
-    ).lastrowid
-    blob = memoryview(cells.encoded())
-    connection.executemany(
-        "INSERT INTO approximation_parts (approximation, namespace, part, data) VALUES (?, ?, ?, ?)",
-        [
-            (number, namespace, part, blob[start : start + _PART_BYTES])
-            for part, start in enumerate(range(0, len(blob), _PART_BYTES))
-        ],
     )
+    blob = memoryview(cells.encoded())
+    for part, start in enumerate(range(0, len(blob), _PART_BYTES)):
+        session.insert(
+            "approximation_parts",
+            "namespace, approximation, part, data",
+            (namespace, number, part, blob[start : start + _PART_BYTES]),
+        )
     # Whoever has the namespace in memory looks at what is derived when this number changes.
-    connection.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace,))
+    session.execute("UPDATE namespaces SET generation = generation + 1 WHERE number = ?", (namespace,))
 
 
-def _head(connection: sqlite3.Connection, namespace: int, embedder: int) -> _Head | None:
-    row = connection.execute(
+def _head(session: Session, namespace: int, embedder: int) -> _Head | None:
+    row = session.execute(
         "SELECT number, until, vectors, trained, gaps FROM approximations "
         "WHERE namespace = ? AND embedder = ?",
         (namespace, embedder),
@@ -302,8 +287,9 @@ def _head(connection: sqlite3.Connection, namespace: int, embedder: int) -> _Hea
     return None if row is None else _Head(*row)
 
 
-def _cells(connection: sqlite3.Connection, number: int) -> Cells:
-    parts = connection.execute(
-        "SELECT data FROM approximation_parts WHERE approximation = ? ORDER BY part", (number,)
+def _cells(session: Session, namespace: int, number: int) -> Cells:
+    parts = session.execute(
+        "SELECT data FROM approximation_parts WHERE +namespace = ? AND approximation = ? ORDER BY part",
+        (namespace, number),
     ).fetchall()
     return Cells.decoded(b"".join([part for (part,) in parts]))

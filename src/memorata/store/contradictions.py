@@ -1,0 +1,84 @@
+"""Remarks that a newer memory may contradict an older one, and what was decided about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from memorata.model.errors import InvalidArgument
+from memorata.store.database import Session
+from memorata.store.duplicates import supersede
+from memorata.store.instants import instant, microseconds, moment
+from memorata.store.namespaces import find, find_namespace
+
+if TYPE_CHECKING:
+    from memorata.store.repeats import Contradiction
+
+_REMARKS: Final = (
+    "SELECT n.id, o.id, c.cue, c.reason, c.at, c.verdict, c.decided_by, c.decided_because, c.decided_at "
+    "FROM contradictions c JOIN memories n ON +n.namespace = c.namespace AND n.number = c.newer "
+    "JOIN memories o ON +o.namespace = c.namespace AND o.number = c.older WHERE c.namespace = ?"
+)
+
+
+def note_contradictions(session: Session, path: str, given: Sequence[Contradiction]) -> None:
+    """Note that memories may contradict others; what is noted already stays as it is."""
+    for each in given:
+        namespace, newer, _, _ = find(session, path, each.newer)
+        _, older, _, _ = find(session, path, each.older)
+        noted = "SELECT 1 FROM contradictions WHERE +namespace = ? AND newer = ? AND older = ?"
+        if session.execute(noted, (namespace.number, newer, older)).fetchone() is None:
+            session.insert(
+                "contradictions",
+                "namespace, newer, older, cue, reason, at",
+                (namespace.number, newer, older, each.cue, each.reason, microseconds(each.at)),
+            )
+
+
+def contradictions(
+    session: Session, path: str, *, id: str | None = None, settled: bool = False
+) -> list[Contradiction]:
+    """Return what was noted, in the order in which it was.
+
+    Of one memory, or of all; without `settled` only what nobody decided, between memories that are
+    neither forgotten nor superseded.
+    """
+    condition, values = "", []
+    if id is not None:
+        condition += " AND (n.id = ? OR o.id = ?)"
+        values += [id, id]
+    if not settled:
+        condition += " AND c.verdict IS NULL"
+        for one in "no":
+            condition += f" AND {one}.superseded_by IS NULL AND {one}.forgotten_at IS NULL"
+    namespace = find_namespace(session, path)
+    if namespace is None:
+        return []
+    rows = session.execute(f"{_REMARKS}{condition} ORDER BY c.number", (namespace.number, *values)).fetchall()
+    from memorata.store.repeats import Contradiction
+
+    return [
+        Contradiction(newer, older, cue, reason, moment(at), verdict, by, because, instant(decided))
+        for newer, older, cue, reason, at, verdict, by, because, decided in rows
+    ]
+
+
+def settle_contradiction(session: Session, path: str, given: Contradiction) -> None:
+    """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+    Both must be current for that, and the newer must have been added after the older.
+    """
+    namespace, newer, newer_slot, winner = find(session, path, given.newer)
+    _, older, older_slot, _ = find(session, path, given.older)
+    decided = session.execute(
+        "UPDATE contradictions SET verdict = ?, decided_by = ?, decided_because = ?, decided_at = ? "
+        "WHERE +namespace = ? AND newer = ? AND older = ? AND verdict IS NULL RETURNING number",
+        (given.verdict, given.decided_by, given.decided_because, microseconds(given.decided_at),
+         namespace.number, newer, older),
+    ).fetchone()  # fmt: skip
+    if decided is None:
+        raise InvalidArgument("contradiction", f"{given.newer}, {given.older}", "one that is noted and open")
+    if given.verdict == "contradicts":
+        if newer_slot < older_slot:
+            raise InvalidArgument("newer", given.newer, "a memory that was added after the other")
+        supersede(session, path, given.older, winner, given.decided_at or given.at)

@@ -1,0 +1,312 @@
+"""Repeats: memories that were superseded because they say the same as others, and the runs that found them.
+
+A memory is superseded by its own row (``superseded_by``); what supersedes an older one also lists it in
+``supersedes``, as corrections do. One that is superseded by an *older* one, because it only repeats it, is
+linked by its own row alone. Both ends of every new link are current memories, so a link leads from the root
+of one tree of ``superseded_by`` to the root of another: there can be no cycle. Only what comes from elsewhere
+is linked to what is superseded by now, and not if that leads back to it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from memorata.index.record import changed
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.store.database import Session
+from memorata.store.instants import instant, microseconds, moment
+from memorata.store.limits import LARGEST
+from memorata.store.memories import update
+from memorata.store.namespaces import find, find_namespace, last_change, put_record, record_of
+from memorata.store.port import Entry, Terms
+from memorata.store.rows import OWN, marks, memory
+from memorata.store.succession import ended_again, ended_by
+from memorata.store.supersession import began, led_to, note_taken, notes_of, settle_ends
+from memorata.store.taking_over import KINDS, given_back, noted, taken_over
+
+if TYPE_CHECKING:
+    from memorata.store.repeats import Repeat, Run, Undone
+
+_AT_ONCE: Final = 500
+_RUN: Final = (
+    "SELECT number, started_at, finished_at, undone_at, strategy, "
+    "(SELECT count(*) FROM repeats WHERE run = r.number AND +namespace = r.namespace) "
+    "FROM duplicate_runs r WHERE namespace = ?"
+)
+_LAST_RUN: Final = f"{_RUN} ORDER BY number DESC LIMIT 1"
+_PAIRS: Final = (
+    "FROM repeats r JOIN memories m ON +m.namespace = r.namespace AND m.number = r.memory "
+    "JOIN memories w ON +w.namespace = r.namespace AND w.number = r.winner"
+)
+_AT: Final = "WHERE +namespace = ? AND number = ?"
+
+
+def replaced(session: Session, namespace: str, ids: Sequence[str]) -> list[Memory]:
+    """Return the memories that any of the given ones superseded, in the order they were added."""
+    whose = find_namespace(session, namespace)
+    if whose is None:
+        return []
+    rows = []
+    for start in range(0, len(ids), _AT_ONCE):
+        some = ids[start : start + _AT_ONCE]
+        rows += session.execute(
+            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(some)}) "
+            "AND +m.namespace = ?",
+            (*some, whose.number),
+        ).fetchall()
+    return [memory(row[1:], namespace) for row in sorted(rows, key=lambda row: int(row[0]))]
+
+
+def repeat(
+    session: Session,
+    namespace: str,
+    given: Sequence[Repeat],
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> None:
+    """Supersede memories that repeat others, and note it; all or none.
+
+    Both ends must be current. One that repeats a younger memory held until that began; one that repeats
+    an older memory never held by itself.
+    """
+    losers = [_repeat(session, namespace, each, terms_of) for each in given]
+    if (index := session.dialect.hash_index) is not None:
+        index.leave_out(session, losers)
+
+
+def repeats(
+    session: Session, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+) -> list[Repeat]:
+    """Return notes of repeats, in the order in which they were made."""
+    condition, values = "", list[object]()
+    if of is not None:
+        condition += f" AND w.id IN ({marks(of)})" if of else " AND 1 = 0"
+        values += list(of)
+    if run is not None:
+        condition += " AND r.run = ?"
+        values.append(run)
+    whose = find_namespace(session, namespace)
+    if whose is None:
+        return []
+    rows = session.execute(
+        "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
+        f"{_PAIRS} WHERE r.namespace = ?{condition} ORDER BY r.number",
+        (whose.number, *values),
+    ).fetchall()
+    from memorata.store.repeats import Repeat
+
+    return [
+        Repeat(id_, of_, kind, reason, moment(at), mentions, confidence, instant(support), run_)
+        for id_, of_, kind, reason, at, mentions, confidence, support, run_ in rows
+    ]
+
+
+def start_run(session: Session, namespace: str, strategy: str, now: datetime) -> Run:
+    """Begin a run, or go on with the last one if it was interrupted."""
+    whose = find_namespace(session, namespace)
+    if whose is None:
+        raise InvalidArgument("namespace", namespace, "one that there is")
+    last = session.execute(_LAST_RUN, (whose.number,)).fetchone()
+    if last is not None and last[2] is None and last[3] is None:
+        return _run(last)
+    session.insert(
+        "duplicate_runs", "namespace, started_at, strategy", (whose.number, microseconds(now), strategy)
+    )
+    return _run(session.execute(_LAST_RUN, (whose.number,)).fetchone())
+
+
+def finish_run(session: Session, namespace: str, number: int, now: datetime) -> None:
+    """Say that a run is done."""
+    whose = find_namespace(session, namespace)
+    if whose is not None:
+        session.execute(
+            f"UPDATE duplicate_runs SET finished_at = ? {_AT}", (microseconds(now), whose.number, number)
+        )
+
+
+def runs(session: Session, namespace: str) -> list[Run]:
+    """Return the runs over a namespace, the latest first."""
+    whose = find_namespace(session, namespace)
+    if whose is None:
+        return []
+    rows = session.execute(f"{_RUN} ORDER BY number DESC", (whose.number,)).fetchall()
+    return [_run(row) for row in rows]
+
+
+def undo_run(
+    session: Session,
+    namespace: str,
+    number: int,
+    now: datetime,
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> Undone:
+    """Take back what a run did: what it superseded is current again, in one transaction.
+
+    A confidence that has changed since stays. What repeats something that was superseded in the meantime
+    stays superseded too, for it was corrected in what it repeats.
+    """
+    reinstated, left = [], []
+    # No run has the largest number of a database; one above it cannot even be asked for.
+    wanted = min(number, LARGEST)
+    whose = find_namespace(session, namespace)
+    rows = session.execute(
+        "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
+        f"r.supported_after {_PAIRS} WHERE r.run = ? AND +r.namespace = ? ORDER BY r.number DESC",
+        (wanted, 0 if whose is None else whose.number),
+    ).fetchall()
+    for note, loser_id, winner_id, before, after, mentions, once, since in rows:
+        whose, _, _, winner = find(session, namespace, winner_id)
+        _, _, _, loser = find(session, namespace, loser_id)
+        if winner.superseded_by is not None or loser.superseded_by != winner_id:
+            left.append(loser)
+            continue
+        notes = notes_of(session, namespace, winner_id)
+        reinstated.append(_reinstate(session, namespace, loser_id))
+        winner = _unlisted(session, namespace, winner_id, loser_id)
+        poorer = replace(
+            winner,
+            mentions=max(1, winner.mentions - mentions),
+            confidence=before if winner.confidence == after else winner.confidence,
+            supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
+        )
+        session.execute(f"DELETE FROM repeats {_AT}", (whose.number, note))
+        if terms_of is not None:
+            poorer, others = given_back(poorer, notes, {note})
+            note_taken(session, whose.number, others)
+        update(session, poorer, winner.version, terms_of)
+    found = session.execute(
+        "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
+        "WHERE number = ? AND +namespace = ? AND undone_at IS NULL RETURNING number",
+        (microseconds(now), microseconds(now), wanted, 0 if whose is None else whose.number),
+    )
+    if found.fetchone() is None:
+        raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
+    from memorata.store.repeats import Undone
+
+    return Undone(tuple(reinstated), tuple(left))
+
+
+def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
+    """Link memories that say they repeat an older one, as those do that come from another store.
+
+    Return the number of the last change; 0 if there was none.
+    """
+    linked = 0
+    for entry in entries:
+        if entry.memory.superseded_by is None:
+            continue
+        path, wanted = entry.memory.namespace, entry.memory.superseded_by
+        added = find(session, path, entry.memory.id)
+        way = led_to(session, added[0].number, wanted)
+        # What it repeats may have been superseded since, by anything but what leads here.
+        if added[3].superseded_by is None and added[2] not in way and way and way[0] < added[2]:
+            winner = find(session, path, wanted)[3]
+            supersede(session, path, added[3].id, winner, max(winner.created_at, added[3].created_at))
+            linked = last_change(session, added[0].number)
+    return linked
+
+
+def _repeat(
+    session: Session, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None
+) -> int:
+    """Supersede one memory, and return its number."""
+    whose, winner_number, _, winner = find(session, namespace, each.of)
+    if winner.superseded_by is not None:
+        raise InvalidArgument("of", each.of, "a memory that is current")
+    loser_number = supersede(session, namespace, each.memory_id, winner, each.at)
+    _, _, _, winner = find(session, namespace, each.of)
+    after = winner.confidence if each.confidence is None else each.confidence
+    support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
+    gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
+    loser = find(session, namespace, each.memory_id)[3]
+    taken = {} if terms_of is None or each.kind not in KINDS else taken_over(winner, loser)
+    update(session, replace(gained, **taken), winner.version, terms_of)
+    session.insert(
+        "repeats",
+        "namespace, memory, winner, run, kind, reason, at, mentions, before, after, supported_before, "
+        "supported_after, gained",
+        (whose.number, loser_number, winner_number, each.run, each.kind, each.reason,
+         microseconds(each.at), each.mentions, winner.confidence, after,
+         microseconds(winner.supported_at), microseconds(support), noted(winner, taken)),
+    )  # fmt: skip
+    return loser_number
+
+
+def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
+    """Mark a current memory as superseded by another, and return its number."""
+    whose, number, slot, loser = find(session, namespace, loser_id)
+    _, winner_number, winner_slot, current = find(session, namespace, winner.id)
+    if loser.superseded_by is not None or loser.id == winner.id:
+        raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
+    until, given, first = loser.valid_to, False, None
+    if winner_slot > slot:
+        first = began(session, whose.number, winner.id)
+        until, given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
+        session.execute(
+            f"UPDATE memories SET supersedes = ?, version = version + 1 {_AT}",
+            (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), whose.number, winner_number),
+        )
+        unchanged = record_of(session, whose, winner_slot).tobytes()
+        put_record(session, whose, winner_slot, unchanged, "update")
+    session.execute(
+        "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
+        f"version = version + 1 {_AT}",
+        (winner.id, microseconds(at), microseconds(until), int(given), whose.number, number),
+    )
+    record = changed(
+        record_of(session, whose, slot),
+        superseded=at.timestamp(),
+        until=math.inf if until is None else until.timestamp(),
+    )
+    put_record(session, whose, slot, record, "supersede")
+    if first is not None and first < loser.event_time:
+        # What it had itself taken the place of ended sooner, too.
+        settle_ends(session, whose, loser.id)
+    return number
+
+
+def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
+    """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
+    whose, number, slot, kept = find(session, namespace, id_)
+    (given,) = session.execute(f"SELECT end_given FROM memories {_AT}", (whose.number, number)).fetchone()
+    until = ended_again(kept, bool(given), None)
+    session.execute(
+        "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
+        f"end_given = 0, version = version + 1 {_AT}",
+        (microseconds(until), whose.number, number),
+    )
+    record = changed(
+        record_of(session, whose, slot),
+        superseded=math.inf,
+        until=math.inf if until is None else until.timestamp(),
+    )
+    put_record(session, whose, slot, record, "reinstate")
+    if (index := session.dialect.hash_index) is not None:
+        index.add_current(session, [number])
+    settle_ends(session, whose, id_)
+    return find(session, namespace, id_)[3]
+
+
+def _unlisted(session: Session, namespace: str, winner_id: str, loser_id: str) -> Memory:
+    """Take one memory out of what another supersedes, and return that."""
+    whose, number, _, winner = find(session, namespace, winner_id)
+    if loser_id not in winner.supersedes:
+        return winner
+    kept = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
+    session.execute(
+        f"UPDATE memories SET supersedes = ? {_AT}",
+        (json.dumps(kept, ensure_ascii=False), whose.number, number),
+    )
+    return replace(winner, supersedes=kept)
+
+
+def _run(row: tuple[int, int, int | None, int | None, str, int]) -> Run:
+    from memorata.store.repeats import Run
+
+    number, started, finished, undone, strategy, repeats = row
+    return Run(number, moment(started), instant(finished), instant(undone), strategy, repeats)

@@ -1,0 +1,171 @@
+"""Listing what is there: by id, in pages, in the order of adding, and as a feed of changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.model.memory import Memory
+from memorata.store.database import Database, Session
+from memorata.store.instants import instant
+from memorata.store.limits import LARGEST, SLOTS
+from memorata.store.namespaces import EMPTY, NAMED, find, find_namespace
+from memorata.store.port import Change, Hidden, Page
+from memorata.store.rows import OWN, SELECTED, memory, sound
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+
+_PAGE: Final = 500
+"""How many rows of an export are read at a time."""
+
+
+def get(session: Session, path: str, ids: Sequence[str]) -> list[Memory]:
+    """Return memories by id, hidden ones too; raise for an id nobody has."""
+    return [find(session, path, id_)[3] for id_ in ids]
+
+
+def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return which of the given (namespace, id) pairs there are."""
+    by_path: dict[str, list[str]] = {}
+    for path, id_ in memories:
+        by_path.setdefault(path, []).append(id_)
+    result: set[tuple[str, str]] = set()
+    for path, ids in by_path.items():
+        namespace = find_namespace(session, path)
+        for start in range(0, len(ids) if namespace is not None else 0, _PAGE):
+            assert namespace is not None  # for the type checker
+            rows = session.execute(
+                "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+                (namespace.number, session.dialect.array(ids[start : start + _PAGE])),
+            ).fetchall()
+            result.update((path, id_) for (id_,) in rows)
+    return result
+
+
+def page(
+    session: Session, path: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+) -> Page:
+    """Return memories newest first, a page at a time."""
+    condition = session.dialect.condition(filter)
+    sql, values, before = condition.sql, list(condition.values), None
+    if not hidden:
+        sql += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
+    if cursor is not None:
+        digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(LARGEST))
+        if not digits or int(cursor) > LARGEST:
+            raise InvalidArgument("cursor", cursor, "the cursor of a page before")
+        before = int(cursor)
+    whose = (find_namespace(session, path) or EMPTY).number
+    end = session.dialect.number(whose, SLOTS)
+    wanted = min(limit, LARGEST - 1) + 1
+    shown: list[tuple[int, Memory]] = []
+    while len(shown) < wanted:
+        # Where a filter says only in part what passes, more is read until there are enough.
+        some = wanted - len(shown)
+        rows = session.execute(
+            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
+            f"AND m.number < ? AND {sql} ORDER BY m.number DESC LIMIT ?",
+            (
+                whose,
+                session.dialect.number(whose, 0),
+                end if before is None else min(before, end),
+                *values,
+                some,
+            ),
+        ).fetchall()
+        read = [(row[0], memory(row[1:], path)) for row in rows]
+        shown += [each for each in read if condition.passes(each[1])]
+        if len(rows) < some:
+            break
+        before = rows[-1][0]
+    more = len(shown) > limit
+    shown = shown[:limit]
+    return Page(tuple(each for _, each in shown), str(shown[-1][0]) if more and shown else None)
+
+
+def hidden(session: Session, path: str) -> list[Hidden]:
+    """Return since when the hidden memories of a namespace have been so, in the order they were added."""
+    whose = (find_namespace(session, path) or EMPTY).number
+    rows = session.execute(
+        "SELECT m.id, m.forgotten_at, m.superseded_at, m.end_given, "
+        "CASE WHEN w.id IS NULL THEN NULL ELSE r.kind END "
+        "FROM memories m LEFT JOIN repeats r ON +r.namespace = m.namespace AND r.memory = m.number "
+        "LEFT JOIN memories w ON +w.namespace = m.namespace AND w.number = r.winner "
+        "AND w.id = m.superseded_by "
+        "WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
+        "AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL) ORDER BY m.number",
+        (whose, session.dialect.number(whose, 0), session.dialect.number(whose, SLOTS)),
+    ).fetchall()
+    return [
+        Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(given), kind)
+        for id_, forgotten, since, given, kind in rows
+    ]
+
+
+def export(
+    database: Database, path: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+) -> Iterator[Memory]:
+    """Yield every memory, hidden ones too, in the order they were added.
+
+    One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+    """
+    after: tuple[int, ...] = ()
+
+    def read(session: Session) -> list[Any]:
+        values: list[Any] = [] if path is None else [path]
+        condition = "c.change > 0 AND c.kind = 'add'" + ("" if path is None else " AND n.path = ?")
+        key = session.dialect.change_key
+        if after:
+            condition += f" AND ({key}) > ({', '.join('?' * len(after))})"
+        with session.dialect.leniently(session) if unreadable is not None else nullcontext():
+            return session.execute(
+                f"SELECT {key}, {SELECTED} FROM changes c JOIN namespaces n ON n.number = c.namespace "
+                "JOIN memories m ON +m.namespace = c.namespace "
+                f"AND m.number = {session.dialect.change_memory} "
+                f"WHERE {condition} ORDER BY {key} LIMIT {_PAGE}",
+                (*values, *after),
+            ).fetchall()
+
+    while rows := database.read(read):
+        width = len(rows[0]) - _WIDTH
+        after = tuple(rows[-1][:width])
+        for row in rows:
+            try:
+                each = memory(row[width:]) if unreadable is None else sound(row[width:])
+            except StoreCorrupt as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+            else:
+                yield each
+
+
+_WIDTH: Final = SELECTED.count(",") + 1
+
+
+def namespaces(session: Session) -> Mapping[str, int]:
+    """Return every namespace and how many memories it holds, hidden ones included."""
+    rows = session.execute(
+        "SELECT n.path, (SELECT count(*) FROM memories m WHERE m.namespace = n.number) "
+        f"FROM namespaces n WHERE {NAMED} ORDER BY n.path"
+    ).fetchall()
+    return dict(rows)
+
+
+def changes(session: Session, since: int, until: int, limit: int) -> list[Change]:
+    """Return the changes after `since`, up to `until`, oldest first; those of one number all together."""
+    sql = (
+        "SELECT c.change, n.path, coalesce(m.id, ''), c.kind "
+        "FROM changes c JOIN namespaces n ON n.number = c.namespace "
+        f"LEFT JOIN memories m ON +m.namespace = c.namespace AND m.number = {session.dialect.change_memory} "
+        "WHERE c.change > ? AND c.change <= ? ORDER BY c.change LIMIT ?"
+    )
+    rows = session.execute(sql, (min(since, LARGEST), until, min(limit, LARGEST))).fetchall()
+    if rows and len(rows) == limit:
+        last = rows[-1][0]
+        rows = [row for row in rows if row[0] < last]
+        rows += session.execute(sql, (last - 1, last, LARGEST)).fetchall()
+    return [Change(*row) for row in rows]

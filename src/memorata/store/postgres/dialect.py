@@ -1,0 +1,191 @@
+"""How PostgreSQL writes what SQL has no common form for: keys begin with the namespace, numbers are slots."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from datetime import datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.model.errors import StoreError
+from memorata.store.database import EVERYTHING, Condition, Session, Statement
+from memorata.store.limits import SLOTS
+from memorata.store.postgres import texts
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+    from memorata.store.postgres.session import PostgresSession
+
+OWNED: Final = (
+    "approximation_parts", "approximations", "vector_codes", "postings", "segments", "contradictions",
+    "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls", "recall_recipes",
+    "relations", "names", "entities", "changes", "vectors", "records", "sessions", "memories",
+)  # fmt: skip
+"""The tables whose rows belong to a namespace, in an order in which they can be emptied."""
+_NOBODY: Final = SLOTS - 1
+
+
+def namespace_key(path: str) -> int:
+    """Return the number of a namespace, which follows from its path: no server has to be asked for it.
+
+    Examples
+    --------
+    >>> namespace_key("acme/alice")
+    -5826389911803219116
+    """
+    return int.from_bytes(sha256(path.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
+
+
+class PostgresPostings:
+    """Blocks of posting lists, each by its segment and its place there."""
+
+    add: Final = "INSERT INTO postings (namespace, segment, place, block) VALUES (?, ?, ?, ?)"
+    put: Final = f"{add} ON CONFLICT (namespace, segment, place) DO UPDATE SET block = excluded.block"
+    strays: Final = "DELETE FROM postings WHERE namespace = ?"
+    one: Final = "SELECT block FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
+    drop: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
+    of_segment: Final = "SELECT place, block FROM postings WHERE namespace = ? AND segment = ? ORDER BY place"
+    remove: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ?"
+
+    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
+        """Return the statement that reads some blocks: segment, place and block of each."""
+        segments, places = zip(*wanted, strict=True)
+        return (
+            "SELECT p.segment, p.place, p.block FROM unnest(?::bigint[], ?::bigint[]) AS w (segment, place) "
+            "JOIN postings p ON p.segment = w.segment AND p.place = w.place WHERE p.namespace = ?",
+            (list(segments), list(places), namespace),
+        )
+
+
+class PostgresDialect:
+    """A :class:`~memorata.store.database.Dialect`."""
+
+    name: Final = "postgresql"
+    skip_locked: Final = " FOR UPDATE SKIP LOCKED"
+    hash_index: Final = None
+    postings: Final = PostgresPostings()
+    memory_key: Final = "m.namespace, m.number"
+    change_key: Final = "c.change, c.namespace"
+    change_columns: Final = "namespace, change"
+    change_memory: Final = "c.slot"
+    taken_changes: Final = "SELECT change FROM changes WHERE namespace = ?"
+
+    def number(self, namespace: int, slot: int) -> int:
+        """Return the number of a memory's row: its slot."""
+        return slot
+
+    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
+        """Return the number of the row with the vectors an embedder made of a memory."""
+        return embedder * SLOTS + slot
+
+    def array(self, values: Sequence[Any]) -> list[Any]:
+        """Return many values as one."""
+        return list(values)
+
+    def joined(self, sql: str) -> str:
+        """Return the count and the one value after the other of a statement with one column of bytes."""
+        column = sql.split()[1]
+        return f"SELECT count(*), string_agg({column}, ''::bytea) FROM ({sql}) AS rows"
+
+    def condition(self, filter: Filter | None) -> Condition:
+        """Return the condition that selects what a filter lets through, or more."""
+        if filter is None:
+            return EVERYTHING
+        from memorata.store.postgres.filtering import compiled
+
+        return compiled(filter)
+
+    def make_namespace(self, session: Session, path: str) -> None:
+        """Add the row of a namespace that is not there yet, or wait for who adds it, and lock it."""
+        number, ours = namespace_key(path), _ours(session)
+        session.execute(
+            "INSERT INTO namespaces (number, path, begun, drawn) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (number, texts.checked_name("namespace", path), ours.clock, ours.clock),
+        )
+        if not ours.lock([path]):
+            raise StoreError(f"another namespace has the number of {path!r}; give it another name")
+
+    def drop_namespace(self, session: Session, number: int, path: str) -> None:
+        """Remove every row of a namespace, and its name; the feed tells of it under a number of chance."""
+        change = _ours(session).number(number)
+        for table in OWNED:
+            session.execute(f"DELETE FROM {table} WHERE namespace = ?", (number,))
+        for table in ("replies", "leases"):
+            session.execute(f"DELETE FROM {table} WHERE namespace = ?", (path,))
+        session.execute("DELETE FROM namespaces WHERE number = ?", (number,))
+        _ours(session).drawn.pop(number)
+        left = -secrets.randbits(62)
+        session.execute(
+            "INSERT INTO namespaces (number, path, change, begun, drawn) VALUES (?, ?, ?, ?, ?)",
+            (left, f"(purged {left})", change, change, change),
+        )
+        session.execute(
+            "INSERT INTO changes (namespace, change, slot, kind) VALUES (?, ?, ?, 'purge')",
+            (left, change, _NOBODY),
+        )
+
+    def log_added(self, session: Session, number: int, first: int, end: int) -> None:
+        """Note in the feed that the memories of some slots were added."""
+        ours = _ours(session)
+        start = ours.number(number)
+        ours.drawn[number] = start + end - first - 1
+        session.execute(
+            "INSERT INTO changes (namespace, change, slot, kind) "
+            "SELECT ?::bigint, ?::bigint + s, ?::bigint + s, 'add' FROM generate_series(0, ?::int) AS s",
+            (number, start, first, end - first - 1),
+        )
+
+    def problems(self, session: Session) -> list[str]:
+        """Return nothing: a server looks after its files itself."""
+        return []
+
+    def mend(self, session: Session) -> None:
+        """Do nothing: a server looks after its files itself."""
+
+    def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
+        """Remove vectors whose number is not that of their embedder and slot."""
+        session.execute(
+            f"DELETE FROM vectors WHERE namespace = ? AND number <> embedder * {SLOTS} + slot", (number,)
+        )
+
+    def leniently(self, session: Session) -> AbstractContextManager[None]:
+        """Read as always: a server holds no text that is no UTF-8."""
+        return nullcontext()
+
+    def lock(self, session: Session, first: str, second: str) -> None:
+        """Make other writers that ask for the same two words wait until this transaction ends."""
+        session.execute(
+            "SELECT pg_advisory_xact_lock(hashtext(?), hashtext(?)) "
+            "WHERE NOT current_setting('transaction_read_only')::boolean",
+            (first, second),
+        )
+
+    def clock(self, session: Session, now: datetime) -> int:
+        """Return the server's time in microseconds."""
+        (time,) = session.execute(
+            "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+        ).fetchone()
+        return int(time)
+
+    def tenant(self, session: Session) -> str:
+        """Return the user whom row-level security holds back; empty for the owner of the tables."""
+        (user,) = session.execute(
+            "SELECT CASE WHEN row_security_active('namespaces') THEN session_user ELSE '' END"
+        ).fetchone()
+        return str(user)
+
+    def checked_name(self, argument: str, name: str) -> str:
+        """Return a name by which rows are found; raise if it is too long for an index."""
+        return texts.checked_name(argument, name)
+
+
+def _ours(session: Session) -> PostgresSession:
+    from memorata.store.postgres.session import PostgresSession
+
+    assert isinstance(session, PostgresSession)  # no other has this dialect
+    return session
+
+
+DIALECT: Final = PostgresDialect()

@@ -1,0 +1,184 @@
+"""Removing memories for good: rows, vectors, words and sessions, and their places in chains of corrections.
+
+Every function here runs inside a transaction that its caller opened; what it leaves behind in the bytes of
+the file is erased afterwards (:mod:`.erasing`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+
+from memorata.index.record import changed as changed_record
+from memorata.index.record import gone as gone_record
+from memorata.model.memory import Memory
+from memorata.store import approximation, segments
+from memorata.store.access import erase_replies
+from memorata.store.database import Session
+from memorata.store.entities import referred_to, remove_named, remove_unreferred
+from memorata.store.exposures import forget_users, purge_exposures
+from memorata.store.feedback import purge_feedback
+from memorata.store.instants import microseconds
+from memorata.store.limits import SLOTS
+from memorata.store.memories import update
+from memorata.store.memory_rows import slots_of
+from memorata.store.namespace_rows import log_change
+from memorata.store.namespaces import EMPTY, Namespace, find, find_namespace, put_record, record_of
+from memorata.store.port import Terms
+from memorata.store.recall_log import forget_queries, purge_recalls
+from memorata.store.succession import ended_again
+from memorata.store.supersession import began, note_taken, notes_of, replaced_by, settle_ends
+from memorata.store.taking_over import given_back
+from memorata.text.folding import folded
+
+
+def purge(
+    session: Session,
+    path: str,
+    ids: Sequence[str],
+    names: Sequence[str] = (),
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> None:
+    """Remove memories and everything derived from them, and the entities with some names, for good."""
+    whose = (find_namespace(session, path) or EMPTY).number
+    entities = referred_to(session, whose, ids)
+    slots = list(slots_of(session, whose, ids).values())
+    remove(session, path, ids, terms_of)
+    approximation.remove(session, whose, slots)
+    purge_recalls(session, whose, slots)
+    purge_feedback(session, whose, slots)
+    purge_exposures(session, whose, slots)
+    remove_unreferred(session, whose, entities)
+    remove_named(session, whose, [folded(name) for name in names])
+    if names and whose:
+        forget_queries(session, whose, names)
+        forget_users(session, whose, names)
+        # Of those who wait to log a question, nobody is to bring a name back.
+        log_change(session, whose, "purge")
+    erase_replies(session, path)
+
+
+def empty(session: Session, namespace: Namespace) -> int:
+    """Remove a namespace with all that belongs to it, and return how many memories it had."""
+    number = namespace.number
+    (count,) = session.execute("SELECT count(*) FROM memories WHERE namespace = ?", (number,)).fetchone()
+    segments.drop(session, number)
+    session.dialect.drop_namespace(session, number, namespace.path)
+    return int(count)
+
+
+def remove(
+    session: Session,
+    path: str,
+    ids: Sequence[str],
+    terms_of: Callable[[Memory], Terms] | None = None,
+) -> None:
+    """Remove memories, their vectors, words and sessions; only their slots stay, empty.
+
+    Where the words of memories are told, what they gave to those that they repeat goes with them.
+    """
+    if terms_of is not None:
+        _give_back(session, path, ids, terms_of)
+    slots: list[int] = []
+    reinstated: list[int] = []
+    sessions = set()
+    embedders = [embedder for (embedder,) in session.execute("SELECT number FROM embedders").fetchall()]
+    for id_ in ids:
+        namespace, number, slot, removed = find(session, path, id_)
+        slots.append(slot)
+        session.execute(
+            "DELETE FROM memories WHERE +namespace = ? AND number = ?", (namespace.number, number)
+        )
+        for embedder in embedders:
+            session.execute(
+                "DELETE FROM vectors WHERE +namespace = ? AND number = ?",
+                (namespace.number, session.dialect.vectors_number(embedder, namespace.number, slot)),
+            )
+        session.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+        )
+        put_record(session, namespace, slot, gone_record(), "purge")
+        reinstated += _unlink(session, namespace, removed)
+        sessions.add(removed.source.session)
+    if not slots:
+        return
+    _remove_unheld_sessions(session, namespace.number, sessions)
+    segments.rewrite_without(session, namespace.number, slots)
+    if (index := session.dialect.hash_index) is not None:
+        index.add_current(session, reinstated)
+        index.remove(session, namespace.number, slots)
+
+
+def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]) -> None:
+    """Let what the given ones only repeat give back what it took over from them."""
+    gone = set(ids)
+    for id_ in dict.fromkeys(find(session, path, each)[3].superseded_by for each in ids):
+        if id_ is None or id_ in gone:
+            continue
+        whose, _, _, kept = find(session, path, id_)
+        notes = notes_of(session, path, id_)
+        numbers = {note.number for note in notes if note.repeat.id in gone}
+        poorer, others = given_back(kept, notes, numbers)
+        if poorer != kept:
+            update(session, poorer, kept.version, terms_of)
+        note_taken(session, whose.number, others)
+
+
+def _remove_unheld_sessions(session: Session, number: int, names: set[str]) -> None:
+    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
+    held = session.execute(
+        "SELECT DISTINCT session FROM memories WHERE +namespace = ? AND number >= ? AND number < ?",
+        (number, session.dialect.number(number, 0), session.dialect.number(number, SLOTS)),
+    ).fetchall()
+    session.executemany(
+        "DELETE FROM sessions WHERE namespace = ? AND name = ?",
+        [(number, name) for name in names - {name for (name,) in held}],
+    )
+
+
+def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int]:
+    """Take a purged memory out of the chain it was part of, and return the numbers of what is current again.
+
+    What it had replaced is current again, unless something newer had replaced it in turn: then that one
+    takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
+    until it began, and now until the newer one did.
+    """
+    replaced = replaced_by(session, namespace, removed.id)
+    heir = None if removed.superseded_by is None else find(session, namespace.path, removed.superseded_by)
+    first = None if heir is None else began(session, namespace.number, heir[3].id)
+    for number, slot, kept, given in replaced:
+        record = record_of(session, namespace, slot)
+        if heir is not None and heir[2] > slot and kept.valid_to is None:
+            # It only repeated what goes, and from now on speaks for itself.
+            given = True
+        ended = ended_again(kept, given, first)
+        until = math.inf if ended is None else ended.timestamp()
+        if heir is not None:
+            session.execute(
+                "UPDATE memories SET superseded_by = ?, valid_to = ?, end_given = ?, version = version + 1 "
+                "WHERE +namespace = ? AND number = ?",
+                (heir[3].id, microseconds(ended), int(given), namespace.number, number),
+            )
+            put_record(session, namespace, slot, changed_record(record, until=until), "supersede")
+        else:
+            session.execute(
+                "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
+                "end_given = 0, version = version + 1 WHERE +namespace = ? AND number = ?",
+                (microseconds(ended), namespace.number, number),
+            )
+            record_now = changed_record(record, superseded=math.inf, until=until)
+            put_record(session, namespace, slot, record_now, "reinstate")
+    if heir is not None:
+        _, number, slot, newer = find(session, namespace.path, heir[3].id)
+        older = [id_ for id_ in newer.supersedes if id_ != removed.id]
+        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
+        older += [each.memory.id for each in replaced if each.slot < slot]
+        session.execute(
+            "UPDATE memories SET supersedes = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
+            (json.dumps(older, ensure_ascii=False), namespace.number, number),
+        )
+        put_record(session, namespace, slot, record_of(session, namespace, slot).tobytes(), "update")
+    for each in replaced:
+        settle_ends(session, namespace, each.memory.id)
+    return [] if heir is not None else [each.number for each in replaced]

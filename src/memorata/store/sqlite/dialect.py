@@ -1,0 +1,158 @@
+"""How SQLite writes what SQL has no common form for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.index.postings import PLACES
+from memorata.store.database import EVERYTHING, Condition, Session, Statement
+from memorata.store.instants import microseconds
+from memorata.store.limits import NAMESPACES, SLOTS, checked_limit
+from memorata.store.sqlite import upkeep
+from memorata.store.sqlite.hash_index import HashIndex
+from memorata.store.sqlite.kinds import undecoded
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+
+_ADDED: Final = (
+    "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
+    "INSERT INTO changes (namespace, slot, kind) SELECT ?1, slot, 'add' FROM added"
+)
+"""From one slot up to another, in order; nobody has to hand over each of them."""
+_SOME_BLOCKS: Final = (
+    f"SELECT p.number / {PLACES}, p.number % {PLACES}, p.block FROM json_each(?) AS wanted "
+    "CROSS JOIN postings p ON p.number = wanted.value"
+)
+
+
+class SqlitePostings:
+    """Blocks of posting lists; the number of a row is made of that of the segment and the place in it."""
+
+    add: Final = f"INSERT INTO postings (number, block) VALUES (?2 * {PLACES} + ?3, ?4)"
+    put: Final = f"{add} ON CONFLICT DO UPDATE SET block = excluded.block"
+    one: Final = f"SELECT block FROM postings WHERE number = ?2 * {PLACES} + ?3"
+    drop: Final = f"DELETE FROM postings WHERE number = ?2 * {PLACES} + ?3"
+    of_segment: Final = (
+        f"SELECT number % {PLACES}, block FROM postings "
+        f"WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES} ORDER BY number"
+    )
+    strays: Final = (
+        f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1"
+    )
+    remove: Final = f"DELETE FROM postings WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES}"
+
+    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
+        """Return the statement that reads some blocks: segment, place and block of each."""
+        # A list of whole numbers is written in JSON as in Python.
+        return _SOME_BLOCKS, (str([segment * PLACES + place for segment, place in wanted]),)
+
+
+class SqliteDialect:
+    """How SQLite writes what SQL has no common form for.
+
+    SQLite finds a row by its whole number without any index. A row's number therefore says what it belongs
+    to: 31 bits for the slot, 25 for the namespace and, for vectors, 7 for the embedder. One tree less has to
+    be written with every memory, the memories of a namespace lie side by side, and so do their vectors.
+    """
+
+    name: Final = "sqlite"
+    memory_key: Final = "m.number"
+    change_key: Final = "c.change"
+    change_columns: Final = "change"
+    change_memory: Final = "(c.namespace << 31) + c.slot"
+    taken_changes: Final = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
+    skip_locked: Final = ""
+    hash_index: Final = HashIndex()
+    postings: Final = SqlitePostings()
+
+    def number(self, namespace: int, slot: int) -> int:
+        """Return the number of a memory's row.
+
+        Examples
+        --------
+        >>> SqliteDialect().number(1, 5) - SqliteDialect().number(1, 0)
+        5
+        """
+        return namespace * SLOTS + slot
+
+    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
+        """Return the number of the row with the vectors an embedder made of a memory.
+
+        Examples
+        --------
+        >>> from memorata.store.limits import EMBEDDERS
+        >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
+        True
+        """
+        return (embedder * NAMESPACES + namespace) * SLOTS + slot
+
+    def array(self, values: Sequence[Any]) -> str:
+        """Return many values as one, in JSON."""
+        return json.dumps(list(values), ensure_ascii=False)
+
+    def lock(self, session: Session, first: str, second: str) -> None:
+        """Do nothing: a file has one writer at a time."""
+
+    def clock(self, session: Session, now: datetime) -> int:
+        """Return `now` in microseconds."""
+        return microseconds(now)
+
+    def tenant(self, session: Session) -> str:
+        """Return nothing: a file has no tenants."""
+        return ""
+
+    def checked_name(self, argument: str, name: str) -> str:
+        """Return the name: an index of SQLite takes all of it."""
+        return name
+
+    def joined(self, sql: str) -> str:
+        """Return the count and the one value after the other of a statement with one column of bytes.
+
+        That bytes are put together as they are is what SQLite does, and not what it promises.
+        """
+        column = sql.split()[1]
+        return f"SELECT count(*), CAST(group_concat({column}, '') AS BLOB) FROM ({sql})"
+
+    def condition(self, filter: Filter | None) -> Condition:
+        """Return the condition that selects what a filter lets through, exactly."""
+        if filter is None:
+            return EVERYTHING
+        # What reads a filter is loaded when the first one is asked for.
+        from memorata.store.sqlite.conditions import compiled
+
+        return Condition(*compiled(filter))
+
+    def make_namespace(self, session: Session, path: str) -> None:
+        """Add the row of a namespace that is not there yet."""
+        (begun,) = session.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
+        number = session.insert("namespaces", "path, begun", (path, begun))
+        checked_limit("namespaces", number, NAMESPACES)
+
+    def drop_namespace(self, session: Session, number: int, path: str) -> None:
+        """Remove every row of a namespace, and its name."""
+        upkeep.drop_namespace(session, number, path)
+
+    def log_added(self, session: Session, number: int, first: int, end: int) -> None:
+        """Note in the feed that the memories of some slots were added."""
+        session.execute(_ADDED, (number, first, end - 1))
+
+    def problems(self, session: Session) -> list[str]:
+        """Return what is wrong with the file itself, whatever its tables mean."""
+        return upkeep.problems(session)
+
+    def mend(self, session: Session) -> None:
+        """Make the indexes of SQLite anew, and remove what stands in the way of what is derived."""
+        upkeep.mend(session)
+
+    def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
+        """Remove vectors that stand in a namespace and say that they belong elsewhere."""
+        upkeep.remove_strays(session, number, embedders)
+
+    def leniently(self, session: Session) -> AbstractContextManager[None]:
+        """Read a text that is no UTF-8 as its bytes, instead of failing at it."""
+        return undecoded(session)

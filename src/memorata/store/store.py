@@ -1,0 +1,573 @@
+"""The store: memories and everything about them, in any database that the port describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from memorata.index.approximate import LARGE
+from memorata.model import checks
+from memorata.model.errors import IndexCorrupt, InvalidArgument, MemorataError, StoreCorrupt
+from memorata.model.memory import Memory
+from memorata.store import (
+    check,
+    contradictions,
+    duplicates,
+    embedding,
+    listing,
+    lookup,
+    memories,
+    methods,
+    purge,
+    rebuild,
+    supersession,
+)
+from memorata.store.access import KeyStore, ReplyStore
+from memorata.store.cache import PartitionCache
+from memorata.store.database import Database, Session
+from memorata.store.embedding import Embedded
+from memorata.store.entities import EntityStore
+from memorata.store.exposures import ExposureStore
+from memorata.store.feedback import FeedbackStore
+from memorata.store.graph import GraphStore
+from memorata.store.keeping_up import Added
+from memorata.store.leases import LeaseStore
+from memorata.store.limits import EMBEDDERS, checked_limit
+from memorata.store.namespaces import EMPTY, find_namespace
+from memorata.store.openings import OpeningCache
+from memorata.store.port import Change, Entry, Floats, Hidden, Page, Progress, Terms
+from memorata.store.recall_log import RecallLogStore
+from memorata.store.relations import RelationStore
+from memorata.store.saved_settings import SavedSettingStore
+from memorata.store.segments import TAIL, Embedder
+from memorata.store.view import StoreView
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
+    from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
+
+_Result = TypeVar("_Result")
+_Words = Callable[[Memory], Terms]
+
+MEMORY_BUDGET: Final = 1024**3
+
+
+class Store:
+    """Memories in a database; any number of processes may open it.
+
+    Parameters
+    ----------
+    database
+        Where they are.
+    memory_budget
+        About how many bytes of namespaces to keep in memory; the least recently used go first.
+    approximate_from
+        From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
+    """
+
+    def __init__(
+        self, database: Database, *, memory_budget: int = MEMORY_BUDGET, approximate_from: int = LARGE
+    ) -> None:
+        self._database = database
+        self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
+        self._cache = PartitionCache(memory_budget)
+        self._openings = OpeningCache()
+        self._embedder: Embedder | None = None
+        self.keys, self.replies = KeyStore(database), ReplyStore(database)
+        self.leases = LeaseStore(database)
+        self.entities, self.relations = EntityStore(database), RelationStore(database)
+        self.graph = GraphStore(database)
+        self.recalls, self.feedback = RecallLogStore(database), FeedbackStore(database)
+        self.exposures, self.saved_settings = ExposureStore(database), SavedSettingStore(database)
+
+    # --- the database ---------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> str:
+        """Where it is, as people may see it: no password."""
+        return self._database.path
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written to it, as it is or as it was opened."""
+        return self._database.read_only
+
+    @property
+    def rollbacks(self) -> int:
+        """How often a write made of several was undone after something in it had been written."""
+        return self._database.rollbacks
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about how the database was opened."""
+        return self._database.notices
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting that was remembered in the database."""
+        find = "SELECT value FROM settings WHERE name = ?"
+        row = self._database.read(lambda session: session.execute(find, (name,)).fetchone())
+        return None if row is None else str(row[0])
+
+    def remember_setting(self, name: str, value: str) -> None:
+        """Remember a setting in the database."""
+        self._database.write(
+            lambda session: session.execute(
+                "INSERT INTO settings (name, value) VALUES (?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                (name, value),
+            )
+        )
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
+        before = self._database.rollbacks
+        try:
+            with self._database.together():
+                yield
+        finally:
+            if self._database.rollbacks != before:
+                # What was read inside the block may be of changes that never came to be.
+                self._forget()
+
+    def tried(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, done again if the database gave way and nothing was written."""
+        return self._database.tried(work)
+
+    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
+        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
+        return self._database.relaxed(work, fresh=fresh)
+
+    def written(self) -> int:
+        """Return a number that moves when another process has written since it was last asked for."""
+        return self._database.written()
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the database to `target` while others go on reading and writing."""
+        self._database.backup(target)
+
+    def vacuum(self) -> None:
+        """Write the database anew: give back the space of what was removed, and erase every trace of it."""
+        self._database.vacuum()
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._forget()
+        self._database.close()
+
+    # --- writing --------------------------------------------------------------------------------------
+
+    def add(self, entries: Sequence[Entry]) -> int:
+        """Add memories, all or none, and return the number of the last change.
+
+        A memory that supersedes others marks them, in the same transaction; they count as superseded from its
+        `created_at` on. It can supersede only what was added before it and is still current. One that says it
+        is superseded itself is so if that names a current memory which was added before it; otherwise the
+        younger memory has to say so.
+        """
+        added: list[Added] = []
+
+        def write(session: Session) -> int:
+            added.clear()
+            change = memories.add(session, entries, self._embedder, added)
+            return duplicates.link_repeats(session, entries) or change
+
+        paths = sorted({entry.memory.namespace for entry in entries})
+        change = self._database.write(write, *paths, batch=len(entries) >= TAIL)
+        # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
+        self._openings.note(added)
+        self._cache.note_added(entries, added)
+        return change
+
+    def update(self, memory: Memory, expected_version: int, terms_of: _Words | None = None) -> Memory:
+        """Replace what is known about a memory, if it is at that version; return it at the next one.
+
+        Tags, entities and the time it happened are searched by their words: they can change only where
+        `terms_of` tells the words of a memory, as they were read when it was added.
+        """
+        return self._database.write(
+            lambda session: memories.update(session, memory, expected_version, terms_of), memory.namespace
+        )
+
+    def use(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Count that memories were of use at `now`, all or none; each is at its next version then."""
+        self._database.write(lambda session: memories.use(session, namespace, ids, now), namespace)
+
+    def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
+        """Hide memories; `restore` brings them back."""
+        self._database.write(lambda session: memories.set_forgotten(session, namespace, ids, now), namespace)
+
+    def restore(self, namespace: str, ids: Sequence[str]) -> None:
+        """Show forgotten memories again."""
+        self._database.write(lambda session: memories.set_forgotten(session, namespace, ids, None), namespace)
+
+    def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
+        """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is.
+
+        Only what was superseded can be said to have been so since another time than the store noted. A repeat
+        of which there is no note yet gets one.
+        """
+
+        def write(session: Session) -> None:
+            for each in hidden:
+                memories.hide(session, namespace, each)
+
+        self._database.write(write, namespace)
+
+    def purge(
+        self,
+        namespace: str,
+        ids: Sequence[str],
+        names: Sequence[str] = (),
+        terms_of: _Words | None = None,
+    ) -> None:
+        """Remove memories and everything derived from them, for good, and the entities with these names.
+
+        The relations they assert go with them, and the declared entities that only they referred to; and the
+        text of logged questions that have such a name. Where `terms_of` tells the words of a memory, those
+        that stay give back what they took over from what goes because it repeats them.
+
+        Raises
+        ------
+        PurgeUnfinished
+            If the memories are gone, but others kept the file from being written anew; `vacuum` does it.
+        """
+        if not ids and not names:
+            return
+        self._database.write(
+            lambda session: purge.purge(session, namespace, ids, names, terms_of), namespace, erasing=True
+        )
+
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good, with its name and all that belongs to it; return how many memories."""
+
+        def write(session: Session) -> int:
+            found = find_namespace(session, namespace)
+            if found is None:
+                raise InvalidArgument("namespace", namespace, "one that there is")
+            return purge.empty(session, found)
+
+        count = self._database.write(write, namespace, erasing=True)
+        self._cache.drop(namespace)
+        return count
+
+    # --- reading --------------------------------------------------------------------------------------
+
+    @contextmanager
+    def view(
+        self,
+        namespace: str,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        filter: Filter | None = None,
+        true_at: datetime | None = None,
+    ) -> Iterator[StoreView]:
+        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter.
+
+        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
+        the end that a memory was given by what superseded it later was not known then).
+        """
+        with self._looking(namespace) as held, self._database.reading() as session:
+            row = find_namespace(session, namespace) or EMPTY
+            cache = self._cache if held else PartitionCache(0)
+            partition = cache.partition(session, row, self._embedder)
+            try:
+                yield StoreView(session, row, partition, self._embedder, now, as_of, filter, true_at)
+            except MemorataError:
+                raise
+            except BaseException:
+                # Interrupted, or out of memory: what is kept beside the partition may be half computed.
+                self._cache.drop(namespace)
+                raise
+
+    def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return memories by id, hidden ones too; raise for an id nobody has."""
+        return self._database.read(lambda session: listing.get(session, namespace, ids))
+
+    def known(self, given: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Return which of the given (namespace, id) pairs there are."""
+        return self._database.read(lambda session: listing.known(session, given))
+
+    def page(
+        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+    ) -> Page:
+        """Return memories newest first, a page at a time."""
+        return self._database.read(
+            lambda session: listing.page(session, namespace, filter, limit, cursor, hidden=hidden)
+        )
+
+    def hidden(self, namespace: str) -> list[Hidden]:
+        """Return since when the hidden memories of a namespace have been so, in the order they were added."""
+        return self._database.read(lambda session: listing.hidden(session, namespace))
+
+    def export(
+        self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+    ) -> Iterator[Memory]:
+        """Yield every memory, hidden ones too, in the order they were added.
+
+        One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+        """
+        return listing.export(self._database, namespace, unreadable)
+
+    def namespaces(self) -> Mapping[str, int]:
+        """Return every namespace and how many memories it holds, hidden ones included."""
+        return self._database.read(listing.namespaces)
+
+    def changes(self, since: int, limit: int) -> list[Change]:
+        """Return the changes after `since`, oldest first."""
+        until = self._database.settled()
+        return self._database.read(lambda session: listing.changes(session, since, until, limit))
+
+    # --- duplicates -----------------------------------------------------------------------------------
+
+    def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
+        """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
+
+        Turns of a transcript (a speaker, a session, and a position in it) are left out.
+        """
+        return self._looked_up(lambda session: lookup.same(session, namespace, fingerprints, now))
+
+    def unheard(self, namespace: str, content: str) -> bool:
+        """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
+
+        False where that is not known, or takes longer to find out than a search.
+        """
+        with self._looking(namespace) as held:
+            return held and self._database.read(
+                lambda session: self._openings.unheard(session, namespace, content)
+            )
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+        return self._database.read(lambda session: duplicates.replaced(session, namespace, ids))
+
+    def repeat(self, namespace: str, given: Sequence[Repeat], terms_of: _Words | None = None) -> None:
+        """Supersede memories that repeat others, and note it; all or none.
+
+        Both ends must be current. One that repeats a younger memory held until that began, and is listed in
+        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
+        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.taking_over`).
+        """
+        self._database.write(
+            lambda session: duplicates.repeat(session, namespace, given, terms_of), namespace
+        )
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none.
+
+        Until when each of them held stays as it is. Nobody may lead back to where they began.
+        """
+        self._database.write(lambda session: supersession.relink(session, namespace, links), namespace)
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        return self._database.read(lambda session: duplicates.repeats(session, namespace, of=of, run=run))
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
+        return self._database.write(
+            lambda session: duplicates.start_run(session, namespace, strategy, now), namespace
+        )
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        self._database.write(
+            lambda session: duplicates.finish_run(session, namespace, number, now), namespace
+        )
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        return self._database.read(lambda session: duplicates.runs(session, namespace))
+
+    def undo_run(self, namespace: str, number: int, now: datetime, terms_of: _Words | None = None) -> Undone:
+        """Take back what a run did, in one transaction.
+
+        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
+        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
+        """
+        return self._database.write(
+            lambda session: duplicates.undo_run(session, namespace, number, now, terms_of), namespace
+        )
+
+    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+        self._database.write(
+            lambda session: contradictions.note_contradictions(session, namespace, given), namespace
+        )
+
+    def contradictions(
+        self, namespace: str, *, id: str | None = None, settled: bool = False
+    ) -> list[Contradiction]:
+        """Return what was noted about one memory or about all, in the order in which it was.
+
+        Without `settled` only what nobody decided, between memories that are neither forgotten nor
+        superseded.
+        """
+        return self._database.read(
+            lambda session: contradictions.contradictions(session, namespace, id=id, settled=settled)
+        )
+
+    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+        Both must be current for that, and the newer must have been added after the older.
+        """
+        self._database.write(
+            lambda session: contradictions.settle_contradiction(session, namespace, given), namespace
+        )
+
+    # --- vectors --------------------------------------------------------------------------------------
+
+    def use_embedder(self, name: str, dimension: int) -> None:
+        """Say which embedder the vectors of queries come from; remembered in the database."""
+        find = "SELECT number, dimension FROM embedders WHERE name = ?"
+        row = self._database.read(lambda session: session.execute(find, (name,)).fetchone())
+        if row is None:
+
+            def write(session: Session) -> Any:  # noqa: ANN401 - a row
+                session.execute(
+                    "INSERT INTO embedders (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                    (name, dimension),
+                )
+                row = session.execute(find, (name,)).fetchone()
+                checked_limit("embedders", row[0], EMBEDDERS)
+                return row
+
+            row = self._database.write(write)
+        if row[1] != dimension:
+            raise InvalidArgument("dimension", dimension, f"{row[1]}, as recorded for {name!r}")
+        if self._embedder != tuple(row):
+            self._embedder = (row[0], row[1])
+            self._forget()
+
+    def dimension_of(self, embedder: str) -> int | None:
+        """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
+        find = "SELECT dimension FROM embedders WHERE name = ?"
+        row = self._database.read(lambda session: session.execute(find, (embedder,)).fetchone())
+        return None if row is None else int(row[0])
+
+    def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
+        """Return the vectors that texts of a namespace with these addresses have from the current embedder.
+
+        Of that namespace alone: otherwise who may write in one could tell by the time it takes what others
+        hold.
+        """
+        embedder = self._embedder
+        if embedder is None or not digests:
+            return {}
+        return self._looked_up(lambda session: lookup.cached_vectors(session, namespace, embedder, digests))
+
+    def waiting(self, limit: int, cursor: str | None = None) -> Page:
+        """Return memories without a vector of the current embedder, of every namespace, a page at a time.
+
+        Hidden ones too. What gets its vector meanwhile does not come up again, and moves no other.
+        """
+        embedder = self._in_use()
+        return self._database.read(lambda session: embedding.waiting(session, embedder, limit, cursor))
+
+    def count_waiting(self) -> int:
+        """Return how many memories have no vector of the current embedder."""
+        embedder = self._in_use()
+        return self._database.read(lambda session: embedding.count_waiting(session, embedder))
+
+    def other_vectors(self) -> Mapping[str, int]:
+        """Return how many memories have vectors of each other embedder; nothing for those without any."""
+        embedder = self._in_use()
+        return self._database.read(lambda session: embedding.other_vectors(session, embedder))
+
+    def put_vectors(self, given: Sequence[Embedded]) -> int:
+        """Give memories their vectors, all in one transaction; return how many still waited for them.
+
+        One that was purged or embedded in the meantime is left out. The others are at their next version.
+        """
+        embedder = self._in_use()
+        paths = sorted({each.namespace for each in given})
+        return self._database.write(lambda session: embedding.put_vectors(session, embedder, given), *paths)
+
+    def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
+        """Bring what is derived from vectors up to date for the current embedder, one step of it.
+
+        Return whether there was anything to do. Searches are right before and after; they are only faster.
+        `progress` is told what is done, how far it is and of how much; 0 where nobody knows. It may raise,
+        and what was begun is undone.
+        """
+        return embedding.renew_codes(self._database, self._in_use(), self._approximate_from, progress)
+
+    def drop_vectors(self, limit: int) -> int:
+        """Remove up to `limit` vectors of other embedders than the current one; return how many."""
+        return embedding.drop_vectors(self._database, self._in_use(), limit)
+
+    # --- upkeep ---------------------------------------------------------------------------------------
+
+    def methods(self) -> Mapping[str, str]:
+        """Return how searches are done, by ``"vectors"`` and by ``"words"``, for people."""
+        return methods.methods()
+
+    def statistics(self) -> Mapping[str, Any]:
+        """Return sizes and counts, for people."""
+        counts = self._database.read(lambda session: check.statistics(session, self._approximate_from))
+        return {**counts, **self._database.statistics(), "methods": self.methods()}
+
+    def check(self, terms_of: _Words, *, repair: bool = False) -> list[str]:
+        """Return what is wrong, in words; with `repair`, write derived data that is wrong anew.
+
+        `terms_of` gives the words of a memory, as they were when it was added. What was said is never
+        touched.
+        """
+
+        def work(session: Session) -> list[str]:
+            return check.checked(session, terms_of, self._embedder, repair=repair)
+
+        paths = self.namespaces() if repair else ()
+        found = self._database.write(work, *paths) if repair else self._database.read(work)
+        self._forget()
+        return found
+
+    def rebuild(self, namespace: str, terms_of: _Words) -> None:
+        """Write everything derived from the memories of a namespace anew."""
+        self._database.write(
+            lambda session: rebuild.rebuild(session, namespace, terms_of, self._embedder), namespace
+        )
+        self._forget()
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _looking(self, namespace: str) -> Iterator[bool]:
+        """Run a block in which no other thread uses what is kept of a namespace; tell whether that is so.
+
+        Whoever is inside a transaction, for which others wait, does not wait for long.
+        """
+        database = self._database
+        with database.alone(), self._cache.looking(namespace, patiently=not database.is_inside) as held:
+            yield held
+
+    def _in_use(self) -> Embedder:
+        if self._embedder is None:
+            raise InvalidArgument("embedder", None, "in use, for vectors to belong to it")
+        return self._embedder
+
+    def _looked_up(self, work: Callable[[Session], _Result]) -> _Result:
+        """Return what `work` finds by hashes, which are made anew if they are damaged."""
+        try:
+            return self._database.read(work)
+        except IndexCorrupt as error:
+            damage = error
+
+        def mend(session: Session) -> None:
+            assert session.dialect.hash_index is not None  # nothing else is damaged so
+            session.dialect.hash_index.make_anew(session, damage)
+
+        self._database.write(mend)
+        return self._database.read(work)
+
+    def _forget(self) -> None:
+        self._cache.clear()
+        self._openings.clear()
