@@ -91,7 +91,7 @@ def test_a_service_that_gives_other_vectors_now_is_said(
 ) -> None:
     width = [3]
     monkeypatch.setattr(
-        "memorata.embed.http.post_json",
+        "memorata.embed.services.post_json",
         lambda address, body, *rest: {"embeddings": [[1.0] * width[0] for _ in body["input"]]},
     )
     monkeypatch.setenv("MEMORATA_EMBEDDER", "ollama:m")

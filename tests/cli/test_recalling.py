@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from memorata.cli.recalling import bar, explanation_tree, parameter_names, recipe_names, signals
+from memorata.embed import select
 from memorata.model.explanation import Explanation
 
 Run = Callable[..., Any]
@@ -88,7 +89,6 @@ def test_recipes_and_parameters_can_be_chosen(cli: Run, tea: str) -> None:
 def test_a_reranker_reads_the_best_candidates_again(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from memorata.embed import select_reranker
 
     class Backwards:
         name = "backwards"
@@ -96,9 +96,7 @@ def test_a_reranker_reads_the_best_candidates_again(
         def score(self, question: str, texts: Any) -> Any:
             return np.arange(len(texts), dtype=np.float32)
 
-    monkeypatch.setattr(
-        select_reranker, "open_reranker", lambda named, _: Backwards() if named == "mine" else None
-    )
+    monkeypatch.setattr(select, "open_reranker", lambda named, _: Backwards() if named == "mine" else None)
     plain = [line.split("\t")[1] for line in cli("recall", "Bob").lines]
     again = cli("recall", "Bob", "--reranker", "mine", "--set", "rerank_weight=1").lines
     assert len(plain) == 2

@@ -7,7 +7,7 @@ import pytest
 
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.embed.progress import told
+from memorata.embed.vectors import told
 
 Run = Callable[..., Any]
 

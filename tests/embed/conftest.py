@@ -20,12 +20,11 @@ import tokenizers
 from onnx import TensorProto, helper, numpy_helper
 
 from memorata.embed.builtin import BuiltinEmbedder
-from memorata.embed.description import ModelDescription
+from memorata.embed.description import ModelDescription, RerankerDescription
 from memorata.embed.install import install
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Prompts
-from memorata.embed.reranker_description import RerankerDescription
-from memorata.embed.static import StaticEmbedder
+from memorata.embed.token_embedder import StaticEmbedder
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "red", "green", "blue", "query", "passage"]
 TABLE = np.array(

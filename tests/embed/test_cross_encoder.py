@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from memorata.embed import cross_encoder
 from memorata.embed.cross_encoder import MOST_CHARACTERS, MOST_PASSAGES, OnnxReranker
-from memorata.embed.onnx import read_model
-from memorata.embed.onnx_session import OnnxSession
-from memorata.embed.reranker import Reranker
-from memorata.embed.windows import windows
+from memorata.embed.onnx import OnnxSession, read_model
+from memorata.embed.port import Reranker
+from memorata.embed.tokens import windows
 from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,

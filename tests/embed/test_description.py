@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed.description import ModelDescription, read_checked, read_description
+from memorata.embed.description import (
+    ModelDescription,
+    RerankerDescription,
+    read_any_description,
+    read_checked,
+    read_description,
+)
 from memorata.embed.port import Prompts
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
@@ -111,3 +117,95 @@ def test_what_is_there_and_cannot_be_read_is_corrupt(tmp_path: Path) -> None:
         read_checked(tmp_path, "weights", None)
     with pytest.raises(ModelCorrupt, match=r"model\.toml cannot be read"):
         read_description(tmp_path)
+
+
+RERANKER_FILES = {"model.onnx": "aa", "tokenizer.json": "bb"}
+TINY_RERANKER = RerankerDescription(id="tiny", max_tokens=32, template="{q} and {d}", files=RERANKER_FILES)
+RERANKER_TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+
+
+@given(id=RERANKER_TEXT, around=RERANKER_TEXT, licence=RERANKER_TEXT)
+def test_what_is_written_is_read_back_of_a_reranker(
+    tmp_path_factory: pytest.TempPathFactory, id: str, around: str, licence: str
+) -> None:
+    folder = tmp_path_factory.mktemp("model")
+    around = around.replace("{", "")
+    written = dataclasses.replace(
+        TINY_RERANKER, id=id, template=f"{around}{{d}}{around}{{q}}", licence=licence
+    )
+    (folder / "model.toml").write_text(written.as_toml(), encoding="utf-8", newline="\n")
+    assert read_any_description(folder) == written
+
+
+def test_an_embedder_s_description_is_read_as_one(tmp_path: Path) -> None:
+    embedder = ModelDescription(
+        id="e", kind="onnx", dimension=8, max_tokens=32, pooling="mean", files=RERANKER_FILES
+    )
+    (tmp_path / "model.toml").write_text(embedder.as_toml(), encoding="utf-8")
+    assert read_any_description(tmp_path) == embedder
+    assert (embedder.kind, TINY_RERANKER.kind) == ("onnx", "reranker")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"max_tokens": 64},
+        {"template": "pair"},
+        {"output": "difference"},
+        {"revision": "abc"},
+        {"files": {**RERANKER_FILES, "model.onnx": "cc"}},
+    ],
+)
+def test_whatever_changes_scores_changes_the_name(change: dict[str, object]) -> None:
+    assert dataclasses.replace(TINY_RERANKER, **change).name != TINY_RERANKER.name  # type: ignore[arg-type]
+    assert dataclasses.replace(TINY_RERANKER, licence="MIT").name == TINY_RERANKER.name
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"id": 7},
+        {"max_tokens": 15},
+        {"template": "{q}"},
+        {"template": "{q} {d} {d}"},
+        {"template": ""},
+        {"output": "sigmoid"},
+        {"files": {"model.onnx": 7}},
+    ],
+)
+def test_facts_that_cannot_be_are_refused_of_a_reranker(change: dict[str, object]) -> None:
+    with pytest.raises(InvalidArgument):
+        dataclasses.replace(TINY_RERANKER, **change)  # type: ignore[arg-type]
+
+
+def test_question_and_text_are_filled_in_as_they_are() -> None:
+    # Neither may be mistaken for a place of the template.
+    assert TINY_RERANKER.filled("what is {d}?", "{q} is {q}") == "what is {d}? and {q} is {q}"
+    backwards = dataclasses.replace(TINY_RERANKER, template="{d} for {q}")
+    assert backwards.filled("{d}", "{q}") == "{q} for {d}"
+    with pytest.raises(InvalidArgument, match="template"):
+        dataclasses.replace(TINY_RERANKER, template="pair").filled("q", "d")
+
+
+def test_a_folder_without_a_description_holds_no_model_of_a_reranker(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotInstalled, match=r"no model\.toml"):
+        read_any_description(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("kind = ", "not a TOML file"),
+        ("kind = 'reranker'", "does not describe a re-ranker"),
+        (TINY_RERANKER.as_toml().replace('"logit"', '"max"'), "output must be one of"),
+        ("pooling = 'cls'\n" + TINY_RERANKER.as_toml(), "pooling"),
+        ("files = 'red'\n" + TINY_RERANKER.as_toml().split("[files]")[0], "does not describe a re-ranker"),
+        (TINY_RERANKER.as_toml().split("[files]")[0], "no SHA-256 for model.onnx and tokenizer.json"),
+    ],
+)
+def test_a_description_that_cannot_be_used_says_why_of_a_reranker(
+    tmp_path: Path, content: str, says: str
+) -> None:
+    (tmp_path / "model.toml").write_text(content)
+    with pytest.raises(ModelCorrupt, match=says):
+        read_any_description(tmp_path)

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.onnx import OnnxSession
 from memorata.embed.roberta import Quantised, Shape, encoder
 
 SHAPE = Shape(hidden=8, layers=2, heads=2, epsilon=1e-12, first_position=2)

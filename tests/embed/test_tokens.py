@@ -1,8 +1,20 @@
+import itertools
+
+import numpy as np
 import pytest
 import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
 
-from memorata.embed.tokens import Tokens
-from memorata.model.errors import EmbedderError, ModelCorrupt
+from memorata.embed.tokens import (
+    Tokens,
+    character_passages,
+    checked_text,
+    checked_texts,
+    well_formed,
+    windows,
+)
+from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
 
 
 def test_special_tokens_surround_the_text(tiny_tokenizer: bytes) -> None:
@@ -62,3 +74,94 @@ def test_a_file_that_is_no_tokenizer_is_corrupt() -> None:
     for content in (b"{}", b"<html>", b"\xff"):
         with pytest.raises(ModelCorrupt, match="tokenizer cannot be read"):
             Tokens(content)
+
+
+ANY = st.text(st.characters())  # surrogates included
+
+
+@given(ANY)
+def test_a_well_formed_text_can_be_encoded(text: str) -> None:
+    well_formed(text).encode("utf-8")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_text_without_broken_pairs_is_left_alone(text: str) -> None:
+    assert well_formed(text) == text
+
+
+def test_two_halves_that_belong_together_are_joined() -> None:
+    assert well_formed("\ud83d\ude00!") == "😀!"
+
+
+def test_the_text_at_fault_is_named() -> None:
+    with pytest.raises(InvalidArgument, match=r"texts\[1\] must be a string, got 7"):
+        checked_texts(["one", 7])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("texts", ["abc", b"abc", None, {"a"}, 3])
+def test_only_a_list_of_texts_is_one(texts: object) -> None:
+    with pytest.raises(InvalidArgument, match="texts must be a list of strings"):
+        checked_texts(texts)  # type: ignore[arg-type]
+
+
+def test_one_text_is_checked_too() -> None:
+    assert checked_text("a\ud800") == "a\ufffd"
+    with pytest.raises(InvalidArgument, match="text must be a string"):
+        checked_text(None)  # type: ignore[arg-type]
+
+
+def no_words() -> np.typing.NDArray[np.intp]:
+    return np.array([], dtype=np.intp)
+
+
+def test_without_word_boundaries_windows_are_full() -> None:
+    assert windows(10, no_words(), size=4, overlap=2) == [(0, 4), (2, 6), (4, 8), (6, 10)]
+
+
+def test_what_fits_is_one_window() -> None:
+    assert windows(4, no_words(), size=4, overlap=2) == [(0, 4)]
+    assert windows(0, no_words(), size=4, overlap=2) == []
+
+
+def test_a_window_that_ends_where_a_word_begins_is_full() -> None:
+    assert windows(10, np.arange(10), size=4, overlap=1) == [(0, 4), (3, 7), (6, 10)]
+
+
+def test_a_word_start_too_near_the_beginning_would_waste_the_window() -> None:
+    assert windows(8, np.array([0, 1]), size=6, overlap=0) == [(0, 6), (6, 8)]
+
+
+@given(st.data(), st.integers(0, 200), st.integers(1, 30))
+def test_windows_cover_everything_and_move_on(data: st.DataObject, count: int, size: int) -> None:
+    overlap = data.draw(st.integers(0, size // 2))
+    starts = data.draw(st.sets(st.integers(0, max(0, count - 1))))
+    found = windows(count, np.array(sorted(starts), dtype=np.intp), size, overlap)
+    assert {unit for start, end in found for unit in range(start, end)} == set(range(count))
+    assert all(0 < end - start <= size for start, end in found)
+    for (start, end), (next_start, next_end) in itertools.pairwise(found):
+        assert start < next_start <= end < next_end
+        assert end - next_start <= overlap
+
+
+@given(st.text(alphabet="ab \n", max_size=300), st.integers(2, 40))
+def test_every_character_is_in_a_passage(text: str, size: int) -> None:
+    found = character_passages(text, size, size // 4)
+    assert all(len(passage) <= size for passage in found)
+    position = 0
+    for passage in found:
+        # Each passage begins at or before where the text was last read to.
+        at = next(start for start in range(position, -1, -1) if text.startswith(passage, start))
+        position = max(position, at + len(passage))
+    assert position == len(text)
+
+
+def test_cuts_fall_between_words() -> None:
+    text = " ".join(["word"] * 100)
+    for passage in character_passages(text, 33, 10):
+        assert set(passage.split()) == {"word"}
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (4, 3), (4, -1), (1.5, 0)])
+def test_impossible_windows_are_refused(size: int, overlap: int) -> None:
+    with pytest.raises(InvalidArgument):
+        windows(10, no_words(), size, overlap)

@@ -1,10 +1,13 @@
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memorata.embed.vectors import unit_means, unit_rows
+from memorata.embed.vectors import length_sorted, padded, told, unit_means, unit_rows, watched
+from memorata.model.errors import InvalidArgument
 
 
 @given(
@@ -57,3 +60,68 @@ def test_a_lone_row_is_copied_to_the_last_bit() -> None:
 
 def test_no_groups_give_no_rows() -> None:
     assert unit_means([], 7).shape == (0, 7)
+
+
+@given(st.lists(st.integers(0, 600)), st.integers(1, 20), st.integers(1, 2000))
+def test_every_text_is_in_one_batch_and_batches_keep_their_bounds(
+    lengths: list[int], rows: int, tokens: int
+) -> None:
+    batches = length_sorted(lengths, rows, tokens)
+    assert sorted(int(index) for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert 1 <= len(batch) <= rows
+        assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= tokens
+    flat = [lengths[index] for batch in batches for index in batch]
+    assert flat == sorted(lengths, reverse=True)
+
+
+@given(st.lists(st.lists(st.integers(1, 9), max_size=5), min_size=1, max_size=6))
+def test_padding_is_told_apart_by_the_mask(rows: list[list[int]]) -> None:
+    numbers, mask = padded(rows, padding=0)
+    assert numbers.dtype == mask.dtype == np.int64
+    assert [[n for n, m in zip(*pair, strict=True) if m] for pair in zip(numbers, mask, strict=True)] == rows
+    assert (numbers[mask == 0] == 0).all()
+
+
+@pytest.mark.parametrize("bounds", [(0, 10), (10, 0), (-1, 1)])
+def test_a_batch_holds_something(bounds: tuple[int, int]) -> None:
+    with pytest.raises(InvalidArgument):
+        length_sorted([1], *bounds)
+
+
+BATCHES = [["a", "b"], ["c"], []]
+
+
+def test_after_every_batch_it_is_told_how_many_are_done() -> None:
+    heard: list[tuple[int, int]] = []
+    with watched(lambda done, total: heard.append((done, total))):
+        assert list(told(BATCHES, 3)) == BATCHES
+    assert heard == [(2, 3), (3, 3), (3, 3)]
+
+
+def test_without_anybody_nothing_is_told_and_afterwards_neither() -> None:
+    heard: list[int] = []
+    assert list(told(BATCHES, 3)) == BATCHES
+    with pytest.raises(KeyError), watched(lambda done, total: heard.append(done)):
+        raise KeyError
+    assert list(told(BATCHES, 3)) == BATCHES
+    assert heard == []
+
+
+def test_the_innermost_is_told() -> None:
+    outer: list[int] = []
+    inner: list[int] = []
+    with watched(lambda done, total: outer.append(done)):
+        with watched(lambda done, total: inner.append(done)):
+            list(told(BATCHES, 3))
+        list(told(BATCHES[:1], 2))
+    assert (outer, inner) == ([2], [2, 3, 3])
+
+
+def test_another_thread_is_somebody_else_s() -> None:
+    heard: list[int] = []
+    with watched(lambda done, total: heard.append(done)):
+        thread = threading.Thread(target=lambda: list(told(BATCHES, 3)))
+        thread.start()
+        thread.join()
+    assert heard == []

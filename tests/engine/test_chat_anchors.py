@@ -15,13 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import memorata
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.engine.chat_anchors import ChatAnchors, expression
 from memorata.model import InvalidArgument
 from memorata.model.errors import ServiceAnswerInvalid
 from memorata.text import AnchorExtractor, FallibleAnchors, RuleAnchors
 
-HASTY = Patience(timeout=5.0, attempts=3, sleep=lambda seconds: None)
+HASTY = RetryPolicy(timeout=5.0, attempts=3, sleep=lambda seconds: None)
 NOW = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
 MOVE = "Where did we eat the summer before we moved?"
 Turn = tuple[int, object]
@@ -92,7 +92,7 @@ def model() -> Iterator[Model]:
 
 
 def reader(model: Model, **changes: Any) -> ChatAnchors:
-    return ChatAnchors("m", model.address, **({"patience": HASTY} | changes))
+    return ChatAnchors("m", model.address, **({"retry": HASTY} | changes))
 
 
 def days(found: Any) -> tuple[str, str, str]:
@@ -191,7 +191,7 @@ def test_a_passing_failure_is_tried_again(model: Model) -> None:
 
 def test_a_slow_model_is_not_waited_for(model: Model) -> None:
     model.delay = 0.5
-    read = reader(model, patience=Patience(timeout=0.1, attempts=1)).read("What did I do yesterday?", NOW)
+    read = reader(model, retry=RetryPolicy(timeout=0.1, attempts=1)).read("What did I do yesterday?", NOW)
     assert days(read.expression)[0] == "yesterday"
     assert "did not answer within 0.1 s" in read.failure
 

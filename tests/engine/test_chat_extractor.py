@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.engine.chat_extractor import ChatExtractor
 from memorata.model import InvalidArgument
 from memorata.model.entity import Entity, Relation
 from memorata.text import EntityExtractor, Extraction, Gazetteer
 
-HASTY = Patience(timeout=5.0, attempts=3, sleep=lambda seconds: None)
+HASTY = RetryPolicy(timeout=5.0, attempts=3, sleep=lambda seconds: None)
 Turn = tuple[int, object]
 
 
@@ -90,7 +90,7 @@ def model() -> Iterator[Model]:
 
 
 def reader(model: Model, **changes: Any) -> ChatExtractor:
-    return ChatExtractor("m", model.address, **({"patience": HASTY} | changes))
+    return ChatExtractor("m", model.address, **({"retry": HASTY} | changes))
 
 
 def read(extraction: Extraction) -> list[tuple[str, str]]:
@@ -221,13 +221,13 @@ def test_who_is_away_is_not_waited_for_batch_after_batch(model: Model) -> None:
 
 def test_a_slow_model_is_left_alone(model: Model) -> None:
     model.delay = 0.5
-    hasty = Patience(timeout=0.1, attempts=1)
-    (extraction,) = reader(model, patience=hasty).extract(["so Ada"])
+    hasty = RetryPolicy(timeout=0.1, attempts=1)
+    (extraction,) = reader(model, retry=hasty).extract(["so Ada"])
     assert "did not answer within 0.1 s" in extraction.failure
 
 
 def test_nobody_there() -> None:
-    (extraction,) = ChatExtractor("m", "http://127.0.0.1:9", patience=HASTY).extract(["so Ada"])
+    (extraction,) = ChatExtractor("m", "http://127.0.0.1:9", retry=HASTY).extract(["so Ada"])
     assert "is the service running?" in extraction.failure
 
 

@@ -30,7 +30,7 @@ def test_material_goes_as_json_after_the_prompt_with_the_key(monkeypatch: pytest
         "response_format": {"type": "json_object"},
         "messages": [{"role": "system", "content": "Read."}, {"role": "user", "content": '["Grüße"]'}],
     }
-    assert patience is service.patience
+    assert patience is service.retry
 
 
 def test_the_name_changes_with_the_model_and_with_the_prompt() -> None:

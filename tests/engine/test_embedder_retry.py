@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.embed.breaker import Breaker
-from memorata.embed.exchange import Patience
+from memorata.embed.circuit_breaker import CircuitBreaker
+from memorata.embed.http_client import RetryPolicy
 from memorata.embed.install import install
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
-from memorata.embed.source import source_of
-from memorata.embed.trust import user_trust
+from memorata.embed.trust import source_of, user_trust
 from memorata.engine.embedder_retry import AWAY, Absent, Measure
 from memorata.engine.engine import Engine
 from memorata.engine.settings import Settings
@@ -33,13 +32,13 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("memorata.engine.embedder_retry.Breaker", lambda: Breaker(clock=made))
+    monkeypatch.setattr("memorata.engine.embedder_retry.CircuitBreaker", lambda: CircuitBreaker(clock=made))
     return made
 
 
 def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
-    patience = Patience(attempts=2, first_pause=0.01, clock=clock)
-    resources = Resources(patience=patience, question_seconds=0.3)
+    retry = RetryPolicy(attempts=2, first_pause=0.01, clock=clock)
+    resources = Resources(retry=retry, question_seconds=0.3)
     return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
 
 
@@ -209,7 +208,7 @@ def test_one_that_is_back_is_returned() -> None:
             raise ModelNotInstalled("it went away")
         return tries.pop()
 
-    absent = Absent(find, "away", Breaker(first_pause=0.0))
+    absent = Absent(find, "away", CircuitBreaker(first_pause=0.0))
     assert absent.look() is found
     assert absent.look() is None
     assert absent.why == "it went away"

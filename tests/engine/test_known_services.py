@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.embed.exchange import Patience
-from memorata.embed.http import OllamaEmbedder
+from memorata.embed.http_client import RetryPolicy
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
+from memorata.embed.services import OllamaEmbedder
 from memorata.engine.engine import Engine
 from memorata.engine.known_services import DIMENSION, Service, settled
 from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
@@ -23,7 +23,7 @@ def memory(ollama: Any, tmp_path: Path) -> Callable[..., Engine]:
 
     def opened(dimension: int | None = None, embedder: Any = "auto") -> Engine:
         resources = Resources(
-            patience=Patience(attempts=2, first_pause=0.01), question_seconds=2.0, dimension=dimension
+            retry=RetryPolicy(attempts=2, first_pause=0.01), question_seconds=2.0, dimension=dimension
         )
         return memorata.open(tmp_path / "m.db", embedder=embedder, resources=resources)
 
@@ -150,9 +150,9 @@ def test_an_embedder_of_the_caller_s_own_need_not_be_there_either(ollama: Any, t
         assert opened.embedder is given
         assert opened.recall("green tea").degraded == ()
     ollama.stop()
-    hasty = Patience(attempts=1)
+    hasty = RetryPolicy(attempts=1)
     with pytest.raises(ServiceUnreachable):
-        memorata.open(tmp_path / "new.db", embedder=OllamaEmbedder("m", address, patience=hasty))
+        memorata.open(tmp_path / "new.db", embedder=OllamaEmbedder("m", address, retry=hasty))
 
 
 def test_only_services_are_services() -> None:

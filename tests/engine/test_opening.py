@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pytest
 
 import memorata
-from memorata.embed import http
+from memorata.embed import services
 from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.embed.select import Resources
 from memorata.embed.trust import user_trust
 from memorata.engine.opening import open_store
@@ -71,7 +71,7 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
 
 
 AWAY = "ollama:some-model@http://127.0.0.1:1"
-HURRIED = Resources(patience=Patience(attempts=1, timeout=1))
+HURRIED = Resources(retry=RetryPolicy(attempts=1, timeout=1))
 
 
 @pytest.mark.parametrize("embedder", ["auto", AWAY])
@@ -117,7 +117,7 @@ def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) 
 def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
+    monkeypatch.setattr(services, "post_json", lambda *asked: {"embeddings": [[0.6, 0.8]]})
     path = tmp_path / "m.db"
     with pytest.raises(DimensionMismatch, match="2 dimensions where 3 were expected"):
         memorata.open(path, embedder="ollama:some-model", resources=Resources(dimension=3))

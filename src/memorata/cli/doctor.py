@@ -166,7 +166,7 @@ def _opened(settings: Settings) -> Iterator[Store | None]:
 
 
 def _check_reranker(settings: Settings, advice: list[str]) -> None:
-    from memorata.embed.select_reranker import open_reranker
+    from memorata.embed.select import open_reranker
     from memorata.model.errors import MemorataError
 
     try:

@@ -14,8 +14,7 @@ from memorata.cli.output import Output
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.embed.port import Embedder
-    from memorata.embed.reranker import Reranker
+    from memorata.embed.port import Embedder, Reranker
     from memorata.engine import Recipe
     from memorata.evaluate.dataset import Dataset, Question
     from memorata.evaluate.run_file import Run
@@ -176,7 +175,7 @@ def embedders(
 
 def reranker_of(session: Session, recipes: Sequence[Recipe]) -> Reranker | None:
     """Return the re-ranker of the settings, if a recipe asks for one."""
-    from memorata.embed.select_reranker import open_reranker
+    from memorata.embed.select import open_reranker
 
     if not any(recipe.rerank_depth for recipe in recipes):
         return None

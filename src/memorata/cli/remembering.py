@@ -132,7 +132,7 @@ def _patiently(session: Session, content: str) -> Iterator[None]:
         yield
         return
     from memorata.cli.progress import progress
-    from memorata.embed.progress import watched
+    from memorata.embed.vectors import watched
 
     session.output.warn(
         f"{len(content):,} characters are a lot for one memory, and take time to read; memorata import "

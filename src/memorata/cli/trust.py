@@ -103,7 +103,7 @@ def _trust_file(session: Session, file: Path, *, yes: bool) -> None:
 
 def _warnings(wanted: Settings, changes: dict[str, Any]) -> list[str]:
     """Return what such settings lead to that their names do not tell."""
-    from memorata.embed.source import is_service, source_of
+    from memorata.embed.trust import is_service, source_of
 
     source = source_of(wanted.embedder) if "embedder" in changes else None
     if source is None or not is_service(source):
@@ -115,8 +115,7 @@ def _warnings(wanted: Settings, changes: dict[str, Any]) -> list[str]:
 
 def _trust_recorded(session: Session, *, yes: bool) -> None:
     from memorata.embed.select import without_secrets
-    from memorata.embed.source import is_service, source_of
-    from memorata.embed.trust import user_trust
+    from memorata.embed.trust import is_service, source_of, user_trust
 
     with session.memory() as engine:
         recorded = engine.store.setting("embedder")

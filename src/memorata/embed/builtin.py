@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from memorata.embed.description import ModelDescription, read_checked
-from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.onnx import OnnxSession
 from memorata.embed.port import Vectors
 from memorata.embed.roberta import Quantised, Shape, encoder
 from memorata.embed.token_embedder import Loaded, TokenEmbedder

@@ -17,9 +17,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from memorata._frozen import frozen
-from memorata.embed.description import TOKENIZER, ModelDescription
+from memorata.embed.description import RERANKER, TOKENIZER, Description, ModelDescription, RerankerDescription
 from memorata.embed.port import Prompts
-from memorata.embed.reranker_description import RERANKER, Description, RerankerDescription
 from memorata.model.checks import one_of
 from memorata.model.errors import ModelNotInstalled
 

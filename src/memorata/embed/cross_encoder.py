@@ -2,7 +2,7 @@
 
 A cross-encoder reads the question and one text together and gives one number for how well they fit (Nogueira
 and Cho, "Passage re-ranking with BERT", 2019). Two kinds of folder are read: one with a ``model.toml`` (see
-:mod:`memorata.embed.reranker_description`), whose hashes are checked on loading, and one as the model hub
+:mod:`memorata.embed.description`), whose hashes are checked on loading, and one as the model hub
 lays it out (see :func:`memorata.embed.hub.describe_hub_reranker`).
 
 What does not fit into the model's window is treated so:
@@ -25,13 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.embed.description import DESCRIPTION
+from memorata.embed.description import DESCRIPTION, OUTPUTS, PAIR, RerankerDescription, read_any_description
 from memorata.embed.hub import describe_hub_reranker, hub_weights
-from memorata.embed.onnx import read_model
-from memorata.embed.onnx_session import OnnxSession
-from memorata.embed.reranker_description import OUTPUTS, PAIR, RerankerDescription, read_any_description
-from memorata.embed.texts import checked_texts, well_formed
-from memorata.embed.tokens import PairTokens, Tokens
+from memorata.embed.onnx import OnnxSession, read_model
+from memorata.embed.tokens import PairTokens, Tokens, checked_texts, well_formed
 from memorata.model.checks import FloatArray
 from memorata.model.checks import text as checked
 from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt

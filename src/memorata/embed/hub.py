@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memorata.embed.description import TOKENIZER, ModelDescription
+from memorata.embed.description import OUTPUTS, TOKENIZER, ModelDescription, RerankerDescription
 from memorata.embed.folder import at_home
 from memorata.embed.port import Prompts
-from memorata.embed.reranker_description import OUTPUTS, RerankerDescription
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 LONGEST_WINDOW = 2048

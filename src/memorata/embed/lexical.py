@@ -21,7 +21,7 @@ from functools import lru_cache
 import numpy as np
 
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.texts import checked_text, checked_texts
+from memorata.embed.tokens import checked_text, checked_texts
 from memorata.embed.vectors import unit_rows
 from memorata.model.checks import at_least, whole
 from memorata.rank.bm25 import Statistics, inverse_document_frequency

@@ -6,8 +6,14 @@ are checked on loading, and one as the model hub lays it out (see :mod:`memorata
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from memorata.embed.description import (
     DESCRIPTION,
@@ -17,10 +23,181 @@ from memorata.embed.description import (
     read_description,
 )
 from memorata.embed.hub import describe_hub_folder, hub_weights
-from memorata.embed.onnx_session import OnnxSession
+from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import Loaded, TokenEmbedder
 from memorata.embed.tokens import Tokens
-from memorata.model.errors import InvalidArgument
+from memorata.embed.vectors import length_sorted, padded, told
+from memorata.model.checks import IntArray, whole
+from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
+
+MOST_ROWS = 16
+MOST_TOKENS = 2048
+"""Bounds of a batch. On a processor larger ones are no faster, and attention over them takes much memory."""
+MOST_THREADS = 4
+"""Threads used when the caller names no number; more rarely pays for texts of a few dozen tokens."""
+_NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
+_DYNAMIC = b"DynamicQuantizeLinear"
+_TOKEN_OUTPUTS = ("last_hidden_state", "token_embeddings")
+_TEXT_OUTPUTS = ("logits",)
+
+
+class OnnxSession:
+    """A loaded graph. Safe to call from several threads at once.
+
+    Parameters
+    ----------
+    model
+        The bytes of the graph.
+    path
+        Where the graph lies, for one whose weights are in a second file beside it.
+    pooling
+        ``cls`` or ``mean``; None for a graph that gives one row per text itself.
+    threads
+        How many threads may compute; None for as many as there are processors, up to four.
+    initializers
+        Weights that the graph names and does not hold.
+    """
+
+    def __init__(
+        self,
+        model: bytes,
+        *,
+        pooling: str | None,
+        path: str | None = None,
+        threads: int | None = None,
+        initializers: Mapping[str, npt.NDArray[Any]] | None = None,
+    ) -> None:
+        onnxruntime = _runtime()
+        self._threads = _usable_threads() if threads is None else whole("threads", threads, 1)
+        self._pooling = pooling
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        # Waiting threads sleep instead of spinning: as fast here, and kinder to whatever else is running.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        if initializers:
+            values = [onnxruntime.OrtValue.ortvalue_from_numpy(array) for array in initializers.values()]
+            options.add_external_initializers(list(initializers), values)
+        try:
+            self._session = onnxruntime.InferenceSession(
+                path or model, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime's errors share no public base
+            raise ModelCorrupt(f"the model cannot be loaded: {error}") from error
+        inputs = self._session.get_inputs()
+        self._feeds = [self._feed(node.name, node.type) for node in inputs]
+        # A graph that is not told what is padding would read it.
+        alone = _DYNAMIC in model or "attention_mask" not in [node.name for node in inputs]
+        self._rows = 1 if alone else MOST_ROWS
+        outputs = [node.name for node in self._session.get_outputs()]
+        wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
+        self._output = next((name for name in wanted if name in outputs), outputs[0])
+
+    def forward(self, numbers: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
+        """Return one row per list of token numbers, in the order given, not yet of unit length.
+
+        Parameters
+        ----------
+        numbers
+            The tokens of each text.
+        types
+            For every token, whether it belongs to the first (0) or the second (1) of a pair of texts; None
+            where there is no second.
+        """
+        if len(numbers) == 1:
+            return self._run(numbers, types)
+        batches = length_sorted([len(row) for row in numbers], self._rows, MOST_TOKENS)
+
+        def run(batch: IntArray) -> Vectors:
+            rows = [numbers[index] for index in batch]
+            return self._run(rows, None if types is None else [types[index] for index in batch])
+
+        if len(batches) == 1 or self._threads == 1:
+            parts = list(told(map(run, batches), len(numbers)))
+        else:
+            with ThreadPoolExecutor(self._threads) as pool:
+                parts = list(told(pool.map(run, batches), len(numbers)))
+        rows = np.empty((len(numbers), parts[0].shape[1]), dtype=np.float32)
+        for batch, part in zip(batches, parts, strict=True):
+            rows[batch] = part
+        return rows
+
+    def _run(self, rows: Sequence[Sequence[int]], types: Sequence[Sequence[int]] | None) -> Vectors:
+        numbers, mask = padded(rows, padding=0)
+        kinds = np.zeros_like(numbers) if types is None else padded(types, padding=0)[0]
+        feed = dict(make(numbers, mask, kinds) for make in self._feeds)
+        try:
+            (output,) = self._session.run([self._output], feed)
+        except Exception as error:  # onnxruntime's errors share no public base
+            raise EmbedderError(
+                f"the model could not read a text of {numbers.shape[1]} tokens: {error}"
+            ) from error
+        states: Vectors = np.asarray(output, dtype=np.float32)
+        if states.ndim == 2 and len(states) == len(rows):
+            return states
+        if self._pooling is None or states.shape[:-1] != mask.shape:
+            raise ModelCorrupt(f"the model gives an output of shape {states.shape}, not one row per text")
+        return pooled(states, mask, self._pooling)
+
+    @staticmethod
+    def _feed(name: str, kind: str) -> Callable[[IntArray, IntArray, IntArray], tuple[str, IntArray]]:
+        dtype = np.int32 if kind == "tensor(int32)" else np.int64
+        makers: dict[str, Callable[[IntArray, IntArray, IntArray], IntArray]] = {
+            "input_ids": lambda numbers, mask, types: numbers,
+            "attention_mask": lambda numbers, mask, types: mask,
+            "token_type_ids": lambda numbers, mask, types: types,
+            "position_ids": lambda numbers, mask, types: np.broadcast_to(
+                np.arange(numbers.shape[1]), numbers.shape
+            ),
+        }
+        if name not in makers:
+            raise ModelCorrupt(f"the model asks for an input {name!r}, which a model of texts does not have")
+
+        def feed(numbers: IntArray, mask: IntArray, types: IntArray) -> tuple[str, IntArray]:
+            return name, np.ascontiguousarray(makers[name](numbers, mask, types), dtype=dtype)
+
+        return feed
+
+
+def _runtime() -> Any:  # noqa: ANN401 - a module without types
+    """Load onnxruntime, and keep it from telling its makers about this machine.
+
+    Since 1.31 it writes an identifier into the user's cache and looks up a server to report to, unless this
+    variable is set before it is loaded; what it offers to switch that off later comes too late. Whatever
+    somebody has set it to stays.
+    """
+    os.environ.setdefault(_NO_TELEMETRY, "1")
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise MissingExtra("A neural model", "onnxruntime") from error
+    return onnxruntime
+
+
+def _usable_threads() -> int:
+    # A container may be given fewer processors than the machine has.
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, usable)
+
+
+def pooled(states: Vectors, mask: npt.NDArray[np.int64], pooling: str) -> Vectors:
+    """Return one row per text from one row per token.
+
+    Examples
+    --------
+    >>> states = np.array([[[1, 2], [3, 6], [9, 9]]], dtype=np.float32)
+    >>> pooled(states, np.array([[1, 1, 0]]), "mean")
+    array([[2., 4.]], dtype=float32)
+    >>> pooled(states, np.array([[1, 1, 0]]), "cls")
+    array([[1., 2.]], dtype=float32)
+    """
+    if pooling == "cls":
+        return states[:, 0]
+    weights = mask.astype(np.float32)[:, :, None]
+    # A text without a single token has no mean; it gets the zero vector.
+    means: Vectors = (states * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)
+    return means
 
 
 class OnnxEmbedder(TokenEmbedder):
@@ -88,7 +265,7 @@ def read_model(
     hub
         Whether the folder is laid out as the model hub does.
     pooling, threads
-        As for :class:`~memorata.embed.onnx_session.OnnxSession`.
+        As for :class:`~memorata.embed.onnx.OnnxSession`.
 
     Raises
     ------

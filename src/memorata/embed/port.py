@@ -84,3 +84,17 @@ class Embedder(Protocol):
     def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the rows of its passages, computed together in as few batches as possible."""
         ...
+
+
+@runtime_checkable
+class Reranker(Protocol):
+    """Scores texts for a question; higher is better, the scale is its own."""
+
+    @property
+    def name(self) -> str:
+        """What explanations call it."""
+        ...
+
+    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return one finite number per text."""
+        ...

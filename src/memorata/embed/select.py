@@ -13,7 +13,7 @@
 =========================  ================================================================================
 
 Any of them but `lexical` may be followed by the prompts to use, such as ``builtin#retrieval``: see
-:mod:`memorata.embed.prompting`.
+:mod:`memorata.embed.prompts`.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memorata._frozen import frozen
-from memorata.embed.breaker import QUESTION_SECONDS, checked_seconds
 from memorata.embed.builtin import DESCRIPTION as BUILTIN
 from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
 from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available
-from memorata.embed.description import ModelDescription
+from memorata.embed.circuit_breaker import QUESTION_SECONDS, checked_seconds
+from memorata.embed.cross_encoder import OnnxReranker
+from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
 from memorata.embed.folder import installed
 from memorata.embed.onnx import OnnxEmbedder
-from memorata.embed.port import Embedder
-from memorata.embed.prompting import PRESETS, split, with_prompts
-from memorata.embed.source import origin_of, service_address
+from memorata.embed.port import Embedder, Reranker
+from memorata.embed.prompts import PRESETS, split, with_prompts
+from memorata.embed.trust import origin_of, service_address
 from memorata.model.checks import nearest, whole, writable
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
 
-# What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
 if TYPE_CHECKING:
-    from memorata.embed.exchange import Patience
+    from memorata.embed.http_client import RetryPolicy
     from memorata.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
@@ -69,7 +69,7 @@ class Resources:
         The service that the key is for: it is sent to no other. None for the one that is named.
     dimension
         The length a service's vectors must have; None to ask it.
-    patience
+    retry
         Time limits and retries of services.
     question_seconds
         How long a question waits for a service, before it is answered by words; None for the usual time.
@@ -83,7 +83,7 @@ class Resources:
     api_key: str | None = field(default=None, repr=False)
     api_key_address: str | None = None
     dimension: int | None = None
-    patience: Patience | None = None
+    retry: RetryPolicy | None = None
     question_seconds: float | None = None
     statistics: Statistics | None = None
 
@@ -210,7 +210,7 @@ def _lexical(given: Resources) -> Embedder:
 
 
 def _static(folder: Path, description: ModelDescription | None = None) -> Embedder:
-    from memorata.embed.static import StaticEmbedder
+    from memorata.embed.token_embedder import StaticEmbedder
 
     return StaticEmbedder(folder, description=description)
 
@@ -273,7 +273,7 @@ def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
 
 
 def _service(form: str, rest: str, given: Resources) -> Embedder:
-    from memorata.embed.http import OllamaEmbedder, OpenAIEmbedder
+    from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
 
     model, address = service_address(form, rest)
     kind = OpenAIEmbedder if form == "openai" else OllamaEmbedder
@@ -282,7 +282,7 @@ def _service(form: str, rest: str, given: Resources) -> Embedder:
         address,
         api_key=None if _is_for_another(given, address) else given.api_key,
         dimension=given.dimension,
-        patience=given.patience,
+        retry=given.retry,
         question_seconds=QUESTION_SECONDS if given.question_seconds is None else given.question_seconds,
     )
 
@@ -302,3 +302,44 @@ def need_runtime() -> None:
     missing = _missing_runtime()
     if missing:
         raise MissingExtra("A neural model", " ".join(missing))
+
+
+RERANKER_NAMES = ("none", *(entry.name for entry in available(RERANKER)))
+RERANKER_FORMS = ("onnx:FOLDER",)
+
+
+def open_reranker(specification: str | None, resources: Resources | None = None) -> Reranker | None:
+    """Return the re-ranker a specification names, None for none; its files are read on first use.
+
+    Examples
+    --------
+    >>> open_reranker("none") is None
+    True
+
+    Raises
+    ------
+    ModelNotInstalled
+        The model is not on this machine; the message says how to get it.
+    EmbedderError
+        The specification names nothing; the message lists what there is.
+    MissingExtra
+        A package is missing; the message says which.
+    """
+    given = resources or Resources()
+    if specification is None or writable("specification", specification) == "none":
+        return None
+    form, _, folder = specification.partition(":")
+    if form == "onnx" and folder:
+        need_runtime()
+        with readable(folder):
+            return OnnxReranker(folder_named(folder), threads=given.threads)
+    if specification not in CATALOGUE:
+        known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
+        raise EmbedderError(f"there is no re-ranker {specification!r}; there are {known}")
+    description = CATALOGUE[specification].description
+    if not isinstance(description, RerankerDescription):
+        raise EmbedderError(
+            f"{specification} is an embedder and no re-ranker; it cannot judge a pair of texts"
+        )
+    place = installed_folder(specification, given)
+    return OnnxReranker(place, threads=given.threads, description=description)

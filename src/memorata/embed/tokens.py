@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.embed.windows import windows
-from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt
+from memorata.model.checks import IntArray, whole
+from memorata.model.checks import text as checked
+from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
 
 OVERLAP = 1 / 8
 """The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
@@ -133,3 +134,97 @@ class Tokens:
         word_starts = np.flatnonzero(first)
         ranges = windows(len(spans), word_starts, size, overlap)
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]
+
+
+def checked_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant.
+
+    Examples
+    --------
+    >>> checked_texts("hello")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: texts must be a list of strings, got 'hello'
+    """
+    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
+        raise InvalidArgument("texts", texts, "a list of strings")
+    return [well_formed(checked(f"texts[{index}]", text)) for index, text in enumerate(texts)]
+
+
+def checked_text(text: str) -> str:
+    """Return one text, well formed."""
+    return well_formed(checked("text", text))
+
+
+def well_formed(text: str) -> str:
+    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands.
+
+    Examples
+    --------
+    >>> well_formed("\ud83d!") == "\ufffd!"
+    True
+    """
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[tuple[int, int]]:
+    """Return half-open ranges that cover ``0..count`` with at most `size` units each.
+
+    Parameters
+    ----------
+    count
+        How many units (tokens or characters) there are.
+    word_starts
+        The units at which a word begins, ascending. A window ends at the last of them in its second half, and
+        the next begins at the first of them within the overlap; where there is none, the cut goes through a
+        word.
+    size
+        The most units of a window.
+    overlap
+        The most units that two neighbours share: at most half of `size`.
+
+    Examples
+    --------
+    >>> windows(10, np.arange(10), size=4, overlap=1)
+    [(0, 4), (3, 7), (6, 10)]
+    >>> windows(10, np.array([0, 3, 6, 9]), size=4, overlap=1)
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    whole("count", count)
+    whole("size", size, 1)
+    if whole("overlap", overlap) > size // 2:
+        raise InvalidArgument("overlap", overlap, f"at most half of the window's size ({size})")
+    ranges = []
+    start = 0
+    while start + size < count:
+        before = int(np.searchsorted(word_starts, start + size, side="right")) - 1
+        end = start + size
+        if before >= 0 and word_starts[before] > start + size // 2:
+            end = int(word_starts[before])
+        ranges.append((start, end))
+        after = int(np.searchsorted(word_starts, end - overlap))
+        start = end - overlap
+        if after < len(word_starts) and word_starts[after] <= end:
+            start = int(word_starts[after])
+    if count:
+        ranges.append((start, count))
+    return ranges
+
+
+def character_passages(text: str, size: int, overlap: int) -> list[str]:
+    """Return passages of at most `size` characters, for models whose tokens are not known here.
+
+    Examples
+    --------
+    >>> character_passages("the quick brown fox jumps", size=12, overlap=6)
+    ['the quick ', 'quick brown ', 'brown fox ', 'fox jumps']
+    """
+    if len(text) <= size:
+        return [text]
+    spaces = np.fromiter((character.isspace() for character in text), dtype=np.bool_, count=len(text))
+    word_starts = np.flatnonzero(spaces[:-1] & ~spaces[1:]) + 1
+    return [text[start:end] for start, end in windows(len(text), word_starts, size, overlap)]

@@ -19,7 +19,7 @@ from collections.abc import Callable, MutableMapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.engine.chat_service import ChatService, said_json
 from memorata.model import checks
 from memorata.model.errors import (
@@ -67,7 +67,7 @@ class ChatAnchors:
         Where answers are kept by the hash of model, prompt, day and question: any mapping from text to text.
         Failures are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where
         tenants share an engine, the time that an answer takes would tell what others asked.
-    patience
+    retry
         Time limits and retries; five seconds and two attempts, if none is given.
     clock
         Tells seconds that never run backwards, for leaving alone who is away.
@@ -86,18 +86,18 @@ class ChatAnchors:
         api_key: str | None = None,
         otherwise: AnchorExtractor | None = None,
         cache: MutableMapping[str, str] | None = None,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        hasty = Patience(timeout=HASTY["timeout"], attempts=int(HASTY["attempts"]))
-        self._service = ChatService(model, address, api_key, patience or hasty)
+        hasty = RetryPolicy(timeout=HASTY["timeout"], attempts=int(HASTY["attempts"]))
+        self._service = ChatService(model, address, api_key, retry or hasty)
         self._otherwise = RuleAnchors() if otherwise is None else otherwise
         if not isinstance(self._otherwise, AnchorExtractor):
             raise InvalidArgument("otherwise", otherwise, "an anchor extractor")
         if cache is not None and not isinstance(cache, MutableMapping):
             raise InvalidArgument("cache", cache, "a mapping that can be written to")
         self._cache = cache
-        self._clock = clock or self._service.patience.clock
+        self._clock = clock or self._service.retry.clock
         self._away: tuple[float, str] | None = None
 
     @property

@@ -3,8 +3,8 @@
 The model is asked for JSON, several texts at a time, and is believed only as far as the text goes: a name
 that does not stand in the text is dropped, and so is a relation between names that do not. So a text that
 gives orders to the model can at most name what it contains. Time limits and retries are those of the
-embedders (:mod:`memorata.embed.exchange`). Whatever goes wrong, the memory is kept: a text that could not be
-read comes back with nothing, and why.
+embedders (:mod:`memorata.embed.http_client`). Whatever goes wrong, the memory is kept: a text that could not
+be read comes back with nothing, and why.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import hashlib
 import json
 from collections.abc import Mapping, MutableMapping, Sequence
 
-from memorata.embed.exchange import Patience
-from memorata.embed.windows import character_passages
+from memorata.embed.http_client import RetryPolicy
+from memorata.embed.tokens import character_passages
 from memorata.engine.chat_answer import PROMPT, Reading, readings
 from memorata.engine.chat_service import ChatService
 from memorata.model import checks
@@ -53,7 +53,7 @@ class ChatExtractor:
         Where answers are kept by the hash of model, prompt and text: any mapping from text to text. Failures
         are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where tenants share
         an engine, the time that an answer takes would tell what others hold.
-    patience
+    retry
         Time limits and retries.
     """
 
@@ -66,9 +66,9 @@ class ChatExtractor:
         batch: int = 8,
         longest: int = 4_000,
         cache: MutableMapping[str, str] | None = None,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
-        self._service = ChatService(model, address, api_key, patience)
+        self._service = ChatService(model, address, api_key, retry)
         self._batch = checks.whole("batch", batch, 1)
         self._longest = checks.whole("longest", longest, 16)
         if cache is not None and not isinstance(cache, MutableMapping):

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Final, Protocol, runtime_checkable
 
 from memorata._frozen import frozen
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.engine.chat_service import ChatService, said_json
 from memorata.model import checks
 from memorata.model.errors import ServiceAnswerInvalid, shown
@@ -75,7 +75,7 @@ class ChatJudge:
         If the service asks for one.
     batch
         How many pairs of one question.
-    patience
+    retry
         Time limits and retries.
     """
 
@@ -86,9 +86,9 @@ class ChatJudge:
         *,
         api_key: str | None = None,
         batch: int = 8,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
     ) -> None:
-        self._service = ChatService(model, address, api_key, patience)
+        self._service = ChatService(model, address, api_key, retry)
         self._batch = checks.whole("batch", batch, 1)
 
     @property

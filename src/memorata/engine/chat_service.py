@@ -1,7 +1,7 @@
 """A language model behind an OpenAI-compatible ``/chat/completions``: who is asked, how, and what it said.
 
 Those who ask differ in the question and in what they make of the answer; this is what they share. Time limits
-and retries are those of the embedders (:mod:`memorata.embed.exchange`).
+and retries are those of the embedders (:mod:`memorata.embed.http_client`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from typing import Any, Final
 
-from memorata.embed.exchange import Patience, authorised, checked_address, post_json
+from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json
 from memorata.model import checks
 from memorata.model.errors import ServiceAnswerInvalid, shown
 
@@ -29,13 +29,13 @@ class ChatService:
         Where ``/chat/completions`` follows, usually ending in ``/v1``.
     api_key
         Sent as a bearer token when given.
-    patience
+    retry
         Time limits and retries.
     """
 
-    def __init__(self, model: str, address: str, api_key: str | None, patience: Patience | None) -> None:
+    def __init__(self, model: str, address: str, api_key: str | None, retry: RetryPolicy | None) -> None:
         self.model = checks.text("model", model)
-        self.patience = patience or Patience()
+        self.retry = retry or RetryPolicy()
         self._address = checked_address("address", address) + "/chat/completions"
         self._headers = authorised(api_key)
 
@@ -62,7 +62,7 @@ class ChatService:
             **options,
             "messages": [{"role": "system", "content": prompt}, {"role": "user", "content": said}],
         }
-        return post_json(self._address, body, self._headers, self.patience)
+        return post_json(self._address, body, self._headers, self.retry)
 
 
 def said_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from memorata.embed.exchange import Patience
+from memorata.embed.http_client import RetryPolicy
 from memorata.engine.chat_service import ChatService, message
 from memorata.model.errors import ServiceAnswerInvalid, shown
 from memorata.model.memory import Memory
@@ -35,14 +35,14 @@ class ChatWriter:
         Where ``/chat/completions`` follows, usually ending in ``/v1``.
     api_key
         Sent as a bearer token when given.
-    patience
+    retry
         Time limits and retries.
     """
 
     def __init__(
-        self, model: str, address: str, *, api_key: str | None = None, patience: Patience | None = None
+        self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None
     ) -> None:
-        self._service = ChatService(model, address, api_key, patience)
+        self._service = ChatService(model, address, api_key, retry)
 
     @property
     def name(self) -> str:

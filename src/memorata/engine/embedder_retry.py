@@ -1,8 +1,8 @@
 """The embedder that a store is opened with, while it cannot be had: who looks for it again, and when.
 
 A service is away, or a model is not installed yet. The memory answers by words, and says so; a recall looks
-for the embedder again now and then, less and less often (:mod:`memorata.embed.breaker`), and so it comes
-back by itself. Nothing runs in the background, and no recall waits for longer than a question may.
+for the embedder again now and then, less and less often (:mod:`memorata.embed.circuit_breaker`), and so it
+comes back by itself. Nothing runs in the background, and no recall waits for longer than a question may.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.embed.breaker import Breaker
+from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.port import Embedder
 from memorata.engine.meaning import Meaning
 from memorata.model.errors import EmbedderError, MemorataError, ServiceUnreachable
@@ -43,9 +43,9 @@ class Absent:
         When to look again; None for the usual pauses.
     """
 
-    def __init__(self, find: Callable[[], Measure], why: str, breaker: Breaker | None = None) -> None:
+    def __init__(self, find: Callable[[], Measure], why: str, breaker: CircuitBreaker | None = None) -> None:
         self._find = find
-        self._breaker = Breaker() if breaker is None else breaker
+        self._breaker = CircuitBreaker() if breaker is None else breaker
         self._breaker.failed(why)
         self.why = why
 

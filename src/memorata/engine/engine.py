@@ -14,8 +14,7 @@ from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from memorata.embed.port import Embedder
-from memorata.embed.reranker import Reranker
+from memorata.embed.port import Embedder, Reranker
 from memorata.engine.drafts import Drafts
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.embedder_retry import Absent, CurrentEmbedder

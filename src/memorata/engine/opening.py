@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memorata.embed.folder import models_folder
-from memorata.embed.port import Embedder
-from memorata.embed.reranker import Reranker
-from memorata.embed.source import is_service, origin_of, source_of
-from memorata.embed.trust import user_trust
+from memorata.embed.port import Embedder, Reranker
+from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.embedder_retry import AWAY, Absent, Measure
@@ -97,7 +95,7 @@ def open(
         it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
     reranker
         What reads the best candidates again, for recipes that ask for it: a name (see
-        :mod:`memorata.embed.select_reranker`), a re-ranker, or None.
+        :mod:`memorata.embed.select`), a re-ranker, or None.
     namespace
         Whose memory, where a call does not say.
     recipe
@@ -424,7 +422,7 @@ def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Rer
     if wanted is None:
         return None
     if isinstance(wanted, str):
-        from memorata.embed.select_reranker import open_reranker
+        from memorata.embed.select import open_reranker
 
         return open_reranker(wanted, resources or _usual_resources())
     if not isinstance(wanted, Reranker):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.embed.reranker import Reranker
+from memorata.embed.port import Reranker
 from memorata.engine.budget import within_budget
 from memorata.engine.candidates import blends_two
 from memorata.engine.life import USUAL, Life

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from memorata import _legacy_names
-from memorata.embed.breaker import LONGEST_QUESTION, QUESTION_SECONDS
+from memorata.embed.circuit_breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from memorata.embed.folder import data_folder, models_folder
 from memorata.embed.hub import hub_cache
-from memorata.embed.source import origin_of
-from memorata.embed.trust import user_trust
+from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.config_file import (
     CONFIG_VARIABLE,

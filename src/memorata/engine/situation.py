@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.embed.port import Vectors
-from memorata.embed.reranker import Reranker
+from memorata.embed.port import Reranker, Vectors
 from memorata.engine.life import USUAL, Life
 from memorata.engine.words import Question
 from memorata.model.checks import FloatArray

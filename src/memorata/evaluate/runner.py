@@ -20,8 +20,7 @@ from typing import Final
 import memorata
 from memorata._frozen import frozen
 from memorata._version import __version__
-from memorata.embed.port import Embedder
-from memorata.embed.reranker import Reranker
+from memorata.embed.port import Embedder, Reranker
 from memorata.engine import Engine, Recipe
 from memorata.engine import open as open_engine
 from memorata.engine.outcome import Recall

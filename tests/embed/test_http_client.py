@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed import exchange
-from memorata.embed.exchange import Patience, authorised, checked_address, post_json
+from memorata.embed import http_client
+from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json
 from memorata.model.errors import (
     EmbeddingServiceError,
     InvalidArgument,
@@ -27,18 +27,18 @@ from memorata.model.errors import (
 
 
 class Waiting:
-    """A patience that notes its pauses instead of sleeping."""
+    """A retry that notes its pauses instead of sleeping."""
 
     def __init__(self, **settings: Any) -> None:
         self.pauses: list[float] = []
-        self.patience = Patience(
+        self.retry = RetryPolicy(
             **{"first_pause": 1.0, "random": lambda: 1.0, "sleep": self.pauses.append, **settings}
         )
 
 
 def test_an_answer_is_decoded(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply({"ok": [1, 2]}))
-    assert post_json(service.address + "/x?y=1", {"a": "ä"}, {"X-Key": "k"}, Patience()) == {"ok": [1, 2]}
+    assert post_json(service.address + "/x?y=1", {"a": "ä"}, {"X-Key": "k"}, RetryPolicy()) == {"ok": [1, 2]}
     assert service.asked == [{"a": "ä"}]
     assert service.paths == ["/x?y=1"]
     assert service.headers[0]["X-Key"] == "k"
@@ -58,16 +58,16 @@ def test_no_socket_stays_open(
 
     monkeypatch.setattr(http.client.HTTPConnection, "response_class", Kept)
     service.says(reply({"ok": 1}, headers=headers), reply(status=500, headers=headers), reply({}, cut=True))
-    assert post_json(service.address, {}, {}, Patience()) == {"ok": 1}
+    assert post_json(service.address, {}, {}, RetryPolicy()) == {"ok": 1}
     with pytest.raises(ServiceUnreachable):
-        post_json(service.address, {}, {}, Waiting(attempts=2).patience)
+        post_json(service.address, {}, {}, Waiting(attempts=2).retry)
     assert [answer.isclosed() for answer in answers] == [True] * 3
 
 
 def test_a_service_that_recovers_is_asked_again(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply(status=500), reply(status=503), reply({"ok": True}))
     waiting = Waiting()
-    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": True}
+    assert post_json(service.address, {}, {}, waiting.retry) == {"ok": True}
     assert waiting.pauses == [1.0, 2.0]
 
 
@@ -75,7 +75,7 @@ def test_a_service_that_does_not_recover_is_given_up(service: Any, reply: Callab
     service.says(*[reply(b"on fire", status=500)] * 4)
     waiting = Waiting()
     with pytest.raises(ServiceUnreachable, match=r"500 .*on fire.*gave up after 4 attempts"):
-        post_json(service.address, {}, {}, waiting.patience)
+        post_json(service.address, {}, {}, waiting.retry)
     assert waiting.pauses == [1.0, 2.0, 4.0]
 
 
@@ -83,7 +83,7 @@ def test_the_server_says_when_to_come_back(service: Any, reply: Callable[..., An
     busy = [reply(status=429, headers={"Retry-After": "7"}), reply(status=503, headers={"Retry-After": "0"})]
     service.says(*busy, reply({}))
     waiting = Waiting()
-    post_json(service.address, {}, {}, waiting.patience)
+    post_json(service.address, {}, {}, waiting.retry)
     assert waiting.pauses == [7.0, 0.0]
 
 
@@ -95,7 +95,7 @@ def test_the_server_may_say_it_as_a_date(service: Any, reply: Callable[..., Any]
         reply({}),
     )
     waiting = Waiting(wall_clock=lambda: 1_000_000.0)
-    post_json(service.address, {}, {}, waiting.patience)
+    post_json(service.address, {}, {}, waiting.retry)
     # Twelve seconds from now; a moment ago; and a date nobody can read, for which the usual pause applies.
     assert waiting.pauses == [12.0, 0.0, 4.0]
 
@@ -104,7 +104,7 @@ def test_nobody_waits_an_hour(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply(status=429, headers={"Retry-After": "3600"}))
     waiting = Waiting()
     with pytest.raises(ServiceUnreachable, match="asks to wait 3600 s"):
-        post_json(service.address, {}, {}, waiting.patience)
+        post_json(service.address, {}, {}, waiting.retry)
     assert waiting.pauses == []
 
 
@@ -120,7 +120,7 @@ def test_nobody_waits_an_hour(service: Any, reply: Callable[..., Any]) -> None:
 def test_a_refusal_is_not_repeated(service: Any, reply: Callable[..., Any], status: int, says: str) -> None:
     service.says(reply({"error": "no such thing"}, status=status))
     with pytest.raises(ServiceRefused, match=says) as caught:
-        post_json(service.address, {}, {}, Patience())
+        post_json(service.address, {}, {}, RetryPolicy())
     assert caught.value.status == status
     assert "no such thing" in str(caught.value)
     assert len(service.asked) == 1
@@ -136,7 +136,7 @@ def test_a_redirect_is_not_followed_and_says_where_it_leads(
 ) -> None:
     service.says(reply(b"moved", status=status, headers={"Location": location}))
     with pytest.raises(ServiceRefused) as caught:
-        post_json(service.address + "/v1/e", {}, {}, Waiting().patience)
+        post_json(service.address + "/v1/e", {}, {}, Waiting().retry)
     there = points_to.format(address=service.address)
     assert f"and points to '{there}'; give that address, if it is right" in str(caught.value)
     assert (caught.value.status, len(service.asked)) == (status, 1)
@@ -150,27 +150,27 @@ def test_where_nothing_leads_is_a_refusal_like_any_other(
 ) -> None:
     service.says(reply(b"moved", status=status, headers=headers))
     with pytest.raises(ServiceRefused, match=f"answered {status} "):
-        post_json(service.address, {}, {}, Waiting().patience)
+        post_json(service.address, {}, {}, Waiting().retry)
 
 
 def test_a_slow_service_is_not_waited_for(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply({}, delay=0.5), reply({"ok": 1}))
     waiting = Waiting(timeout=0.1)
-    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": 1}
+    assert post_json(service.address, {}, {}, waiting.retry) == {"ok": 1}
     assert len(waiting.pauses) == 1
 
 
 def test_a_dripping_service_is_stopped_too(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply(b'{"slow": "answer"}', drip=0.05))
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
-        post_json(service.address, {}, {}, Waiting(timeout=0.2, attempts=1).patience)
+        post_json(service.address, {}, {}, Waiting(timeout=0.2, attempts=1).retry)
 
 
 def test_all_attempts_together_have_an_end(service: Any, reply: Callable[..., Any]) -> None:
     service.says(*[reply({}, delay=5)] * 4)
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s; gave up after 1 attempt$"):
-        post_json(service.address, {}, {}, Patience(total=0.3))
+        post_json(service.address, {}, {}, RetryPolicy(total=0.3))
     assert monotonic() - began < 3
     assert len(service.asked) == 1
 
@@ -179,7 +179,7 @@ def test_nobody_pauses_for_longer_than_there_is_time(service: Any, reply: Callab
     service.says(reply(status=429, headers={"Retry-After": "7"}))
     waiting = Waiting(total=5.0)
     with pytest.raises(ServiceUnreachable, match=r"429 .* gave up after 1 attempt$"):
-        post_json(service.address, {}, {}, waiting.patience)
+        post_json(service.address, {}, {}, waiting.retry)
     assert waiting.pauses == []
 
 
@@ -192,9 +192,9 @@ def test_a_pause_that_took_too_long_leaves_no_time_and_breaks_nothing(
     def overslept(seconds: float) -> None:
         now[0] += 100.0
 
-    patience = Patience(total=5.0, clock=lambda: now[0], sleep=overslept)
+    retry = RetryPolicy(total=5.0, clock=lambda: now[0], sleep=overslept)
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.001 s; gave up after 2 attempts"):
-        post_json(service.address, {}, {}, patience)
+        post_json(service.address, {}, {}, retry)
 
 
 def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
@@ -219,7 +219,7 @@ def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
     listening, address = raw_service(*letters, pause=0.05)
     began = monotonic()
     with listening, pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
-        post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).patience)
+        post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).retry)
     assert monotonic() - began < 3
 
 
@@ -242,26 +242,26 @@ def test_a_host_of_many_silent_addresses_takes_no_longer_than_one(
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", place) for place in places]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: found)
         began = monotonic()
-        patience = Waiting(timeout=0.8, attempts=1).patience
+        retry = Waiting(timeout=0.8, attempts=1).retry
         if answers:
-            assert post_json("http://many.example", {}, {}, patience) == {"ok": 1}
+            assert post_json("http://many.example", {}, {}, retry) == {"ok": 1}
         else:
             with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.8 s"):
-                post_json("http://many.example", {}, {}, patience)
+                post_json("http://many.example", {}, {}, retry)
         assert monotonic() - began < 2
 
 
 def test_a_host_without_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: [])
     with pytest.raises(ServiceUnreachable, match=r"nowhere\.example has no address"):
-        post_json("http://nowhere.example", {}, {}, Waiting(attempts=1).patience)
+        post_json("http://nowhere.example", {}, {}, Waiting(attempts=1).retry)
 
 
 def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "_MOST", 1_000)
+    monkeypatch.setattr(http_client, "_MOST", 1_000)
     listening, address = raw_service(b"HTTP/1.1 200 OK\r\n\r\n", b"1" * 100_000)
     with listening, pytest.raises(ServiceAnswerInvalid, match="more than 1,000 bytes"):
-        post_json(address, {}, {}, Waiting(attempts=1).patience)
+        post_json(address, {}, {}, Waiting(attempts=1).retry)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_a_date_that_no_calendar_has_is_passed_over(
 ) -> None:
     service.says(reply(status=429, headers={"Retry-After": date}), reply({"ok": 1}))
     waiting = Waiting()
-    assert post_json(service.address, {}, {}, waiting.patience) == {"ok": 1}
+    assert post_json(service.address, {}, {}, waiting.retry) == {"ok": 1}
     assert waiting.pauses == [1.0]
 
 
@@ -282,7 +282,7 @@ def test_a_key_that_the_service_repeats_is_not_shown(
 ) -> None:
     service.says(reply(b"<p>Unknown key: sk-secret</p>", status=status))
     with pytest.raises(EmbeddingServiceError, match=r"Unknown key: \*\*\*") as raised:
-        post_json(service.address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+        post_json(service.address, {}, authorised("sk-secret"), Waiting(attempts=1).retry)
     assert "secret" not in str(raised.value)
 
 
@@ -294,7 +294,7 @@ def test_a_date_without_a_zone_is_that_of_http(
     try:
         service.says(reply(status=503, headers={"Retry-After": "Mon Jan 12 13:46:52 1970"}), reply({}))
         waiting = Waiting(wall_clock=lambda: 1_000_000.0)
-        post_json(service.address, {}, {}, waiting.patience)
+        post_json(service.address, {}, {}, waiting.retry)
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -305,7 +305,7 @@ def test_a_length_of_thousands_of_digits_is_never_reached() -> None:
     length = b"Content-Length: " + b"9" * 5_000
     listening, address = raw_service(b"HTTP/1.1 200 OK\r\n" + length + b"\r\n\r\n{}")
     with listening, pytest.raises(ServiceUnreachable, match="could not be read"):
-        post_json(address, {}, {}, Waiting(attempts=1).patience)
+        post_json(address, {}, {}, Waiting(attempts=1).retry)
 
 
 @pytest.mark.parametrize("status", [b"401", b"503"])
@@ -313,7 +313,7 @@ def test_a_reason_is_short_and_plain_and_keeps_the_key(status: bytes) -> None:
     reason = b"\x1b[31mNo such key: sk-secret" + b"!" * 10_000
     listening, address = raw_service(b"HTTP/1.1 " + status + b" " + reason + b"\r\n\r\n")
     with listening, pytest.raises(EmbeddingServiceError) as caught:
-        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).retry)
     said = str(caught.value)
     assert "No such key: ***" in said
     assert len(said) < 400
@@ -326,7 +326,7 @@ def test_what_is_no_http_at_all_is_shown_short_and_plain() -> None:
         listening,
         pytest.raises(ServiceUnreachable, match=r"BadStatusLine: .*No such key: \*\*\*") as caught,
     ):
-        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).patience)
+        post_json(address, {}, authorised("sk-secret"), Waiting(attempts=1).retry)
     assert len(str(caught.value)) < 300
     assert str(caught.value).isprintable()
 
@@ -336,18 +336,18 @@ def test_a_key_that_stands_where_a_redirect_leads_is_not_shown(
 ) -> None:
     service.says(reply(status=302, headers={"Location": "/login?key=sk-secret"}))
     with pytest.raises(ServiceRefused, match=r"points to .*/login\?key=\*\*\*") as caught:
-        post_json(service.address, {}, authorised("sk-secret"), Waiting().patience)
+        post_json(service.address, {}, authorised("sk-secret"), Waiting().retry)
     assert "secret" not in str(caught.value)
 
 
 def test_a_failure_tells_whether_there_was_an_answer(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply(status=500), reply(status=503))
     with pytest.raises(ServiceUnreachable) as caught:
-        post_json(service.address, {}, {}, Waiting(attempts=2).patience)
+        post_json(service.address, {}, {}, Waiting(attempts=2).retry)
     assert caught.value.status == 503
     assert pickle.loads(pickle.dumps(caught.value)).status == 503
     with pytest.raises(ServiceUnreachable) as caught:
-        post_json("http://127.0.0.1:1", {}, {}, Waiting(attempts=1).patience)
+        post_json("http://127.0.0.1:1", {}, {}, Waiting(attempts=1).retry)
     assert caught.value.status is None
 
 
@@ -358,14 +358,14 @@ def test_digits_that_are_no_numbers_are_passed_over(header: bytes) -> None:
     with listening:
         if header.startswith(b"Retry"):
             with pytest.raises(ServiceUnreachable, match="429 Later"):
-                post_json(address, {}, {}, Waiting(attempts=1).patience)
+                post_json(address, {}, {}, Waiting(attempts=1).retry)
         else:
-            assert post_json(address, {}, {}, Waiting(attempts=1).patience) == {}
+            assert post_json(address, {}, {}, Waiting(attempts=1).retry) == {}
 
 
 def test_an_answer_that_breaks_off_is_asked_for_again(service: Any, reply: Callable[..., Any]) -> None:
     service.says(reply({"long": "answer"}, cut=True), reply({"ok": 1}))
-    assert post_json(service.address, {}, {}, Waiting().patience) == {"ok": 1}
+    assert post_json(service.address, {}, {}, Waiting().retry) == {"ok": 1}
 
 
 def test_a_connection_refused_asks_whether_the_service_runs() -> None:
@@ -374,7 +374,7 @@ def test_a_connection_refused_asks_whether_the_service_runs() -> None:
         port = free.getsockname()[1]
     waiting = Waiting(attempts=2)
     with pytest.raises(ServiceUnreachable, match="refused the connection: is the service running"):
-        post_json(f"http://127.0.0.1:{port}", {}, {}, waiting.patience)
+        post_json(f"http://127.0.0.1:{port}", {}, {}, waiting.retry)
     assert waiting.pauses == [1.0]
 
 
@@ -391,7 +391,7 @@ def test_a_connection_refused_asks_whether_the_service_runs() -> None:
 def test_what_is_not_json_is_shown(service: Any, reply: Callable[..., Any], body: bytes, says: str) -> None:
     service.says(reply(body))
     with pytest.raises(ServiceAnswerInvalid, match=says):
-        post_json(service.address, {}, {}, Patience())
+        post_json(service.address, {}, {}, RetryPolicy())
 
 
 def test_what_is_compressed_though_nobody_asked_for_it_is_said(
@@ -399,19 +399,19 @@ def test_what_is_compressed_though_nobody_asked_for_it_is_said(
 ) -> None:
     service.says(reply(gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"}))
     with pytest.raises(ServiceAnswerInvalid, match="something compressed, which was not asked for"):
-        post_json(service.address, {}, {}, Patience())
+        post_json(service.address, {}, {}, RetryPolicy())
     assert service.headers[0]["Accept-Encoding"] == "identity"
 
 
 @given(st.integers(0, 50), st.floats(0, 1))
 def test_a_pause_is_between_half_and_all_of_its_bound(attempt: int, chance: float) -> None:
     bound = min(30.0, 0.5 * 2**attempt)
-    assert bound / 2 <= Patience(random=lambda: chance).pause(attempt, None) <= bound
+    assert bound / 2 <= RetryPolicy(random=lambda: chance).pause(attempt, None) <= bound
 
 
 def test_clients_that_failed_together_do_not_return_together() -> None:
-    assert Patience().pause(0, None) != Patience().pause(0, None)
-    seeded = [Patience(random=random.Random(7).random).pause(0, None) for _ in range(2)]
+    assert RetryPolicy().pause(0, None) != RetryPolicy().pause(0, None)
+    seeded = [RetryPolicy(random=random.Random(7).random).pause(0, None) for _ in range(2)]
     assert seeded[0] == seeded[1]
 
 
@@ -420,7 +420,7 @@ def test_clients_that_failed_together_do_not_return_together() -> None:
 )
 def test_patience_is_positive(settings: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
-        Patience(**settings)
+        RetryPolicy(**settings)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ long for a service all the same is cut smaller, until it fits. A blank text, whi
 zero vector.
 
 Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
-that does not answer is left alone for a while (:mod:`memorata.embed.breaker`): by questions, and, if it was
-a document that waited in vain for all its minutes, by documents too.
+that does not answer is left alone for a while (:mod:`memorata.embed.circuit_breaker`): by questions, and, if
+it was a document that waited in vain for all its minutes, by documents too.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from memorata.embed.breaker import QUESTION_SECONDS, Breaker, checked_seconds
-from memorata.embed.exchange import Patience, authorised, checked_address, post_json, without_key
+from memorata.embed.circuit_breaker import QUESTION_SECONDS, CircuitBreaker, checked_seconds
+from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json, without_key
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.texts import checked_text, checked_texts
+from memorata.embed.tokens import character_passages, checked_text, checked_texts
 from memorata.embed.vectors import unit_means, unit_rows
-from memorata.embed.windows import character_passages
 from memorata.model.checks import matrix, whole, within, writable
 from memorata.model.errors import (
     DimensionMismatch,
@@ -73,7 +72,7 @@ class ServiceEmbedder(ABC):
         The most texts of one request.
     passage_characters
         The most characters of one text of a request.
-    patience
+    retry
         Time limits and retries; those of documents.
     question_seconds
         How long a question waits for its vector, whatever it takes: connecting, a second attempt, a pause.
@@ -93,7 +92,7 @@ class ServiceEmbedder(ABC):
         similarity_threshold: float = 0.0,
         batch: int = 64,
         passage_characters: int = PASSAGE_CHARACTERS,
-        patience: Patience | None = None,
+        retry: RetryPolicy | None = None,
         question_seconds: float = QUESTION_SECONDS,
     ) -> None:
         self._model = writable("model", model)
@@ -106,15 +105,15 @@ class ServiceEmbedder(ABC):
         self._threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
-        self._patience = patience or Patience()
-        self._question = _question_patience(self._patience, question_seconds)
-        self._breaker = Breaker(clock=self._patience.clock)
-        self._writing = Breaker(clock=self._patience.clock, silence_only=True)
+        self._patience = retry or RetryPolicy()
+        self._question = _question_retry(self._patience, question_seconds)
+        self._breaker = CircuitBreaker(clock=self._patience.clock)
+        self._writing = CircuitBreaker(clock=self._patience.clock, silence_only=True)
         self._apart = False
         self._lock = threading.Lock()
 
     @abstractmethod
-    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - vectors, if all is well
+    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - vectors, if all is well
         """Send one request and return what should be a list of vectors, in the order of the texts."""
 
     def prompted(self, prompts: Prompts) -> Self:
@@ -210,7 +209,7 @@ class ServiceEmbedder(ABC):
         rows = self._rows(self._prompts.document, flat, self._patience, anyway=True)
         return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
 
-    def _rows(self, prompt: str, passages: list[str], patience: Patience, *, anyway: bool = False) -> Vectors:
+    def _rows(self, prompt: str, passages: list[str], retry: RetryPolicy, *, anyway: bool = False) -> Vectors:
         """Return the vectors of passages, asking for those that say something."""
         spoken = [index for index, passage in enumerate(passages) if passage.strip()]
         if not spoken and self._dimension is not None:
@@ -218,7 +217,7 @@ class ServiceEmbedder(ABC):
         texts = [passages[index] for index in spoken] or [_ANY]
 
         def asked() -> Vectors:
-            return self._breaker.ask(lambda: self._batched(prompt, texts, patience), anyway=anyway)
+            return self._breaker.ask(lambda: self._batched(prompt, texts, retry), anyway=anyway)
 
         if anyway:
             found = self._writing.ask(asked)
@@ -229,19 +228,19 @@ class ServiceEmbedder(ABC):
         rows[spoken] = found[: len(spoken)]
         return rows
 
-    def _batched(self, prompt: str, passages: list[str], patience: Patience) -> Vectors:
+    def _batched(self, prompt: str, passages: list[str], retry: RetryPolicy) -> Vectors:
         # However many requests a question takes, it waits once.
-        until = math.inf if patience.total is None else patience.clock() + patience.total
+        until = math.inf if retry.total is None else retry.clock() + retry.total
         starts = range(0, len(passages), self._batch)
         return np.concatenate(
-            [self._fitting(prompt, passages[at : at + self._batch], patience, until) for at in starts]
+            [self._fitting(prompt, passages[at : at + self._batch], retry, until) for at in starts]
         )
 
-    def _fitting(self, prompt: str, passages: list[str], patience: Patience, until: float) -> Vectors:
+    def _fitting(self, prompt: str, passages: list[str], retry: RetryPolicy, until: float) -> Vectors:
         """Return the vectors of passages, cut smaller where they are longer than the service reads."""
-        left = patience
+        left = retry
         if until < math.inf:
-            left = replace(patience, total=max(_LEAST, until - patience.clock()))
+            left = replace(retry, total=max(_LEAST, until - retry.clock()))
         try:
             return self._vectors([prompt + passage for passage in passages], left)
         except ServiceRefused as error:
@@ -250,15 +249,15 @@ class ServiceEmbedder(ABC):
         if len(passages) > 1:
             half = len(passages) // 2
             both = (passages[:half], passages[half:])
-            return np.concatenate([self._fitting(prompt, each, patience, until) for each in both])
+            return np.concatenate([self._fitting(prompt, each, retry, until) for each in both])
         size = len(passages[0]) // 2 + 1
         # The mean speaks for all of it, as that of its passages does for a whole text.
         parts = character_passages(passages[0], size, int(size * OVERLAP))
-        rows = self._fitting(prompt, [part for part in parts if part.strip()], patience, until)
+        rows = self._fitting(prompt, [part for part in parts if part.strip()], retry, until)
         return unit_means([rows], rows.shape[1])
 
-    def _vectors(self, texts: list[str], patience: Patience) -> Vectors:
-        found = self._ask(texts, patience)
+    def _vectors(self, texts: list[str], retry: RetryPolicy) -> Vectors:
+        found = self._ask(texts, retry)
         if not isinstance(found, list) or len(found) != len(texts):
             count = len(found) if isinstance(found, list) else shown(found)
             raise ServiceAnswerInvalid(f"{self._address} gave {count} vectors for {len(texts)} texts")
@@ -283,8 +282,8 @@ class ServiceEmbedder(ABC):
             )
             raise DimensionMismatch(self.name, known, dimension, advice)
 
-    def _post(self, path: str, body: Mapping[str, object], patience: Patience) -> Any:  # noqa: ANN401 - an answer
-        answer = post_json(self._address + path, body, self._headers, patience)
+    def _post(self, path: str, body: Mapping[str, object], retry: RetryPolicy) -> Any:  # noqa: ANN401 - an answer
+        answer = post_json(self._address + path, body, self._headers, retry)
         if not isinstance(answer, dict):
             raise ServiceAnswerInvalid(
                 f"{self._address} answered with {self._quoted(answer)}, not with a JSON object"
@@ -295,8 +294,8 @@ class ServiceEmbedder(ABC):
         return shown(without_key(str(answer), self._headers))
 
 
-def _question_patience(given: Patience, seconds: float) -> Patience:
-    """Return the patience of a question: another attempt follows soon, if there is time for it."""
+def _question_retry(given: RetryPolicy, seconds: float) -> RetryPolicy:
+    """Return the retry of a question: another attempt follows soon, if there is time for it."""
     total = checked_seconds("question_seconds", seconds)
     pause = min(given.first_pause, _SOON)
     return replace(given, attempts=min(given.attempts, _ATTEMPTS), first_pause=pause, total=total)
@@ -310,9 +309,9 @@ class OpenAIEmbedder(ServiceEmbedder):
 
     kind = "openai"
 
-    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
         body = {"model": self._model, "input": texts, "encoding_format": "float"}
-        answer = self._post("/embeddings", body, patience)
+        answer = self._post("/embeddings", body, retry)
         data = answer.get("data")
         try:
             # The specification numbers the vectors, and servers exist that send them as they are finished.
@@ -332,7 +331,7 @@ class OllamaEmbedder(ServiceEmbedder):
 
     kind = "ollama"
 
-    def _ask(self, texts: list[str], patience: Patience) -> Any:  # noqa: ANN401 - checked by the caller
+    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
         body = {"model": self._model, "input": texts, "truncate": False}
-        answer = self._post("/api/embed", body, patience)
+        answer = self._post("/api/embed", body, retry)
         return answer.get("embeddings")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from memorata.embed.breaker import Breaker
+from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.model.errors import EmbedderError, InvalidArgument, ServiceRefused, ServiceUnreachable
 
 
@@ -42,13 +42,13 @@ def service() -> Service:
 
 def test_what_answers_is_asked_each_time(clock: Clock, service: Service) -> None:
     service.fails = None
-    breaker = Breaker(clock=clock)
+    breaker = CircuitBreaker(clock=clock)
     assert [breaker.ask(service) for _ in range(3)] == ["here"] * 3
     assert service.asked == 3
 
 
 def test_after_a_failure_nobody_asks_for_a_while(clock: Clock, service: Service) -> None:
-    breaker = Breaker(first_pause=5.0, clock=clock)
+    breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
         breaker.ask(service)
     clock.now += 1.5
@@ -62,7 +62,7 @@ def test_after_a_failure_nobody_asks_for_a_while(clock: Clock, service: Service)
 
 
 def test_the_pause_doubles_up_to_a_bound_and_ends_with_an_answer(clock: Clock, service: Service) -> None:
-    breaker = Breaker(first_pause=5.0, longest_pause=60.0, clock=clock)
+    breaker = CircuitBreaker(first_pause=5.0, longest_pause=60.0, clock=clock)
     for pause in (5.0, 10.0, 20.0, 40.0, 60.0, 60.0):
         with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
             breaker.ask(service)
@@ -80,7 +80,7 @@ def test_the_pause_doubles_up_to_a_bound_and_ends_with_an_answer(clock: Clock, s
 
 
 def test_who_would_rather_wait_asks_anyway_and_tells_the_others(clock: Clock, service: Service) -> None:
-    breaker = Breaker(clock=clock)
+    breaker = CircuitBreaker(clock=clock)
     for _ in range(2):
         with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
             breaker.ask(service, anyway=True)
@@ -93,7 +93,7 @@ def test_who_would_rather_wait_asks_anyway_and_tells_the_others(clock: Clock, se
 
 @pytest.mark.parametrize("said", [ServiceRefused("no", 401), EmbedderError("odd")])
 def test_what_refuses_is_there(clock: Clock, service: Service, said: Exception) -> None:
-    breaker = Breaker(clock=clock)
+    breaker = CircuitBreaker(clock=clock)
     service.fails = said
     for _ in range(2):
         with pytest.raises(type(said)):
@@ -104,7 +104,7 @@ def test_what_refuses_is_there(clock: Clock, service: Service, said: Exception) 
 def test_one_that_minds_silence_alone_goes_on_asking_who_answers_with_an_error(
     clock: Clock, service: Service
 ) -> None:
-    breaker = Breaker(clock=clock, silence_only=True)
+    breaker = CircuitBreaker(clock=clock, silence_only=True)
     service.fails = ServiceUnreachable("on fire", 503)
     for _ in range(2):
         with pytest.raises(ServiceUnreachable, match=r"^on fire$"):
@@ -120,7 +120,7 @@ def test_one_that_minds_silence_alone_goes_on_asking_who_answers_with_an_error(
 
 
 def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
-    breaker = Breaker(first_pause=5.0, clock=clock)
+    breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     everyone, began, go = 8, [Event() for _ in range(8)], Event()
 
     def away(number: int) -> Callable[[], None]:
@@ -147,7 +147,7 @@ def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
 
 
 def test_one_asks_after_the_pause_and_the_others_do_not_wait_for_it(clock: Clock, service: Service) -> None:
-    breaker = Breaker(first_pause=5.0, clock=clock)
+    breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable):
         breaker.ask(service)
     clock.now += 5.0
@@ -170,7 +170,7 @@ def test_one_asks_after_the_pause_and_the_others_do_not_wait_for_it(clock: Clock
 
 
 def test_one_who_never_tells_blocks_nobody_for_good(clock: Clock, service: Service) -> None:
-    breaker = Breaker(first_pause=5.0, clock=clock)
+    breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable):
         breaker.ask(service)
     clock.now += 5.0
@@ -190,4 +190,4 @@ def test_one_who_never_tells_blocks_nobody_for_good(clock: Clock, service: Servi
 @pytest.mark.parametrize("wrong", [{"first_pause": -1}, {"longest_pause": float("nan")}])
 def test_pauses_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(InvalidArgument):
-        Breaker(**wrong)
+        CircuitBreaker(**wrong)

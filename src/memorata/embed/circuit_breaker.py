@@ -28,7 +28,7 @@ LONGEST_PAUSE: Final = 60.0
 _Answer = TypeVar("_Answer")
 
 
-class Breaker:
+class CircuitBreaker:
     """Whether a service may be asked just now.
 
     Parameters
@@ -44,7 +44,7 @@ class Breaker:
     --------
     >>> def away():
     ...     raise ServiceUnreachable("nobody is there")
-    >>> breaker = Breaker(clock=lambda: 100.0)
+    >>> breaker = CircuitBreaker(clock=lambda: 100.0)
     >>> for _ in range(2):
     ...     try:
     ...         breaker.ask(away)

@@ -61,7 +61,7 @@ _MOST = 1 << 28
 
 
 @frozen
-class Patience:
+class RetryPolicy:
     """How long and how often to try.
 
     Parameters
@@ -104,8 +104,8 @@ class Patience:
 
         Examples
         --------
-        >>> patience = Patience(first_pause=1.0, random=lambda: 1.0)
-        >>> [patience.pause(attempt, None) for attempt in range(3)], patience.pause(0, 7.0)
+        >>> retry = RetryPolicy(first_pause=1.0, random=lambda: 1.0)
+        >>> [retry.pause(attempt, None) for attempt in range(3)], retry.pause(0, 7.0)
         ([1.0, 2.0, 4.0], 7.0)
         """
         if retry_after is not None:
@@ -122,35 +122,35 @@ class _PassingError(Exception):
         super().__init__(message)
 
 
-def post_json(address: str, body: object, headers: Mapping[str, str], patience: Patience) -> Any:  # noqa: ANN401
+def post_json(address: str, body: object, headers: Mapping[str, str], retry: RetryPolicy) -> Any:  # noqa: ANN401
     """Return the decoded JSON answer to a POST of `body`.
 
     Raises
     ------
     ServiceUnreachable
-        Every attempt failed for a passing reason, or the server asked for a longer wait than `patience` has.
+        Every attempt failed for a passing reason, or the server asked for a longer wait than `retry` has.
     ServiceRefused
         The server said no.
     ServiceAnswerInvalid
         The server said yes, and what followed is not JSON.
     """
     payload = json.dumps(body).encode()
-    until = math.inf if patience.total is None else patience.clock() + patience.total
-    for attempt in range(patience.attempts):
+    until = math.inf if retry.total is None else retry.clock() + retry.total
+    for attempt in range(retry.attempts):
         try:
-            left = max(_LEAST, min(patience.timeout, until - patience.clock()))
-            return _attempt(address, payload, headers, patience, left)
+            left = max(_LEAST, min(retry.timeout, until - retry.clock()))
+            return _attempt(address, payload, headers, retry, left)
         except _PassingError as error:
             failure, made = error, attempt + 1
-        wait = patience.pause(attempt, failure.retry_after)
-        if wait > patience.longest_pause:
+        wait = retry.pause(attempt, failure.retry_after)
+        if wait > retry.longest_pause:
             raise ServiceUnreachable(
                 f"{address} {failure}, and asks to wait {wait:g} s; try again later", failure.status
             ) from failure
         # An attempt with no time left for it is none.
-        if made == patience.attempts or patience.clock() + wait >= until:
+        if made == retry.attempts or retry.clock() + wait >= until:
             break
-        patience.sleep(wait)
+        retry.sleep(wait)
     tries = "1 attempt" if made == 1 else f"{made} attempts"
     message = f"{address} {failure}; gave up after {tries}"
     raise ServiceUnreachable(message, failure.status) from failure
@@ -215,21 +215,21 @@ def without_key(text: str, headers: Mapping[str, str]) -> str:
 
 
 def _attempt(
-    address: str, payload: bytes, headers: Mapping[str, str], patience: Patience, seconds: float
+    address: str, payload: bytes, headers: Mapping[str, str], retry: RetryPolicy, seconds: float
 ) -> Any:  # noqa: ANN401 - what the service answered
     parts = urlsplit(address)
     kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
     connection = kind(parts.hostname or "", parts.port, timeout=seconds)
-    deadline = patience.clock() + seconds
+    deadline = retry.clock() + seconds
     plain = connection.response_class
 
     def timely(sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:  # noqa: ANN401
-        within = _Within(sock, lambda: deadline - patience.clock())
+        within = _Within(sock, lambda: deadline - retry.clock())
         return plain(cast(socket.socket, within), *given, **named)
 
     connection.response_class = cast(Any, timely)
     cast(Any, connection)._create_connection = lambda place, *_: _connected(
-        place, lambda: deadline - patience.clock()
+        place, lambda: deadline - retry.clock()
     )
     try:
         target = parts.path + (f"?{parts.query}" if parts.query else "")
@@ -256,7 +256,7 @@ def _attempt(
         raise _PassingError(
             f"answered {_status(answer, headers)}: {_excerpt(content, headers)}",
             answer.status,
-            _retry_after(answer.headers.get("Retry-After"), patience),
+            _retry_after(answer.headers.get("Retry-After"), retry),
         )
     if answer.status != 200:
         elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
@@ -347,7 +347,7 @@ def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
     return content
 
 
-def _retry_after(value: str | None, patience: Patience) -> float | None:
+def _retry_after(value: str | None, retry: RetryPolicy) -> float | None:
     if value is None:
         return None
     if _is_number(value.strip()):
@@ -356,7 +356,7 @@ def _retry_after(value: str | None, patience: Patience) -> float | None:
         date = parsedate_to_datetime(value)
         # One without a zone is in that of HTTP, wherever this runs.
         date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
-        return max(0.0, date.timestamp() - patience.wall_clock())
+        return max(0.0, date.timestamp() - retry.wall_clock())
     except (ValueError, OverflowError):
         # A date nobody can read is as good as none: the usual pause applies.
         return None

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from memorata.embed.conformance import EmbedderConformance
-from memorata.embed.exchange import Patience
-from memorata.embed.http import OllamaEmbedder, OpenAIEmbedder
+from memorata.embed.http_client import RetryPolicy
 from memorata.embed.port import Embedder, Prompts
+from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
 from memorata.model.errors import (
     DimensionMismatch,
     EmbeddingServiceError,
@@ -20,7 +20,7 @@ from memorata.model.errors import (
     ServiceUnreachable,
 )
 
-HASTY = Patience(timeout=5.0, sleep=lambda seconds: None)
+HASTY = RetryPolicy(timeout=5.0, sleep=lambda seconds: None)
 
 
 def vector_of(text: str) -> list[float]:
@@ -39,13 +39,13 @@ def ollama_answer(request: dict[str, Any]) -> object:
 @pytest.fixture
 def openai(service: Any) -> OpenAIEmbedder:
     service.answer = openai_answer
-    return OpenAIEmbedder("m", service.address + "/v1", dimension=3, patience=HASTY)
+    return OpenAIEmbedder("m", service.address + "/v1", dimension=3, retry=HASTY)
 
 
 @pytest.fixture
 def ollama(service: Any) -> OllamaEmbedder:
     service.answer = ollama_answer
-    return OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+    return OllamaEmbedder("m", service.address, dimension=3, retry=HASTY)
 
 
 class TestOpenAIConforms(EmbedderConformance):
@@ -220,7 +220,7 @@ def test_a_key_that_is_repeated_in_an_answer_is_not_shown(
 
 
 def test_failures_keep_their_type(service: Any, reply: Callable[..., Any]) -> None:
-    embedder = OllamaEmbedder("m", service.address, patience=HASTY)
+    embedder = OllamaEmbedder("m", service.address, retry=HASTY)
     service.says(reply({"error": 'model "m" not found, try pulling it first'}, status=404))
     with pytest.raises(ServiceRefused, match="try pulling it first"):
         embedder.embed_query("red")
@@ -243,8 +243,8 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
 ) -> None:
     now = [0.0]
     service.says(reply({}, delay=5))
-    patience = Patience(clock=lambda: monotonic() + now[0])
-    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=patience, question_seconds=0.2)
+    retry = RetryPolicy(clock=lambda: monotonic() + now[0])
+    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=retry, question_seconds=0.2)
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
         embedder.embed_query("red")
@@ -273,7 +273,7 @@ def test_a_question_in_many_requests_waits_once(service: Any, reply: Callable[..
 def test_documents_are_patient_and_tell_questions_that_it_is_back(
     service: Any, reply: Callable[..., Any]
 ) -> None:
-    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=HASTY)
     service.says(*[reply(status=503)] * 3)
     with pytest.raises(ServiceUnreachable, match="gave up after 3 attempts"):
         embedder.embed_query("red")
@@ -288,7 +288,7 @@ def test_documents_are_patient_and_tell_questions_that_it_is_back(
 def test_a_document_that_could_not_be_embedded_spares_the_next_question_the_wait(
     service: Any, reply: Callable[..., Any]
 ) -> None:
-    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=HASTY)
+    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=HASTY)
     service.says(*[reply(status=503)] * 4)
     with pytest.raises(ServiceUnreachable, match="gave up after 4 attempts"):
         embedder.embed_documents(["red"])
@@ -298,8 +298,8 @@ def test_a_document_that_could_not_be_embedded_spares_the_next_question_the_wait
 
 def test_documents_do_not_wait_in_vain_one_after_the_other(service: Any, reply: Callable[..., Any]) -> None:
     now = [0.0]
-    patience = Patience(timeout=0.2, attempts=2, first_pause=0.0, clock=lambda: monotonic() + now[0])
-    embedder = OllamaEmbedder("m", service.address, dimension=3, patience=patience)
+    retry = RetryPolicy(timeout=0.2, attempts=2, first_pause=0.0, clock=lambda: monotonic() + now[0])
+    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=retry)
     service.says(*[reply({}, delay=1)] * 2)
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s; gave up after 2 attempts$"):
         embedder.embed_documents(["red"])
@@ -319,7 +319,7 @@ def test_documents_do_not_wait_in_vain_one_after_the_other(service: Any, reply: 
 
 def test_a_blank_text_says_nothing_about_the_service(service: Any, reply: Callable[..., Any]) -> None:
     prompts = Prompts(query="search_query: ", document="search_document: ")
-    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, patience=HASTY)
+    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, retry=HASTY)
     service.says(*[reply(status=503)] * 3)
     with pytest.raises(ServiceUnreachable):
         embedder.embed_query("red")
@@ -368,7 +368,7 @@ def test_what_is_too_long_for_a_service_is_cut_until_it_fits(
 
     service.answer = answer
     prompts = Prompts(document="passage: ")
-    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, patience=HASTY)
+    embedder = OllamaEmbedder("m", service.address, dimension=3, prompts=prompts, retry=HASTY)
     long = " ".join(f"word{number}" for number in range(30))
     rows = embedder.embed_documents(["red", long, "green"])
     assert np.allclose(rows[[0, 2]], embedder.embed_documents(["red", "green"]), atol=1e-6)

@@ -7,11 +7,11 @@ import pytest
 
 import memorata
 from memorata.embed.builtin import BuiltinEmbedder
-from memorata.embed.http import OpenAIEmbedder
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Prompts
-from memorata.embed.prompting import PRESETS, parsed, split, with_prompts
+from memorata.embed.prompts import PRESETS, parsed, split, with_prompts
 from memorata.embed.select import choose
+from memorata.embed.services import OpenAIEmbedder
 from memorata.model.errors import EmbedderError
 
 
