@@ -27,9 +27,7 @@ import numpy.typing as npt
 
 import memorata
 from memorata.dedupe import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
-from memorata.engine.duplicate_search import DuplicateSearch
-from memorata.engine.likeness import Likeness
-from memorata.engine.rensa_signer import RensaSigner
+from memorata.engine.duplicates.search import DuplicateSearch, Likeness, RensaSigner
 from memorata.model.memory import Memory
 from memorata.store.port import Floats
 

@@ -20,10 +20,10 @@ OF_OTHER_VERBS = {
     "memorata.dedupe.verification": "remembering",
     "memorata.dedupe.strategies": "finding duplicates",
     "memorata.embed.select": "opening an embedder by its name",
-    "memorata.engine.duplicate_search": "finding duplicates",
-    "memorata.engine.graph_answers": "asking the graph",
-    "memorata.engine.hearing": "remembering",
-    "memorata.engine.summarising": "consolidating",
+    "memorata.engine.duplicates.search": "finding duplicates",
+    "memorata.engine.graph.communities": "asking the graph",
+    "memorata.engine.write.deduplication": "remembering",
+    "memorata.engine.lifecycle.summaries": "consolidating",
     "memorata.service.formats": "importing",
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",
@@ -64,7 +64,7 @@ def test_the_first_recall_of_a_process_loads_nothing_of_the_other_verbs(tmp_path
         memory.remember("Anna drinks green tea", source={"session": "kitchen", "position": 1})
         memory.remember("It rained", source={"session": "kitchen", "position": 2})
     found = loaded(tmp_path / "memories.db")
-    assert "memorata.engine.recalling" in found
+    assert "memorata.engine.recall.recaller" in found
     for module, verb in OF_OTHER_VERBS.items():
         assert module not in found, f"{module} is for {verb}"
     assert not found & ELSEWHERE

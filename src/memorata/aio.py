@@ -13,15 +13,15 @@ from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 from memorata.engine.admin import Admin
-from memorata.engine.duplicates import DuplicateGroups
+from memorata.engine.duplicates.duplicates import DuplicateGroups
 from memorata.engine.engine import Engine
-from memorata.engine.entities import Entities
 from memorata.engine.feedback import FeedbackLog
-from memorata.engine.graph import GraphQueries
+from memorata.engine.graph.entities import Entities
+from memorata.engine.graph.queries import GraphQueries
 from memorata.engine.idempotency import Idempotency
-from memorata.engine.lifecycle import Lifecycle
+from memorata.engine.lifecycle.lifecycle import Lifecycle
 from memorata.engine.opening import open as open_engine
-from memorata.engine.saved_recipes import Recipes
+from memorata.engine.recipes.saved import Recipes
 from memorata.engine.transfer import Transfer
 from memorata.learn.experiments import Experiments
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.cli.arguments import changes, chosen, instant, json_object, ranged, words
-from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.model.errors import InvalidArgument
 
 Run = Callable[..., Any]

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 import memorata
-from memorata.engine.kept_graphs import Graphs
-from memorata.engine.naming import NameBook
-from memorata.engine.situation import Situation
-from memorata.engine.words import read_question, words_of
+from memorata.engine.graph.lookup import Graphs
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.query import read_question
+from memorata.engine.write.names import NameBook
+from memorata.engine.write.terms import words_of
 from memorata.text import RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -4,15 +4,7 @@ from typing import Any
 
 import pytest
 
-from memorata.engine.access import (
-    FRESH_SECONDS,
-    LOCAL,
-    SCOPES,
-    Access,
-    ApiKeys,
-    matches,
-    namespace_pattern,
-)
+from memorata.engine.access import FRESH_SECONDS, LOCAL, SCOPES, Access, ApiKeys, matches, namespace_pattern
 from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
 from memorata.store.sqlite.store import SqliteStore
 

@@ -8,7 +8,7 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.ahead import ahead, embedded_ahead
+from memorata.engine.embedding import ahead, embedded_ahead
 from memorata.engine.engine import Engine
 from memorata.model.errors import EmbedderError, InvalidArgument
 from memorata.store.sqlite.store import SqliteStore

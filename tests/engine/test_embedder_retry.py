@@ -13,7 +13,7 @@ from memorata.embed.install import install
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
 from memorata.embed.trust import source_of, user_trust
-from memorata.engine.embedder_retry import AWAY, Absent, Measure
+from memorata.engine.embedding import AWAY, Absent, Measure
 from memorata.engine.engine import Engine
 from memorata.engine.settings import Settings
 from memorata.model.errors import EmbedderError, InvalidArgument, ModelNotInstalled, StoreUnavailable
@@ -32,7 +32,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr("memorata.engine.embedder_retry.CircuitBreaker", lambda: CircuitBreaker(clock=made))
+    monkeypatch.setattr("memorata.engine.embedding.CircuitBreaker", lambda: CircuitBreaker(clock=made))
     return made
 
 

@@ -8,7 +8,7 @@ import pytest
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.feedback import signal_of
-from memorata.engine.recall_log import Logging
+from memorata.engine.recall.log import Logging
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Signal
 

@@ -9,8 +9,8 @@ from memorata.embed.http_client import RetryPolicy
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
 from memorata.embed.services import OllamaEmbedder
+from memorata.engine.embedding import DIMENSION, Service, settled
 from memorata.engine.engine import Engine
-from memorata.engine.known_services import DIMENSION, Service, settled
 from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
 from memorata.store.sqlite.store import SqliteStore
 

@@ -9,7 +9,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.meaning import Meaning
+from memorata.engine.embedding import Meaning
 from memorata.model import InvalidArgument, Memory
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.store.port import Entry

@@ -10,7 +10,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.reembedding import duration
+from memorata.engine.admin import duration
 from memorata.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
 from memorata.store.view import StoreView
 

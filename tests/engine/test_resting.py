@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memorata.engine.resting import collector_resting
+from memorata.engine.gc_pause import collector_resting
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,8 @@ from time import process_time
 
 import pytest
 
-from memorata.engine.words import read_question, words_of
+from memorata.engine.recall.query import read_question
+from memorata.engine.write.terms import words_of
 from memorata.model import Memory, Source
 from memorata.text import ANALYSERS
 

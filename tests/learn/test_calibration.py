@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memorata.engine import Engine
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.agreement import confident_recall
 from memorata.learn.assignment import Variant
 from memorata.learn.calibration import (

@@ -9,7 +9,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recall_log import Logging
+from memorata.engine.recall.log import Logging
 from memorata.learn.assignment import Variant
 from memorata.learn.experiments import winning_recipe
 from memorata.model.errors import ExperimentNotFound, InvalidArgument

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.calibration import calibrate
 from memorata.learn.gate import METHODS, tune_thresholds
 from memorata.learn.training_set import Pairs

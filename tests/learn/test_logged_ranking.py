@@ -9,7 +9,7 @@ import pytest
 
 from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recall_log import Logging
+from memorata.engine.recall.log import Logging
 from memorata.learn.logged_ranking import (
     REPLAYABLE,
     SEARCHED,

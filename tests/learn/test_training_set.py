@@ -9,7 +9,7 @@ import pytest
 
 from memorata.engine import Engine, Recall
 from memorata.engine.leases import Held, Leases
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.training_set import LabelledQuery, enough, from_feedback, from_labels, relevance
 from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
 from memorata.model.feedback import Feedback, Signal

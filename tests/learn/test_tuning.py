@@ -8,8 +8,8 @@ import pytest
 
 from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recall_log import Logging
-from memorata.engine.recipe import Recipe
+from memorata.engine.recall.log import Logging
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.training_set import LabelledQuery, TrainingSet, from_feedback, from_labels
 from memorata.learn.tuning import (
     grid_of,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.engine.budget import tokens
+from memorata.engine.recall.recaller import tokens
 from memorata.mcp.answers import LEAST_BUDGET, Row, memory_row, plain, told, whole
 from memorata.mcp.delimited import row
 from memorata.model.memory import Memory, Source

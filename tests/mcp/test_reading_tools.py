@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.engine import Engine
-from memorata.engine.budget import tokens
+from memorata.engine.recall.recaller import tokens
 
 Say = Callable[..., str]
 

@@ -18,7 +18,7 @@ from typing import cast
 
 import memorata
 from memorata.embed import LexicalEmbedder
-from memorata.engine import reembedding
+from memorata.engine import admin as reembedding
 from memorata.store import memories as writing
 from memorata.store import segments
 from memorata.store.sqlite.store import SqliteStore

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.engine.graph_answers import FoundPath, PathStep
+from memorata.engine.graph.communities import FoundPath, PathStep
 from memorata.service.jobs import Jobs
 from memorata.web.app import create_pages
 from memorata.web.graphing import drawn

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 import memorata
 from memorata.engine import Engine
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.web.app import create_pages
 
 

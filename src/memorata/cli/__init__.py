@@ -9,7 +9,7 @@ def main() -> None:
     """Run the command line and leave the process with its exit code."""
     try:
         # Imported here, so that Ctrl-C while it loads is as quiet as later.
-        from memorata.engine.resting import collector_resting
+        from memorata.engine.gc_pause import collector_resting
 
         with collector_resting():
             from memorata.cli.app import run

@@ -159,7 +159,7 @@ def changes(
 
     Examples
     --------
-    >>> from memorata.engine.recipe import PARAMETERS
+    >>> from memorata.engine.recipes.recipe import PARAMETERS
     >>> changes(["vector_weight=0.7", "deduplicate=no", "fusion=rrf"], PARAMETERS)
     {'vector_weight': 0.7, 'deduplicate': False, 'fusion': 'rrf'}
     """
@@ -184,7 +184,7 @@ def ranged(parameter: Parameter) -> str:
 
     Examples
     --------
-    >>> from memorata.engine.recipe import PARAMETERS
+    >>> from memorata.engine.recipes.recipe import PARAMETERS
     >>> [ranged(parameter) for parameter in PARAMETERS if parameter.name in ("b", "deduplicate", "coverage")]
     ['0 to 1', 'none, item or leg', 'yes or no']
     """
@@ -197,7 +197,7 @@ def ranged(parameter: Parameter) -> str:
 
 
 def _typed(parameter: Parameter, text: str, option: str) -> object:
-    from memorata.engine.recipe import checked
+    from memorata.engine.recipes.recipe import checked
     from memorata.model.errors import InvalidArgument
 
     option = f"{option} {parameter.name}"

@@ -16,7 +16,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates
+    from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates
     from memorata.store.repeats import Contradiction, Run
 
 _PANEL: Final = "Keep in order"
@@ -136,7 +136,7 @@ def contradictions(
             )
             found = (decided,)
         elif model is not None:
-            from memorata.engine.chat_judge import ChatJudge
+            from memorata.engine.services.chat import ChatJudge
 
             key = session.settings.api_key
             judge = ChatJudge(model, address, api_key=None if key is None else key.get_secret_value())

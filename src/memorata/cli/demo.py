@@ -23,7 +23,7 @@ from memorata.cli.recalling import explanation_tree, hits_table, signals
 from memorata.cli.show_memory import embedder_name, hidden_reasons, memory_table
 from memorata.engine import Engine, Recall
 from memorata.engine import open as open_memory
-from memorata.engine.budget import tokens
+from memorata.engine.recall.recaller import tokens
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.service.codec import memory_arguments

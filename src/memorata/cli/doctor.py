@@ -112,7 +112,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from memorata.embed.folder import installed
     from memorata.embed.select import RECOMMENDED, choose, without_secrets
-    from memorata.engine.known_services import settled
+    from memorata.engine.embedding import settled
     from memorata.engine.opening import choose_recorded
     from memorata.model.errors import MemorataError
 

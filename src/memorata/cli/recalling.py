@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from memorata.engine import Engine, Recall, Recipe
-    from memorata.engine.outcome import SessionHit
+    from memorata.engine.recall.result import SessionHit
     from memorata.learn.agreement import ConfidentRecall
     from memorata.model.explanation import Explanation
     from memorata.model.hit import Hit
@@ -33,14 +33,14 @@ _JOINED: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "
 
 def recipe_names(incomplete: str) -> list[str]:
     """Return the recipes that begin with what was typed, for the shell."""
-    from memorata.engine.recipes import RECIPES
+    from memorata.engine.recipes.shipped import RECIPES
 
     return [name for name in RECIPES if name.startswith(incomplete)]
 
 
 def parameter_names(incomplete: str) -> list[str]:
     """Return the parameters that begin with what was typed, for the shell."""
-    from memorata.engine.recipe import PARAMETERS
+    from memorata.engine.recipes.recipe import PARAMETERS
 
     return [f"{each.name}=" for each in PARAMETERS if each.name.startswith(incomplete)]
 
@@ -159,7 +159,7 @@ def recall(
 
 def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     """Return the recipe of that name, shipped or saved; without one, what a recall uses."""
-    from memorata.engine.recipes import RECIPES
+    from memorata.engine.recipes.shipped import RECIPES
 
     if name is not None and name not in RECIPES:
         own = [each.recipe.name for each in engine.recipes.list()]
@@ -287,7 +287,7 @@ def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
         return f"The budget is too small for the first of {counted(found.omitted, 'hit')}."
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
-    from memorata.engine.words import read_question
+    from memorata.engine.recall.query import read_question
     from memorata.text.queries import has_content
 
     if not read_question(asked, engine.analyser).text:

@@ -17,7 +17,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Recipe
-    from memorata.engine.saved_recipes import SavedRecipe
+    from memorata.engine.recipes.saved import SavedRecipe
 
 Name = Annotated[
     str | None,

@@ -14,7 +14,7 @@ from memorata.cli.progress import progress
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.reembedding import Reembedding
+    from memorata.engine.admin import Reembedding
 
 _SHOWN: Final = 20
 
@@ -74,7 +74,7 @@ def index(session: Session) -> None:
 
 
 def _said(done: Reembedding) -> str:
-    from memorata.engine.reembedding import duration
+    from memorata.engine.admin import duration
 
     if not done.waiting and not done.dropped:
         return "every memory has its vector"

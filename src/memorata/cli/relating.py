@@ -14,7 +14,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.graph_answers import FoundPath, KnownEntity
+    from memorata.engine.graph.communities import FoundPath, KnownEntity
     from memorata.model.entity import Relation
 
 _PANEL: Final = "Who, what, where, when"

@@ -62,7 +62,7 @@ class Session:
     @cached_property
     def settings(self) -> Settings:
         """The settings, with what was given on the command line before everything else."""
-        from memorata.engine.resting import collector_resting
+        from memorata.engine.gc_pause import collector_resting
 
         with collector_resting():
             from memorata.engine.settings import Settings

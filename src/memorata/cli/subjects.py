@@ -13,7 +13,7 @@ from memorata.cli.output import counted, one_line, written
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.entities import About
+    from memorata.engine.graph.entities import About
 
 _PANEL: Final = "Let go"
 

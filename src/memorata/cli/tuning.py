@@ -250,7 +250,7 @@ def _material(
 
 def _savable(name: str) -> None:
     """Refuse a name that nothing could be saved under, before minutes of work."""
-    from memorata.engine.saved_recipes import own_name
+    from memorata.engine.recipes.saved import own_name
 
     own_name("--save", name)
 

@@ -13,9 +13,9 @@ from memorata.cli.output import counted, one_line, visible
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.consolidation import Proposal
-    from memorata.engine.lifecycle import Upkeep
-    from memorata.engine.summarising import Writer
+    from memorata.engine.lifecycle.consolidation import Proposal
+    from memorata.engine.lifecycle.lifecycle import Upkeep
+    from memorata.engine.lifecycle.summaries import Writer
 
 _PANEL: Final = "Keep in order"
 
@@ -122,7 +122,7 @@ def _writer(session: Session, model: str | None, address: str | None) -> Writer 
         raise InvalidArgument("--model", model, "given together with --address")
     if model is None or address is None:
         return None
-    from memorata.engine.chat_writer import ChatWriter
+    from memorata.engine.services.chat import ChatWriter
 
     key = session.settings.api_key
     return ChatWriter(model, address, api_key=None if key is None else key.get_secret_value())

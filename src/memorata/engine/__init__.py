@@ -9,18 +9,18 @@ from memorata._on_demand import on_demand
 if TYPE_CHECKING:
     from memorata.engine.engine import Engine
     from memorata.engine.opening import open
-    from memorata.engine.outcome import Recall, Rejected
-    from memorata.engine.recipe import PARAMETERS, Recipe
-    from memorata.engine.recipes import RECIPES, recipe
+    from memorata.engine.recall.result import Recall, Rejected
+    from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+    from memorata.engine.recipes.shipped import RECIPES, recipe
 
 __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".engine": ("Engine",),
         ".opening": ("open",),
-        ".outcome": ("Recall", "Rejected"),
-        ".recipe": ("PARAMETERS", "Recipe"),
-        ".recipes": ("RECIPES", "recipe"),
+        ".recall.result": ("Recall", "Rejected"),
+        ".recipes.recipe": ("PARAMETERS", "Recipe"),
+        ".recipes.shipped": ("RECIPES", "recipe"),
     },
 )
 

@@ -1,19 +1,330 @@
-"""The facet `admin`: checks, statistics, vectors and indexes, copies of the file, namespaces and API keys."""
+"""The facet `admin`: checks, statistics, vectors and indexes, backups, namespaces and API keys.
+
+A memory whose embedder failed is stored and waits; one that another embedder measured waits as well, for
+vectors of two models are never compared. Both are embedded here in batches, one transaction each, so that a
+process that is killed loses one batch at most and the next one goes on. Searches go on meanwhile: by the
+vectors that are there, and by words for the rest, which they say. A change of embedders is complete when
+nothing waits any more but what cannot be embedded. Then the new one becomes the one that the store is opened
+with, and the vectors of the old one are removed. One worker at a time does this, under a lease.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
 
-from memorata.engine.purge import Purge
-from memorata.engine.reembedding import BATCH, Indexing, Reembedder, Reembedding
+from memorata._frozen import frozen
+from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
+from memorata.engine.leases import Held, Leases
 from memorata.engine.runtime import Runtime
+from memorata.engine.write.purge import Purge
+from memorata.engine.write.terms import embedded_text
+from memorata.model import checks
+from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
+from memorata.model.memory import Memory
+from memorata.store.embedding import Embedded
 from memorata.store.port import Change
 
 if TYPE_CHECKING:
     from memorata.engine.access import ApiKeys
+
+BATCH: Final = 256
+"""How many memories are embedded and written in one transaction."""
+WORK: Final = "reembed"
+"""The kind of work that this is: one worker at a time does it."""
+INDEX: Final = "index"
+"""The kind of work that making indexes is."""
+SETTING: Final = "embedder"
+"""The setting of a store that says which embedder it is opened with."""
+
+_PROBE: Final = "Is all well?"
+_SAMPLE: Final = 16
+_GIVEN_UP: Final = 8
+"""After this many failures in a row it is the embedder that fails, and not the texts."""
+_STUMBLED: Final = frozenset({500, 502})
+"""What a service answers that came to grief, perhaps by one of the texts."""
+_DROPPED: Final = 10_000
+
+
+@frozen
+class NotEmbedded:
+    """A memory that could not be embedded, and why; it goes on waiting."""
+
+    namespace: str
+    memory_id: str
+    reason: str
+
+
+@frozen
+class Reembedding:
+    """What came of giving memories their vectors, or what would.
+
+    Attributes
+    ----------
+    embedder
+        The embedder whose vectors these are.
+    waiting
+        How many memories had no vector of it.
+    others
+        How many memories had vectors of each other embedder.
+    embedded
+        How many got theirs.
+    failed
+        Those that could not be embedded.
+    dropped
+        How many vectors of other embedders were removed.
+    seconds
+        How long it took; for a dry run, how long it would, going by a sample.
+    dry_run
+        Whether nothing was written.
+    """
+
+    embedder: str
+    waiting: int
+    others: Mapping[str, int] = field(default_factory=dict)
+    embedded: int = 0
+    failed: tuple[NotEmbedded, ...] = ()
+    dropped: int = 0
+    seconds: float = 0.0
+    dry_run: bool = False
+
+
+@frozen
+class Indexing:
+    """What came of making indexes.
+
+    Attributes
+    ----------
+    made
+        How many indexes, or parts of one, were made.
+    methods
+        How the store searches now, by ``"vectors"`` and by ``"words"``.
+    seconds
+        How long it took.
+    """
+
+    made: int
+    methods: Mapping[str, str]
+    seconds: float
+
+
+class Reembedder:
+    """Gives memories vectors after they were written, and makes the indexes that large namespaces need."""
+
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, leases: Leases) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._embedding = embedding
+        self._leases = leases
+
+    def embed_pending(
+        self,
+        *,
+        limit: int | None = None,
+        batch: int = BATCH,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Reembedding:
+        """Embed what waits; see :meth:`Admin.embed_pending`."""
+        if limit is not None:
+            checks.whole("limit", limit)
+        checks.whole("batch", batch, 1)
+        name = self._embedding.required().name
+        began = perf_counter()
+        with self._leases.hold(WORK) as held:
+            waiting = self._store.count_waiting()
+            total = waiting if limit is None else min(limit, waiting)
+            tries = _Tries(self._write)
+            for memories in self._waiting(batch, total):
+                # Without a write there would be no sign of life where nothing can be embedded.
+                held.renew()
+                tries.embed(memories)
+                progress(min(total, tries.embedded + len(tries.failed)), total)
+            tries.end()
+            self.index_unless_another_does()
+        failed, seconds = tuple(tries.failed), perf_counter() - began
+        return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
+
+    def reembed(
+        self,
+        *,
+        dry_run: bool = False,
+        keep_old: bool = False,
+        batch: int = BATCH,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> Reembedding:
+        """Change the store's embedder; see :meth:`Admin.reembed`."""
+        checks.flag("keep_old", keep_old)
+        if checks.flag("dry_run", dry_run):
+            return self._estimate()
+        embedder = self._embedding.required()
+        # One that does not give what it promised would leave nothing waiting, and all as it was.
+        self._embedding.meaning().computed([_PROBE])
+        began = perf_counter()
+        with self._leases.hold(WORK):
+            others = self._store.other_vectors()
+            done = self.embed_pending(batch=batch, progress=progress)
+            if (
+                self._embedding.specification is not None
+                and self._store.setting(SETTING) != self._embedding.specification
+            ):
+                self._store.remember_setting(SETTING, self._embedding.specification)
+            if self._embedding.specification is not None and isinstance(embedder, Service):
+                self._store.remember_setting(DIMENSION, str(embedder.dimension))
+            dropped = 0
+            while not keep_old and (gone := self._store.drop_vectors(_DROPPED)):
+                dropped += gone
+            self.index_unless_another_does()
+        return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
+
+    def index(
+        self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
+    ) -> Indexing:
+        """Make the indexes that are missing; see :meth:`Admin.index`."""
+        began, made = perf_counter(), 0
+        if self._embedding.embedder is not None:
+            with self._leases.hold(INDEX) as held:
+                made = self._renew_codes(held, progress)
+        return Indexing(made, self._store.methods(), perf_counter() - began)
+
+    def index_unless_another_does(self) -> int:
+        """Make the indexes that are missing, and return how many; none if another is at it."""
+        try:
+            return self.index().made
+        except WorkUnderWay:
+            return 0
+
+    def _renew_codes(self, held: Held, progress: Callable[[str, int, int], None]) -> int:
+        def told(what: str, done: int, total: int) -> None:
+            # An index may take longer than anybody waits for a worker that says nothing.
+            held.renew()
+            progress(what, done, total)
+
+        made = 0
+        while self._store.renew_codes(told):
+            made += 1
+            held.renew()
+        return made
+
+    def _estimate(self) -> Reembedding:
+        """Return what there is to do, and how long it would take, going by a sample of it."""
+        name = self._embedding.required().name
+        waiting = self._store.count_waiting()
+        texts = [embedded_text(memory) for memory in self._store.waiting(_SAMPLE).memories]
+        seconds = 0.0
+        if texts:
+            meaning = self._embedding.meaning()
+            # The first text may have to wait until a model is loaded; a question does not wait for long where
+            # a service is away.
+            self._embedding.required().embed_query(_PROBE)
+            began = perf_counter()
+            meaning.computed(texts)
+            seconds = (perf_counter() - began) * waiting / len(texts)
+        return Reembedding(name, waiting, self._store.other_vectors(), seconds=seconds, dry_run=True)
+
+    def notes(self) -> list[str]:
+        """Return what a person should know if most of what is here was embedded by another model."""
+        if self._embedding.embedder is None or not (others := self._store.other_vectors()):
+            return []
+        waiting = self._store.count_waiting()
+        if not waiting:
+            return []
+        those = "1 memory has" if waiting == 1 else f"{waiting:,} memories have"
+        before = ", ".join(f"{count:,} of {name}" for name, count in others.items())
+        try:
+            time = f"in about {duration(self._estimate().seconds)}"
+        except (EmbedderError, MissingExtra) as error:
+            time = f"(how long it takes could not be measured: {error})"
+        return [
+            f"{those} no vector of {self._embedding.embedder.name} and can be found by words only until "
+            f"`memorata reembed` is done, {time}; there are vectors of another embedder: {before}"
+        ]
+
+    def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:
+        """Yield what waits, a batch at a time, each memory once whether or not it gets its vector."""
+        cursor: str | None = None
+        left = total
+        while left > 0:
+            page = self._store.waiting(min(batch, left), cursor)
+            if not page.memories:
+                return
+            yield page.memories
+            left -= len(page.memories)
+            cursor = page.cursor
+            if cursor is None:
+                return
+
+    def _write(self, memories: tuple[Memory, ...]) -> int:
+        texts = [embedded_text(memory) for memory in memories]
+        wanted = [(memory.namespace, address(text)) for memory, text in zip(memories, texts, strict=True)]
+        known = cached_vectors(self._store, wanted)
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
+        fresh = dict(zip(new, self._embedding.meaning().computed(list(new.values())), strict=True))
+        given = [
+            Embedded(memory.namespace, memory.id, known[key] if key in known else fresh[key[1]], key[1])
+            for memory, key in zip(memories, wanted, strict=True)
+        ]
+        paths = sorted({memory.namespace for memory in memories})
+        return self._runtime.run(paths, lambda: self._store.put_vectors(given))
+
+
+class _Tries:
+    """Embeds batches; where one fails as a whole, its memories one by one."""
+
+    def __init__(self, write: Callable[[tuple[Memory, ...]], int]) -> None:
+        self._write = write
+        self._in_a_row = 0
+        self._last: EmbedderError | None = None
+        self.embedded = 0
+        self.failed: list[NotEmbedded] = []
+
+    def embed(self, memories: tuple[Memory, ...]) -> None:
+        """Embed a batch, and raise if it is not the texts that make it fail."""
+        try:
+            self.embedded += self._write(memories)
+            self._in_a_row = 0
+        except EmbedderError as error:
+            if _is_away(error):
+                raise
+            for memory in memories:
+                self._embed_one(memory)
+
+    def end(self) -> None:
+        """Raise if nothing at all could be embedded."""
+        if self._last is not None and not self.embedded:
+            raise self._last
+
+    def _embed_one(self, memory: Memory) -> None:
+        try:
+            self.embedded += self._write((memory,))
+            self._in_a_row = 0
+        except EmbedderError as error:
+            self.failed.append(NotEmbedded(memory.namespace, memory.id, str(error)))
+            self._in_a_row, self._last = self._in_a_row + 1, error
+            if self._in_a_row == _GIVEN_UP or _is_away(error):
+                raise
+
+
+def _is_away(error: EmbedderError) -> bool:
+    """Tell whether it is no matter of texts: each of them would wait for the service again, and in vain."""
+    return isinstance(error, ServiceUnreachable) and error.status not in _STUMBLED
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    Examples
+    --------
+    >>> duration(0.2), duration(75), duration(4000), duration(100_000)
+    ('a second', '75 seconds', '67 minutes', '28 hours')
+    """
+    for unit, name in ((3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:.0f} {name}"
+    return "a second" if seconds < 1.5 else f"{seconds:.0f} seconds"
 
 
 class Admin:

@@ -15,24 +15,23 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memorata.embed.port import Embedder, Reranker
-from memorata.engine.drafts import Drafts
-from memorata.engine.duplicate_modes import Duplicates
-from memorata.engine.embedder_retry import Absent, CurrentEmbedder
+from memorata.engine.admin import Reembedder
+from memorata.engine.embedding import Absent, CurrentEmbedder
+from memorata.engine.gc_pause import collector_resting
+from memorata.engine.graph.lookup import Lookup
 from memorata.engine.leases import SECONDS, Leases
-from memorata.engine.life import Life
-from memorata.engine.lookup import Lookup
-from memorata.engine.naming import NameBook
-from memorata.engine.outcome import Recall
-from memorata.engine.purge import Purge
-from memorata.engine.recall_log import Logging, RecallLog
-from memorata.engine.recalling import Recaller, Request
-from memorata.engine.recipe import Recipe
-from memorata.engine.reembedding import Reembedder
-from memorata.engine.resting import collector_resting
+from memorata.engine.lifecycle.rules import Life
+from memorata.engine.recall.log import Logging, RecallLog
+from memorata.engine.recall.recaller import Recaller, Request
+from memorata.engine.recall.result import Recall
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.saved import Recipes
 from memorata.engine.runtime import Runtime
-from memorata.engine.saved_recipes import Recipes
-from memorata.engine.times import PHRASE, dated
-from memorata.engine.writer import Writer
+from memorata.engine.write.drafts import DedupeMode, Drafts
+from memorata.engine.write.names import NameBook
+from memorata.engine.write.purge import Purge
+from memorata.engine.write.terms import PHRASE, dated
+from memorata.engine.write.writer import Writer
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
@@ -50,12 +49,12 @@ from memorata.text.queries import QueryClassifier, RuleClassifier
 # A facet is loaded when it is first used: a process that recalls starts sooner.
 if TYPE_CHECKING:
     from memorata.engine.admin import Admin
-    from memorata.engine.duplicates import DuplicateGroups
-    from memorata.engine.entities import Entities
+    from memorata.engine.duplicates.duplicates import DuplicateGroups
     from memorata.engine.feedback import FeedbackLog
-    from memorata.engine.graph import GraphQueries
+    from memorata.engine.graph.entities import Entities
+    from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.idempotency import Idempotency
-    from memorata.engine.lifecycle import Lifecycle
+    from memorata.engine.lifecycle.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
     from memorata.learn.experiments import Experiments
     from memorata.store.filters import Filter
@@ -63,7 +62,7 @@ if TYPE_CHECKING:
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
-_MODES: Final = {mode.value: mode for mode in Duplicates}
+_MODES: Final = {mode.value: mode for mode in DedupeMode}
 _Item = TypeVar("_Item")
 # The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
@@ -102,7 +101,7 @@ class Engine:
         The rules by which memories live; None for the usual ones.
     duplicates
         What `remember` does about what was said before: ``"near"``, ``"exact"`` or ``"off"``; see
-        :class:`~memorata.engine.duplicate_modes.Duplicates`.
+        :class:`~memorata.engine.write.drafts.DedupeMode`.
     notes
         What a person should know about how this was opened.
     logging
@@ -168,29 +167,29 @@ class Engine:
     @cached_property
     def entities(self) -> Entities:
         """Who and what memories mention: list, get, describe, merge, relate, about, purge, …."""
-        from memorata.engine.entities import Entities
+        from memorata.engine.graph.entities import Entities
 
         return Entities(self.runtime, self._lookup, self._writer.drafts, self._purge)
 
     @cached_property
     def graph(self) -> GraphQueries:
         """Paths, communities, and memories near a point or along a timeline."""
-        from memorata.engine.graph import GraphQueries
+        from memorata.engine.graph.queries import GraphQueries
 
         return GraphQueries(self.runtime, self._lookup)
 
     @cached_property
     def duplicates(self) -> DuplicateGroups:
         """What was said twice, and what contradicts: find, supersede, undo, resolve, …."""
-        from memorata.engine.duplicates import DuplicateGroups
+        from memorata.engine.duplicates.duplicates import DuplicateGroups
 
         return DuplicateGroups(self.runtime, self._embedding, self._writer, self.leases)
 
     @cached_property
     def lifecycle(self) -> Lifecycle:
         """What is kept, confirmed, promoted, expired and summarised: maintain, pin, mark_used, …."""
-        from memorata.engine.consolidation import Consolidation
-        from memorata.engine.lifecycle import Lifecycle
+        from memorata.engine.lifecycle.consolidation import Consolidation
+        from memorata.engine.lifecycle.lifecycle import Lifecycle
 
         consolidation = Consolidation(self.runtime, self._embedding, self._writer, self.leases)
         index = self._reembedder.index_unless_another_does
@@ -606,12 +605,12 @@ class Engine:
         chosen = self.recipes.get(given, namespace=namespace)
         return chosen if changes is None or changes == {} else chosen.changed(changes)
 
-    def _batch_mode(self, *, verbatim: bool) -> Duplicates:
-        off = verbatim or self.dedupe_mode is Duplicates.OFF
-        return Duplicates.OFF if off else Duplicates.EXACT
+    def _batch_mode(self, *, verbatim: bool) -> DedupeMode:
+        off = verbatim or self.dedupe_mode is DedupeMode.OFF
+        return DedupeMode.OFF if off else DedupeMode.EXACT
 
 
-def _mode(given: str) -> Duplicates:
+def _mode(given: str) -> DedupeMode:
     return _MODES[checks.one_of("duplicates", given, tuple(_MODES))]
 
 

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from memorata._frozen import frozen
-from memorata.engine.recall_log import RecallLog
+from memorata.engine.recall.log import RecallLog
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, ReplyErased
@@ -79,7 +79,7 @@ class Idempotency:
             without, and is spared the milliseconds that it takes.
         ahead
             What is done around the work before anybody has to wait for it, unless it was done already: see
-            :mod:`memorata.engine.ahead`.
+            :mod:`memorata.engine.embedding`.
 
         Raises
         ------

@@ -9,14 +9,18 @@ happen: see :meth:`memorata.store.port.Store.fenced`.
 from __future__ import annotations
 
 import logging
+import os
+import re
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
+from pathlib import Path
 from time import monotonic
 from typing import Final
 
-from memorata.engine.workers import is_gone, this_worker
 from memorata.model import checks
 from memorata.model.errors import LeaseLost, StoreUnavailable, WorkUnderWay
 from memorata.store.leases import EVERYWHERE, Lease
@@ -139,3 +143,61 @@ class Leases:
         except (StoreUnavailable, LeaseLost) as error:
             # The work is done, or has failed for a better reason; the lease runs out by itself.
             _LOG.warning("the lease of %s on %s was not given back: %s", lease.kind, lease.namespace, error)
+
+
+_NAMED: Final = re.compile(r".*, process (?P<number>\d+) \((?P<mark>[0-9a-f]{8})\)", re.DOTALL)
+_PROCESSES: Final = Path("/proc")
+_ENDED: Final = frozenset("ZX")
+"""The states of a process that has ended, and is remembered until its parent asks."""
+
+
+def this_worker() -> str:
+    """Return the name of this process, as others are told.
+
+    Examples
+    --------
+    >>> from socket import gethostname
+    >>> this_worker().startswith(f"{gethostname()}, process {os.getpid()}")
+    True
+    """
+    mark = _mark()
+    return f"{_machine()}, process {os.getpid()}" + (f" ({mark})" if mark else "")
+
+
+def is_gone(worker: str) -> bool:
+    """Tell whether a worker is a process of this machine that is no more; False where that is not known.
+
+    Examples
+    --------
+    >>> is_gone(this_worker()), is_gone("kite, process 7")
+    (False, False)
+    """
+    named = _NAMED.fullmatch(worker)
+    if named is None or named["mark"] != _mark():
+        return False
+    try:
+        # The name of a program is in brackets, and may hold anything; its state follows.
+        told = (_PROCESSES / named["number"] / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return bool(told) and told[0] in _ENDED
+
+
+@cache
+def _mark() -> str:
+    """Return a mark of this machine since it was started, and of its numbers of processes; "" if unknown."""
+    try:
+        boot = (_PROCESSES / "sys/kernel/random/boot_id").read_text()
+        numbers = (_PROCESSES / "self/ns/pid").readlink()
+    except OSError:
+        return ""
+    return f"{zlib.crc32(f'{_machine()} {boot} {numbers}'.encode()):08x}"
+
+
+def _machine() -> str:
+    # All of the network, for a name: only when somebody works.
+    from socket import gethostname
+
+    return gethostname()

@@ -18,16 +18,14 @@ from typing import TYPE_CHECKING, Any
 from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
-from memorata.engine.choosing_anchors import open_anchors
-from memorata.engine.duplicate_modes import Duplicates
-from memorata.engine.embedder_retry import AWAY, Absent, Measure
+from memorata.engine.admin import SETTING as EMBEDDER_SETTING
+from memorata.engine.embedding import AWAY, Absent, Measure, settled
 from memorata.engine.engine import Engine
-from memorata.engine.known_services import settled
 from memorata.engine.leases import SECONDS
-from memorata.engine.life import Life
-from memorata.engine.recall_log import Logging
-from memorata.engine.recipe import Recipe
-from memorata.engine.reembedding import SETTING as EMBEDDER_SETTING
+from memorata.engine.lifecycle.rules import Life
+from memorata.engine.recall.log import Logging
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.write.drafts import DedupeMode
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import (
@@ -43,7 +41,7 @@ from memorata.store.port import Store
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.sqlite.store import SqliteStore
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
-from memorata.text.dates import AnchorExtractor
+from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor
 
 if TYPE_CHECKING:
@@ -108,14 +106,15 @@ def open(
         extractor that reads it in another way, for relations too.
     anchors
         What reads the time a question names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
-        :mod:`memorata.engine.chat_anchors`), or an extractor.
+        :mod:`memorata.engine.services.anchors`), or an extractor.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
     redact
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
         marker in its place.
     life
-        The rules by which memories live (:class:`~memorata.engine.life.Life`), or some of them by name.
+        The rules by which memories live (:class:`~memorata.engine.lifecycle.rules.Life`), or some of
+        them by name.
     duplicates
         What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
         same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
@@ -160,7 +159,7 @@ def open(
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
     _reading(analyser_name, language)
     checked_namespace("namespace", namespace)
-    checks.one_of("duplicates", duplicates, [mode.value for mode in Duplicates])
+    checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
     checks.above("lease_seconds", lease_seconds, 0)
     Life.of(life)
     if logging is not None and not isinstance(logging, Logging):
@@ -456,3 +455,34 @@ def _usual_resources() -> Resources:
     return Resources(
         models=models_folder(os.environ, sys.platform, home), hub_cache=hub_cache(os.environ, home)
     )
+
+
+def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
+    """Return what reads the time of a query; a service is asked when there is a question, not before.
+
+    Parameters
+    ----------
+    specification
+        ``"rules"``, or ``"chat:MODEL@ADDRESS"``.
+    api_key
+        For a service that asks for one.
+
+    Examples
+    --------
+    >>> open_anchors("rules")
+    RuleAnchors(language=None)
+    >>> open_anchors("guess")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: anchors must be 'rules' or 'chat:MODEL@ADDRESS', got 'guess'
+    """
+    if checks.text("anchors", specification) == "rules":
+        return RuleAnchors()
+    form, _, rest = specification.partition(":")
+    model, _, address = rest.partition("@")
+    if form != "chat" or not model or not address:
+        raise InvalidArgument("anchors", specification, "'rules' or 'chat:MODEL@ADDRESS'")
+    # It knows how to talk to services, which few processes do.
+    from memorata.engine.services.anchors import ChatAnchors
+
+    return ChatAnchors(model, address, api_key=api_key)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from memorata.engine.life import USUAL, Life
-from memorata.engine.words import words_of
+from memorata.engine.lifecycle.rules import USUAL, Life
+from memorata.engine.write.terms import words_of
 from memorata.model.errors import IndexCorrupt
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory

@@ -22,7 +22,6 @@ from memorata.embed.circuit_breaker import LONGEST_QUESTION, QUESTION_SECONDS
 from memorata.embed.folder import data_folder, models_folder
 from memorata.embed.hub import hub_cache
 from memorata.embed.trust import origin_of, user_trust
-from memorata.engine.choosing_anchors import open_anchors
 from memorata.engine.config_file import (
     CONFIG_VARIABLE,
     ConfigFile,
@@ -31,12 +30,13 @@ from memorata.engine.config_file import (
     named_file,
     read_config,
 )
-from memorata.engine.duplicate_modes import Duplicates
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
-from memorata.engine.life import RULES, Life
+from memorata.engine.lifecycle.rules import RULES, Life
 from memorata.engine.opening import open as open_engine
-from memorata.engine.recall_log import Logging
+from memorata.engine.opening import open_anchors
+from memorata.engine.recall.log import Logging
+from memorata.engine.write.drafts import DedupeMode
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -322,7 +322,7 @@ class Settings(BaseModel):
     @field_validator("duplicates")
     @classmethod
     def _a_mode(cls, value: str) -> str:
-        return checks.one_of("duplicates", value, [mode.value for mode in Duplicates])
+        return checks.one_of("duplicates", value, [mode.value for mode in DedupeMode])
 
     @field_validator("api_key_address")
     @classmethod

@@ -19,12 +19,11 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from memorata._frozen import frozen
-from memorata.engine.embedder_retry import CurrentEmbedder
-from memorata.engine.meaning import address, cached_vectors
-from memorata.engine.resting import collector_resting
+from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
+from memorata.engine.gc_pause import collector_resting
 from memorata.engine.runtime import Runtime
-from memorata.engine.words import embedded_text, words_of
-from memorata.engine.writer import Writer
+from memorata.engine.write.terms import embedded_text, words_of
+from memorata.engine.write.writer import Writer
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory

@@ -23,8 +23,8 @@ from memorata._version import __version__
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine import Engine, Recipe
 from memorata.engine import open as open_engine
-from memorata.engine.outcome import Recall
-from memorata.engine.recall_log import Logging
+from memorata.engine.recall.log import Logging
+from memorata.engine.recall.result import Recall
 from memorata.evaluate.dataset import (
     GRANULARITIES,
     Dataset,

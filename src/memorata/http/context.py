@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKeys
-from memorata.engine.ahead import embedded_ahead
+from memorata.engine.embedding import embedded_ahead
 from memorata.http.errors import retry_after
 from memorata.http.middleware import Limits
 from memorata.http.telemetry import Metrics, Spans

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.engine.entities import About
+from memorata.engine.graph.entities import About
 from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import (

@@ -18,7 +18,7 @@ from typing import Annotated, Final
 import numpy as np
 
 from memorata.engine import Engine
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.training_set import METRIC, TrainingSet, enough, from_feedback
 from memorata.learn.tuning import TENTHS, WORK, Tuned, install
 from memorata.learn.validation import LEAST_GROUPS, grouped_folds, judge

@@ -18,7 +18,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, Recall
-from memorata.engine.trace_columns import written_down
+from memorata.engine.recall.trace import written_down
 from memorata.learn.curves import Isotonic, Logistic, fit_isotonic, fit_logistic
 from memorata.learn.thresholds import LEAST_PAIRS, labelled_pairs
 from memorata.learn.training_set import Pairs

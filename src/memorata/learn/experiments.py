@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, Recall
-from memorata.engine.recipe import Recipe
-from memorata.engine.saved_recipes import recipe_from
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.saved import recipe_from
 from memorata.learn.assignment import Experiment, Variant, position
 from memorata.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
 from memorata.learn.measures import Composite, Observation

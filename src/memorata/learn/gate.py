@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.curves import fit_logistic
 from memorata.learn.thresholds import (
     LEAST_PAIRS,

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recall_log import Logging
-from memorata.engine.recipe import Recipe
+from memorata.engine.recall.log import Logging
+from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.datasets.json_records import Record, json_records
 from memorata.evaluate.datasets.plain import gain_of, question_of, read_jsonl

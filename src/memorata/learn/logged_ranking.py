@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.engine.candidates import Legs, MoreLeg, fuse
-from memorata.engine.pipeline import Ranked, settle
-from memorata.engine.recipe import PARAMETERS, Recipe
-from memorata.engine.situation import Situation
-from memorata.engine.trace_columns import AS_THEY_ARE, DAY, RANK
-from memorata.engine.words import Question
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.fusion import Legs, MoreLeg, fuse
+from memorata.engine.recall.query import Question
+from memorata.engine.recall.ranking import Ranked, settle
+from memorata.engine.recall.trace import AS_THEY_ARE, DAY, RANK
+from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.index.record import MACHINE, RECORD, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument

@@ -19,7 +19,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recipe import checked
+from memorata.engine.recipes.recipe import checked
 from memorata.learn.validation import (
     LEAST_GROUPS,
     Fold,
@@ -176,7 +176,7 @@ def optimise(
         The value of a setting on each question, higher being better. It is asked once for each setting,
         however often a search comes back to it.
     parameters
-        What to search over: some of ``memorata.engine.recipe.PARAMETERS``, say.
+        What to search over: some of ``memorata.engine.recipes.recipe.PARAMETERS``, say.
     current
         The setting in use, with a value for each parameter; each search starts from it, and it wins ties.
     groups

@@ -16,7 +16,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine import Engine, Recall
 from memorata.engine.leases import Held
-from memorata.engine.recipe import Recipe
+from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.learn.logged_ranking import SEARCHED, query_group, ranking
 from memorata.model import checks
@@ -273,7 +273,7 @@ def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> from memorata.engine.recipes import RECIPES
+    >>> from memorata.engine.recipes.shipped import RECIPES
     >>> base = RECIPES["fast"]
     >>> searching(base.changed({"vector_weight": 0.3, "k1": 2.0}), base)
     ('k1',)

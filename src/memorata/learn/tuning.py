@@ -17,9 +17,9 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipe import PARAMETERS, Recipe, checked
-from memorata.engine.recipes import RECIPES
-from memorata.engine.saved_recipes import SavedRecipe
+from memorata.engine.recipes.recipe import PARAMETERS, Recipe, checked
+from memorata.engine.recipes.saved import SavedRecipe
+from memorata.engine.recipes.shipped import RECIPES
 from memorata.learn.logged_ranking import SEARCHED, reads_question
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families

@@ -62,7 +62,7 @@ def told(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     >>> lines[4:6]
     ['{"content": "tea"}', '{"left_out": [{"id": "m1", "tokens": 2254}]}']
     """
-    from memorata.engine.budget import tokens
+    from memorata.engine.recall.recaller import tokens
 
     if not rows:
         return Answer(intro)

@@ -12,7 +12,7 @@ from memorata.mcp.tool import Tool
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.graph_answers import KnownEntity
+    from memorata.engine.graph.communities import KnownEntity
     from memorata.model.entity import Relation
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from memorata.engine.shortfall import Measure
+from memorata.engine.recall.result import Measure
 from memorata.service.schemas import Tier, Variant
 
 

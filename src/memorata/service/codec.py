@@ -23,9 +23,9 @@ from memorata.model.place import Place
 
 if TYPE_CHECKING:
     from memorata.engine import Recall, Recipe
-    from memorata.engine.duplicate_search import DuplicateGroup
-    from memorata.engine.graph_answers import FoundPath, Group, KnownEntity
-    from memorata.engine.saved_recipes import SavedRecipe
+    from memorata.engine.duplicates.search import DuplicateGroup
+    from memorata.engine.graph.communities import FoundPath, Group, KnownEntity
+    from memorata.engine.recipes.saved import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
     from memorata.model.hit import Hit

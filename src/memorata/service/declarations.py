@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from memorata.engine import Engine
-from memorata.engine.entities import relation_type
+from memorata.engine.graph.entities import relation_type
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import MemoryNotFound
 from memorata.model.identifiers import namespace as checked_namespace

@@ -22,7 +22,7 @@ from memorata.store.port import Hidden
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
-    from memorata.engine.entities import About
+    from memorata.engine.graph.entities import About
 
 _SINCE: Final = ("forgotten_at", "superseded_at")
 _HIDDEN: Final = (*_SINCE, "end_given", "repeat")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from memorata.engine import Engine
-from memorata.engine.saved_recipes import SavedRecipe
+from memorata.engine.recipes.saved import SavedRecipe
 from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import WORK, Tuned, install, tune_weights
 from memorata.service.codec import Json, duplicates_json, plain

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.engine.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 

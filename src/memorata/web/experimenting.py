@@ -10,7 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.recipe import PARAMETERS
+from memorata.engine.recipes.recipe import PARAMETERS
 from memorata.learn.assignment import Variant
 from memorata.learn.experiments import (
     METHODS,

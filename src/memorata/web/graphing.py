@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memorata.engine.edge_types import MENTIONS, NEXT, SUPERSEDES
-from memorata.engine.graph_answers import FoundPath, Paths
+from memorata.engine.graph.communities import FoundPath, Paths
+from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.web.rendering import excerpt
 from memorata.web.visit import Room, Visit
 

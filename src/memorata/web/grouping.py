@@ -7,7 +7,7 @@ from typing import Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.graph_answers import Group
+from memorata.engine.graph.communities import Group
 from memorata.model.memory import Memory
 from memorata.web.visit import Room, Visit
 

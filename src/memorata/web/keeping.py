@@ -12,9 +12,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata.engine.access import EVERYWHERE, LOCAL
-from memorata.engine.recipes import RECIPES
-from memorata.engine.reembedding import duration
-from memorata.engine.saved_recipes import IN_USE
+from memorata.engine.admin import duration
+from memorata.engine.recipes.saved import IN_USE
+from memorata.engine.recipes.shipped import RECIPES
 from memorata.model.errors import EmbedderError
 from memorata.service.jobs import Job
 from memorata.web.visit import Room, Visit

@@ -13,7 +13,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.graph_answers import Nearby
+from memorata.engine.graph.communities import Nearby
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.place import Place

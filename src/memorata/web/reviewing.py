@@ -15,7 +15,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.dedupe.strategies import STRATEGIES
 from memorata.engine.access import LOCAL
-from memorata.engine.duplicate_search import DuplicateGroup, FoundDuplicates
+from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory

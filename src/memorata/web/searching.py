@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine import Recall
-from memorata.engine.recipe import Recipe
-from memorata.engine.recipes import RECIPES
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.shipped import RECIPES
 from memorata.model import checks
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import memorata
 from memorata.cli.app import app
-from memorata.engine import copying
+from memorata.engine import transfer as copying
 from memorata.engine.engine import Engine
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source

@@ -16,7 +16,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.engine import Engine
-from memorata.engine.lifecycle import Upkeep
+from memorata.engine.lifecycle.lifecycle import Upkeep
 from memorata.model.errors import LeaseLost, WorkUnderWay
 from memorata.store import leases
 from memorata.store.postgres.store import PostgresStore

@@ -12,7 +12,7 @@ import pytest
 import memorata
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.embed import LexicalEmbedder
-from memorata.engine.meaning import address
+from memorata.engine.embedding import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
 from memorata.store.limits import NAMESPACES

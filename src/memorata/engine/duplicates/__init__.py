@@ -1,0 +1,1 @@
+"""Duplicates and contradictions among memories that are there."""

@@ -1,0 +1,396 @@
+"""The facet `duplicates`: what was said twice, and what cannot both be true.
+
+`remember` looks for duplicates itself (:mod:`memorata.engine.hearing`). These verbs are for what was written
+before it did, or without it: they show the groups first, supersede them in a run that is written down, go on
+with a run that was interrupted, and can take one back.
+
+`remember` also notes what a new memory may contradict, and does nothing else about it. Somebody has to
+decide: a person, a program, or a language model. A decision is written down with who made it and why; only
+then does the newer memory supersede the older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from memorata.engine.embedding import CurrentEmbedder, address, ahead_of
+from memorata.engine.leases import Leases
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.purge import MERGED_FROM
+from memorata.engine.write.terms import embedded_text
+from memorata.engine.write.writer import Writer
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.identifiers import memory_id
+from memorata.model.memory import Memory
+
+if TYPE_CHECKING:
+    from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates, Progress
+    from memorata.engine.services.chat import ContradictionJudge
+    from memorata.store.repeats import Contradiction, Repeat, Run, Undone
+
+_GROUPS_AT_ONCE: Final = 100
+"""How many groups one transaction supersedes; a run that is killed loses those of one."""
+_MERGED: Final = "merge"
+_CONTRADICTS: Final = "contradicts"
+_COMPATIBLE: Final = "compatible"
+
+
+class DuplicateGroups:
+    """The facet `duplicates` of an engine."""
+
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer, leases: Leases) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._embedding = embedding
+        self._writer = writer
+        self._leases = leases
+
+    def repeats(self, id: str, *, namespace: str | None = None) -> tuple[Repeat, ...]:
+        """Return how often a memory was said again: a note for each memory that was superseded for that.
+
+        Raises
+        ------
+        MemoryNotFound
+            If no memory has that id.
+        """
+        path = self._runtime.path(namespace)
+        self._store.get(path, [memory_id("id", id)])
+        return tuple(self._store.repeats(path, of=[id]))
+
+    def find(
+        self,
+        *,
+        strategy: str = "keep_highest_confidence",
+        method: str | None = None,
+        paraphrases: bool = False,
+        namespace: str | None = None,
+        progress: Progress = lambda what, done, total: None,
+    ) -> FoundDuplicates:
+        """Return the groups of current memories that say the same, and what would become of each.
+
+        Nothing is written. Turns of transcripts are events of their own and are left out.
+
+        Parameters
+        ----------
+        strategy
+            Who stays: ``"keep_highest_confidence"``, ``"keep_most_recent"``, ``"merge"`` or ``"keep_both"``.
+        method
+            With `paraphrases`, ``"matrix"`` to compare all with all, ``"lsh"`` to compare candidates; None to
+            choose by the number, and by how many are alike. What has the same words is looked up.
+        paraphrases
+            Whether other words for the same count, as far as the vectors can tell. Look before you apply.
+        namespace
+            Whose memories; None for the engine's.
+        progress
+            Told what is being done, how much of it is done, and how much there is.
+        """
+        from memorata.dedupe.strategies import STRATEGIES
+        from memorata.dedupe.verification import is_turn
+        from memorata.engine.duplicates.search import DuplicateSearch, usual_signer
+
+        checks.one_of("strategy", strategy, list(STRATEGIES))
+        path, now = self._runtime.path(namespace), self._runtime.clock()
+        search = DuplicateSearch(
+            self._duplicate_threshold(),
+            usual_signer(),
+            method,
+            strategy,
+            checks.flag("paraphrases", paraphrases),
+        )
+        hidden = {each.memory_id for each in self._store.hidden(path)}
+        current = [
+            memory
+            for memory in self._store.export(path)
+            if memory.id not in hidden and (memory.expires_at is None or memory.expires_at > now)
+        ]
+        memories = [memory for memory in current if not is_turn(memory)]
+        progress("reading memories", len(memories), len(memories))
+        digests = [address(embedded_text(memory)) for memory in memories]
+        known = self._store.cached_vectors(path, digests) if self._embedding.embedder is not None else {}
+        found = search.run(memories, [known.get(digest) for digest in digests], progress)
+        return replace(found, turns=len(current) - len(memories))
+
+    def supersede(
+        self,
+        groups: Sequence[DuplicateGroup],
+        *,
+        strategy: str = "keep_highest_confidence",
+        namespace: str | None = None,
+        progress: Progress = lambda what, done, total: None,
+    ) -> Run:
+        """Supersede what `find` found to be said twice, and return the run, which can be undone.
+
+        A hundred groups make a transaction. What has been superseded, forgotten or purged since is left out,
+        and so is a group to be merged in which there is such a one.
+        A run that was interrupted is gone on with, so that undoing it undoes all of it. One worker at a time
+        does this to a namespace; another is told who does (`WorkUnderWay`).
+
+        Parameters
+        ----------
+        groups
+            The groups, or those of them that are wanted.
+        strategy
+            The strategy they were found with.
+        namespace
+            Whose memories; None for the engine's.
+        progress
+            Told how many groups are done.
+        """
+        from memorata.dedupe.strategies import STRATEGIES
+        from memorata.engine.duplicates.search import DuplicateGroup
+
+        checks.one_of("strategy", strategy, list(STRATEGIES))
+        if not isinstance(groups, Sequence) or not all(isinstance(each, DuplicateGroup) for each in groups):
+            raise InvalidArgument("groups", groups, "groups that duplicates.find found")
+        path = self._runtime.path(namespace)
+        with self._leases.hold("duplicates", path):
+            run = self._store.start_run(path, strategy, self._runtime.clock())
+            for start in range(0, len(groups), _GROUPS_AT_ONCE):
+                some = groups[start : start + _GROUPS_AT_ONCE]
+
+                def supersede(some: Sequence[DuplicateGroup] = some) -> None:
+                    with self._store.together():
+                        hidden = {each.memory_id for each in self._store.hidden(path)}
+                        for group in some:
+                            self._supersede(path, group, run.number, hidden)
+
+                joined = [
+                    self._writer.drafts.draft(group.content, path, _taken_over([group.keep, *group.repeats]))
+                    for group in some
+                    if group.content != group.keep.content
+                ]
+                with ahead_of(self._embedding.meaning(), joined):
+                    self._runtime.run([path], supersede)
+                progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
+            self._store.finish_run(path, run.number, self._runtime.clock())
+        return next(each for each in self._store.runs(path) if each.number == run.number)
+
+    def runs(self, *, namespace: str | None = None) -> tuple[Run, ...]:
+        """Return the runs that superseded duplicates, the latest first."""
+        return tuple(self._store.runs(self._runtime.path(namespace)))
+
+    def undo(self, run: int | None = None, *, namespace: str | None = None) -> Undone:
+        """Take a run back: what it superseded is current again, and what it merged is forgotten.
+
+        Parameters
+        ----------
+        run
+            The number of the run; None for the latest that was not undone.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        path = self._runtime.path(namespace)
+        if run is None:
+            run = next((each.number for each in self._store.runs(path) if each.undone_at is None), None)
+            if run is None:
+                raise InvalidArgument(
+                    "run", run, "the number of a run to undo, and none is left: see duplicates.runs"
+                )
+        number = checks.whole("run", run)
+
+        def undo() -> Undone:
+            now = self._runtime.clock()
+            with self._store.together():
+                merged = {note.of for note in self._store.repeats(path, run=number) if note.kind == _MERGED}
+                undone = self._store.undo_run(path, number, now, self._runtime.words_of)
+                # What was corrected since was believed until then, and is in the place of its sources.
+                merged -= {str(each.superseded_by) for each in undone.left}
+                self._store.forget(path, sorted(merged), now)
+            return undone
+
+        return self._runtime.run([path], undo)
+
+    def contradictions(
+        self, id: str | None = None, *, settled: bool = False, namespace: str | None = None
+    ) -> tuple[Contradiction, ...]:
+        """Return which memories may contradict each other, in the order in which it was noticed.
+
+        Parameters
+        ----------
+        id
+            Only those of this memory; None for all.
+        settled
+            Also what was decided, and what is between memories that are hidden by now.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        path = self._runtime.path(namespace)
+        if id is not None:
+            self._store.get(path, [memory_id("id", id)])
+        return tuple(self._store.contradictions(path, id=id, settled=checks.flag("settled", settled)))
+
+    def resolve_contradiction(
+        self,
+        newer: str,
+        older: str,
+        *,
+        contradicts: bool,
+        because: str,
+        by: str = "",
+        namespace: str | None = None,
+    ) -> Contradiction:
+        """Decide about a noted contradiction, and return it with the decision.
+
+        Parameters
+        ----------
+        newer, older
+            The ids of the two memories.
+        contradicts
+            Whether they do; then the newer one supersedes the older one, which held until that began.
+        because
+            Why; it is kept.
+        by
+            Who decided.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        checks.flag("contradicts", contradicts)
+        if not checks.writable("because", because).strip():
+            raise InvalidArgument("because", because, "a reason in words")
+        checks.writable("by", by)
+        path = self._runtime.path(namespace)
+        pair = (memory_id("newer", newer), memory_id("older", older))
+
+        def decide() -> Contradiction:
+            with self._store.together():
+                found = {(each.newer, each.older): each for each in self._store.contradictions(path)}.get(
+                    pair
+                )
+                if found is None:
+                    raise InvalidArgument(
+                        "newer, older", pair, "a pair that is noted and open, as contradictions lists them"
+                    )
+                decided = replace(
+                    found,
+                    verdict=_CONTRADICTS if contradicts else _COMPATIBLE,
+                    decided_by=self._writer.drafts.clean_text(by),
+                    decided_because=self._writer.drafts.clean_text(because),
+                    decided_at=self._runtime.clock(),
+                )
+                self._store.settle_contradiction(path, decided)
+            return decided
+
+        return self._runtime.run([path], decide)
+
+    def resolve_contradictions(
+        self, judge: ContradictionJudge, *, limit: int = 100, namespace: str | None = None
+    ) -> tuple[Contradiction, ...]:
+        """Let a judge decide about what is noted and open, and return what it decided.
+
+        What it cannot tell stays open. So does what was decided or hidden while it thought, and what would
+        supersede a pinned memory.
+
+        Parameters
+        ----------
+        judge
+            Who decides; see :class:`~memorata.engine.services.chat.ChatJudge`.
+        limit
+            How many at most.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        # Who asks a model needs what speaks HTTP; who recalls does not.
+        from memorata.engine.services.chat import ContradictionJudge
+
+        path = self._runtime.path(namespace)
+        if not isinstance(judge, ContradictionJudge):
+            raise InvalidArgument("judge", judge, "a judge: something with a name that judges pairs")
+        open_ = self._store.contradictions(path)[: checks.whole("limit", limit)]
+        pairs = [tuple(self._store.get(path, [each.older, each.newer])) for each in open_]
+        ruled = judge.judge([(older, newer) for older, newer in pairs])
+        decided = []
+        for each, (older, _), ruling in zip(open_, pairs, ruled, strict=True):
+            if ruling.contradicts is None or (ruling.contradicts and older.pinned):
+                continue
+            if each in self._store.contradictions(path, id=each.newer):
+                decided.append(
+                    self.resolve_contradiction(
+                        each.newer,
+                        each.older,
+                        contradicts=ruling.contradicts,
+                        because=ruling.reason,
+                        by=judge.name,
+                        namespace=path,
+                    )
+                )
+        return tuple(decided)
+
+    def _duplicate_threshold(self) -> float:
+        from memorata.dedupe.verification import duplicate_cosine
+
+        return duplicate_cosine(
+            0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
+        )
+
+    def _supersede(self, path: str, group: DuplicateGroup, run: int, hidden: set[str]) -> None:
+        """Supersede the repeats of a group that still are what they were."""
+        wanted = [group.keep.id, *(each.id for each in group.repeats)]
+        there = self._store.known([(path, id_) for id_ in wanted])
+        current = {
+            memory.id: memory
+            for memory in self._store.get(path, [id_ for id_ in wanted if (path, id_) in there])
+            if memory.id not in hidden
+        }
+        keep = current.get(group.keep.id)
+        repeats = [
+            current[each.id] for each in group.repeats if each.id in current and not current[each.id].pinned
+        ]
+        if keep is None or not repeats:
+            return
+        now, kind, losers = self._runtime.clock(), group.kind, repeats
+        if group.content != keep.content:
+            if len(repeats) < len(group.repeats) or keep.pinned:
+                # What was joined holds the words of one that is gone, hidden or pinned by now.
+                return
+            kind, losers = _MERGED, [keep, *repeats]
+            keep = self._writer.drafts.draft(group.content, path, _taken_over(losers))
+            self._store.add(self._writer.entries([keep]))
+        notes = _notes(keep, losers, kind, group, now, run)
+        self._store.repeat(path, notes, self._runtime.words_of)
+        hidden.update(each.id for each in losers)
+
+
+def _notes(
+    keep: Memory, losers: Sequence[Memory], kind: str, group: DuplicateGroup, now: datetime, run: int
+) -> list[Repeat]:
+    """Return the notes of a group, oldest first: each repeat supports what stays, at most once a day."""
+    from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
+    from memorata.store.repeats import Repeat
+
+    reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
+    correction, merged = kind == "correction", kind == _MERGED
+    sure = keep.confidence if correction else max(keep.confidence, *(each.confidence for each in losers))
+    said = sorted(losers, key=lambda memory: memory.created_at)
+    latest = min(keep.created_at, said[0].created_at)
+    notes = []
+    for each in said:
+        support = None
+        # What a correction sets right does not speak for it.
+        if not correction and each.created_at - latest >= SUPPORT_INTERVAL:
+            sure, latest = corroborated(sure, latest, each.created_at), each.created_at
+            support = latest
+        reason = reasons.get(each.id, "It was merged with what says the same.")
+        # What was merged has the mentions of all of them from the start.
+        mentions = 0 if correction or merged else each.mentions
+        notes.append(Repeat(each.id, keep.id, kind, reason, now, mentions, sure, support, run))
+    return notes
+
+
+def _taken_over(sources: Sequence[Memory]) -> dict[str, object]:
+    """Return what a merged memory has from those it joins, the surest first, and which those are."""
+    keep = sources[0]
+    names = ("category", "tier", "confidence", "importance", "source", "valid_from", "valid_to")
+    ends = [each.expires_at for each in sources if each.expires_at is not None]
+    return {name: getattr(keep, name) for name in names} | {
+        "tags": tuple(dict.fromkeys(tag for each in sources for tag in each.tags)),
+        "entities": tuple(dict.fromkeys(name for each in sources for name in each.entities)),
+        "place": next((each.place for each in sources if each.place is not None), None),
+        "mentions": sum(each.mentions for each in sources),
+        # It lasts as long as any of them would have.
+        "expires_at": max(ends) if len(ends) == len(sources) else None,
+        "metadata": {**keep.metadata, MERGED_FROM: [each.id for each in sources]},
+    }

@@ -1,0 +1,505 @@
+"""Finding duplicates among many memories: candidates by their words, then verified.
+
+Two memories are one only if they make one statement, or one goes on from the other, and words can be looked
+up (:func:`~memorata.dedupe.statements.statement_pairs`): the time grows with the number of memories,
+even if all are of one template, and so alike by letters and by vectors. What a correction may deny is found
+by its subject (:func:`~memorata.dedupe.statements.denial_pairs`). Only other words for the same, if they
+are asked for, are looked for by likeness (:class:`~memorata.engine.likeness.Likeness`).
+
+Candidates are verified by their cosines, all at once, and then read word by word
+(:func:`~memorata.dedupe.verification.judge`).
+
+A group is a memory that stays and those that directly repeat it: a likeness is not handed on along a chain.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.dedupe.decisions import Decision, Verdict, is_correction
+from memorata.dedupe.fingerprint import normalised
+from memorata.dedupe.minhash import (
+    Keys,
+    ShingleSigner,
+    Signatures,
+    Signer,
+    agreement,
+    band_keys,
+    bands_for,
+    direction_keys,
+    shingle_hashes,
+)
+from memorata.dedupe.pairs import Method, clusters, colliding_pairs, groups, method_for, near_pairs
+from memorata.dedupe.statements import denial_pairs, paraphrase_keys, statement_pairs
+from memorata.dedupe.strategies import precedence, resolve
+from memorata.dedupe.verification import ALONE_JACCARD, judge
+from memorata.dedupe.wording import extends
+from memorata.embed.vectors import unit_rows
+from memorata.model import checks
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.memory import Memory
+from memorata.store.port import Floats
+
+_BUCKET: Final = 32
+"""Of how many memories of one statement all pairs are compared."""
+_STEP: Final = 2_000
+_SAME: Final = 32
+"""With how many others of the same words a memory is compared, if it is one with none of them."""
+
+
+@frozen
+class DuplicateGroup:
+    """A memory, and others that say the same.
+
+    Parameters
+    ----------
+    keep
+        The one that stays.
+    repeats
+        The others, oldest first.
+    content
+        What the one that stays says afterwards: its own words, or those of all under the strategy
+        ``"merge"``.
+    kind
+        ``"exact"`` if all have the same words, ``"correction"`` if a correction wins, ``"near"`` otherwise.
+    reasons
+        For each of the others, why.
+    """
+
+    keep: Memory
+    repeats: tuple[Memory, ...]
+    content: str
+    kind: str
+    reasons: tuple[str, ...]
+
+
+@frozen
+class FoundDuplicates:
+    """What a search found.
+
+    Parameters
+    ----------
+    groups
+        The groups, in the order of their oldest members.
+    method
+        How other words for the same are found, if they were asked for; what has the same words is looked up.
+    compared
+        How many memories were compared.
+    candidates
+        How many pairs were looked at.
+    turns
+        How many memories were left out, being turns of transcripts. Passages of files are compared.
+    """
+
+    groups: tuple[DuplicateGroup, ...]
+    method: Method
+    compared: int
+    candidates: int
+    turns: int = 0
+
+
+@frozen
+class DuplicateSearch:
+    """How duplicates are looked for.
+
+    Parameters
+    ----------
+    threshold
+        The least cosine of duplicates.
+    signer
+        Makes MinHash signatures.
+    method
+        ``"matrix"`` or ``"lsh"``, whatever the number; None to choose by it.
+    strategy
+        What becomes of duplicates: a name in :data:`~memorata.dedupe.strategies.STRATEGIES`.
+    paraphrases
+        Whether other words for the same count, as far as vectors can tell.
+    """
+
+    threshold: float
+    signer: Signer
+    method: str | None = None
+    strategy: str = "keep_highest_confidence"
+    paraphrases: bool = False
+
+    def run(
+        self,
+        memories: Sequence[Memory],
+        vectors: Sequence[Floats | None],
+        progress: Progress = lambda what, done, total: None,
+    ) -> FoundDuplicates:
+        """Return the groups of duplicates among some memories.
+
+        Parameters
+        ----------
+        memories
+            Current memories of one namespace, none of them a turn of a transcript, in the order they were
+            added.
+        vectors
+            The vectors of each; None for one that has none.
+        progress
+            Told how far it is.
+        """
+        method = method_for(len(memories), self.method)
+        links = _Links(memories, self.threshold, paraphrases=self.paraphrases)
+        first = links.first
+        texts, given = [memories[place].content for place in first], [vectors[place] for place in first]
+        pairs = statement_pairs(
+            texts, largest=_BUCKET, progress=lambda done: progress("reading words", done, len(texts))
+        )
+        denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
+        likeness = Likeness(self.threshold, self.signer)
+        candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), given))
+        if self.paraphrases:
+            keys = paraphrase_keys(texts)
+            if method is Method.MATRIX and self.method is None and likeness.crowded(given, keys):
+                method = Method.LSH
+            alike = likeness.find(texts, given, method, progress, keys)
+            candidates = joined(candidates, most_alike(alike))
+        count = len(candidates.pairs)
+        cosines = candidates.cosines.tolist()
+        for done, (a, b) in enumerate(candidates.pairs.tolist()):
+            if done % _STEP == 0:
+                progress("reading candidates", done, count)
+            links.note(first[a], first[b], None if math.isnan(cosines[done]) else cosines[done])
+        progress("reading candidates", count, count)
+        labels = clusters(len(memories), links.pairs())
+        made = [group for members in groups(labels) for group in self._grouped(memories, members, links)]
+        return FoundDuplicates(tuple(made), method, len(memories), count)
+
+    def _grouped(
+        self, memories: Sequence[Memory], members: Sequence[int], links: _Links
+    ) -> Iterator[DuplicateGroup]:
+        """Yield the groups of a cluster: the winner and what directly repeats it, then the rest likewise."""
+        left = set(members)
+        alike: dict[str, list[int]] = defaultdict(list)
+        for place in members:
+            alike[memories[place].fingerprint].append(place)
+        for centre in self._winners(memories, members):
+            if centre not in left:
+                continue
+            left.discard(centre)
+            beside = {*alike[memories[centre].fingerprint], *links.beside(centre)} & left
+            losers = [
+                place
+                for place in sorted(beside)
+                if links.between(centre, place) and self._may_lose(memories[place], memories[centre])
+            ]
+            left.difference_update(losers)
+            if losers:
+                yield self._group(memories, centre, losers, links)
+
+    def _winners(self, memories: Sequence[Memory], places: Sequence[int]) -> list[int]:
+        """Return who wins among some, one after the other: what is pinned, then as the strategy says."""
+        pinned = [place for place in places if memories[place].pinned]
+        others = [place for place in places if not memories[place].pinned]
+        order = precedence([memories[place] for place in others], self.strategy)
+        return pinned + [others[rank] for rank in order]
+
+    def _may_lose(self, memory: Memory, keep: Memory) -> bool:
+        """Tell whether a memory may be superseded: it is not pinned, and says no more than what stays."""
+        more = self.strategy != "merge" and extends(memory.content, keep.content)
+        return not memory.pinned and not more
+
+    def _group(
+        self, memories: Sequence[Memory], centre: int, losers: Sequence[int], links: _Links
+    ) -> DuplicateGroup:
+        keep, repeats = memories[centre], tuple(memories[place] for place in losers)
+        decisions = [links.between(centre, place) for place in losers]
+        if any(each is not None and each.verdict is Verdict.CORRECTION for each in decisions):
+            kind = "correction"
+        else:
+            kind = "exact" if {each.fingerprint for each in repeats} == {keep.fingerprint} else "near"
+        content = keep.content
+        if self.strategy == "merge" and kind == "near" and not keep.pinned:
+            survivor = resolve([keep, *repeats], self.strategy).survivor
+            content = keep.content if survivor is None else survivor.content
+        return DuplicateGroup(
+            keep, repeats, content, kind, tuple("" if each is None else each.reason for each in decisions)
+        )
+
+
+class _Links:
+    """Which memories are one: those of the same words stand behind the first of them."""
+
+    def __init__(self, memories: Sequence[Memory], threshold: float, *, paraphrases: bool) -> None:
+        self._memories = memories
+        self._threshold = threshold
+        self._paraphrases = paraphrases
+        self._stands_for: list[int] = []
+        self._near: dict[tuple[int, int], float | None] = {}
+        self._behind: dict[int, list[int]] = defaultdict(list)
+        self._beside: dict[int, list[int]] = defaultdict(list)
+        self.first: list[int] = []
+        same: dict[str, list[int]] = {}
+        for place, memory in enumerate(memories):
+            earlier = same.setdefault(memory.fingerprint, [])
+            found = next((other for other in earlier[-_SAME:] if self._judged(other, place, 1.0)), None)
+            if found is None:
+                earlier.append(place)
+                self.first.append(place)
+            self._stands_for.append(place if found is None else found)
+            self._behind[self._stands_for[place]].append(place)
+        # Who stands behind one of them may be one with another: confidences are compared pair by pair.
+        self._same = [
+            (places[0], other) for places in same.values() if len(places) <= _SAME for other in places[1:]
+        ]
+
+    def note(self, a: int, b: int, cosine: float | None) -> None:
+        """Judge two memories of different words, and note the pair if they are one."""
+        if self._judged(a, b, cosine) is not None:
+            self._near[min(a, b), max(a, b)] = cosine
+            self._beside[a].append(b)
+            self._beside[b].append(a)
+
+    def beside(self, a: int) -> Iterator[int]:
+        """Yield the memories of other words that may be one with a memory."""
+        for other in self._beside.get(self._stands_for[a], ()):
+            yield from self._behind[other]
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the pairs that belong together, as clusters are made of them."""
+        return [*self._near, *self._same, *enumerate(self._stands_for)]
+
+    def between(self, a: int, b: int) -> Decision[Memory] | None:
+        """Return why two memories are one; None if they are not."""
+        if self._memories[a].fingerprint == self._memories[b].fingerprint:
+            return self._judged(a, b, 1.0)
+        one, other = sorted((self._stands_for[a], self._stands_for[b]))
+        if (one, other) not in self._near:
+            return None
+        return self._judged(a, b, self._near[one, other])
+
+    def _judged(self, a: int, b: int, cosine: float | None) -> Decision[Memory] | None:
+        decision = judge(
+            self._memories[a],
+            self._memories[b],
+            cosine,
+            threshold=self._threshold,
+            paraphrases=self._paraphrases,
+        )
+        return decision if decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION) else None
+
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+_LETTERS: Final = 0.75
+"""The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
+_HASHES: Final = 300
+_BAND_BUCKET: Final = 32
+"""The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
+_BEYOND: Final = 1
+"""With how many that follow each is paired in a larger one; each of some hundred bands has others."""
+_CROWD: Final = 2_000_000
+"""From how many pairs at the threshold on not all of them are looked at, if nobody asks for that."""
+_SAMPLE: Final = 256
+_READ: Final = 16
+"""With how many of those most like it a memory is compared word by word, where very many are like it."""
+_FEW: Final = 200_000
+"""How many candidates are all read, whatever the number of memories."""
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
+_PLANES: Final = 4_096
+_MISS: Final = 0.01
+_AT_ONCE: Final = 1 << 22
+
+
+@frozen
+class Candidates:
+    """Pairs that may be duplicates, with their cosines; NaN for those that have none."""
+
+    pairs: IntArray
+    cosines: FloatArray
+
+
+@frozen
+class Likeness:
+    """How like pairs are looked for.
+
+    Parameters
+    ----------
+    threshold
+        The least cosine of a pair.
+    signer
+        Makes MinHash signatures.
+    """
+
+    threshold: float
+    signer: Signer
+
+    def find(
+        self,
+        texts: Sequence[str],
+        vectors: Sequence[Floats | None],
+        method: Method,
+        progress: Progress,
+        keys: Keys | None = None,
+    ) -> Candidates:
+        """Return the pairs whose cosine reaches the threshold; without vectors, those of the same letters.
+
+        With `keys`, only pairs of the same key count; a crowd of like texts is then many small ones.
+        """
+        having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
+        apart = np.zeros(len(texts), np.uint64) if keys is None else keys
+        told = _Told(progress)
+        if method is Method.MATRIX:
+            found = self._by_product(_stacked(vectors, having), having, apart, told)
+        else:
+            directions = having[self._by_direction(_stacked(vectors, having), apart[having], told)]
+            found = np.concatenate([directions, self._by_letters(texts, _LETTERS, apart, told)])
+        bare = np.ones(len(texts), np.bool_)
+        bare[having] = False
+        found = found[~bare[found].any(axis=1)]
+        if having.size < len(texts):
+            letters = self._by_letters(texts, ALONE_JACCARD, apart, told)
+            found = np.concatenate([found, letters[bare[letters].any(axis=1)]])
+        return self.verified(joined(Candidates(found, np.full(len(found), np.nan))).pairs, vectors)
+
+    def crowded(self, vectors: Sequence[Floats | None], keys: Keys) -> bool:
+        """Tell by a sample whether more pairs are near than can be looked at."""
+        having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
+        some = np.unique(np.linspace(0, having.size - 1, min(_SAMPLE, having.size)).astype(np.intp))
+        if not some.size:
+            return False
+        rows, apart = _stacked(vectors, having), keys[having]
+        near = (rows[some] @ rows.T >= self.threshold) & (apart[some][:, None] == apart)
+        return bool(near.mean() * having.size**2 / 2 > _CROWD)
+
+    def verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> Candidates:
+        """Return those of the pairs whose cosine reaches the threshold, or that have none."""
+        known = np.array([rows is not None for rows in vectors], np.bool_)
+        cosines = np.full(len(pairs), np.nan)
+        both = np.flatnonzero(known[pairs].all(axis=1))
+        used = np.unique(pairs[both])
+        rows = _stacked(vectors, used)
+        step = max(1, _AT_ONCE // rows.shape[1])
+        for start in range(0, len(both), step):
+            some = both[start : start + step]
+            one, other = np.searchsorted(used, pairs[some]).T
+            cosines[some] = np.einsum("ij,ij->i", rows[one], rows[other])
+        near = ~(cosines < self.threshold - 1e-6)
+        return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
+
+    def _by_product(self, rows: Floats, having: IntArray, apart: Keys, told: _Told) -> IntArray:
+        found = [np.zeros((0, 2), np.intp)]
+        done = 0
+        for members in groups(apart[having].astype(np.intp)):
+            places = np.array(members, np.intp)
+            told.step(done, having.size)
+            found.append(having[places[near_pairs(rows[places], self.threshold).positions()]])
+            done += places.size
+        told.step(having.size, having.size)
+        return np.concatenate(found)
+
+    def _by_direction(self, rows: Floats, apart: Keys, told: _Told) -> IntArray:
+        banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
+        bands = told.through(direction_keys(rows, banding), banding.bands)
+        return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
+
+    def _by_letters(self, texts: Sequence[str], similarity: float, apart: Keys, told: _Told) -> IntArray:
+        banding = bands_for(similarity, _HASHES, _MISS)
+        signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
+        bands = told.through(band_keys(signatures, banding), banding.bands)
+        return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
+
+
+def joined(*found: Candidates) -> Candidates:
+    """Return the pairs of all, each once, in order."""
+    pairs = np.concatenate([each.pairs for each in found])
+    cosines = np.concatenate([each.cosines for each in found])
+    _, places = np.unique(pairs[:, 0] * (pairs.max(initial=0) + 1) + pairs[:, 1], return_index=True)
+    return Candidates(pairs[places], cosines[places])
+
+
+def most_alike(found: Candidates) -> Candidates:
+    """Return all pairs, or if they are very many, of each memory those with what is most like it after it."""
+    if len(found.pairs) <= _FEW:
+        return found
+    order = np.lexsort((found.pairs[:, 1], -np.nan_to_num(found.cosines), found.pairs[:, 0]))
+    first = found.pairs[order, 0]
+    rank = np.arange(len(order)) - np.searchsorted(first, first)
+    kept = np.sort(order[rank < _READ])
+    return Candidates(found.pairs[kept], found.cosines[kept])
+
+
+class _Told:
+    """Tells how far the comparison is."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def step(self, done: int, total: int) -> None:
+        """Tell how much is compared."""
+        self._progress("comparing", done, total)
+
+    def through(self, bands: Iterable[Keys], total: int) -> Iterator[Keys]:
+        """Yield the bands, and tell of each."""
+        for number, keys in enumerate(bands):
+            self.step(number, total)
+            yield keys
+        self.step(total, total)
+
+
+def _within(bands: Iterable[Keys], apart: Keys) -> Iterator[Keys]:
+    """Yield the numbers of each band, those of different keys apart."""
+    salt = apart * _FACTOR
+    for keys in bands:
+        yield (keys ^ salt) * _FACTOR
+
+
+def _stacked(vectors: Sequence[Floats | None], having: IntArray) -> Floats:
+    """Return the first vector of each that has any, at length 1."""
+    if not having.size:
+        return np.zeros((0, 1), np.float32)
+    return unit_rows(np.stack([_first(vectors[place]) for place in having]).astype(np.float32))
+
+
+def _first(rows: Floats | None) -> Floats:
+    assert rows is not None  # callers looked
+    row: Floats = rows[0]
+    return row
+
+
+_SIGNED_AT_ONCE: Final = 1_000
+
+
+class RensaSigner:
+    """Makes signatures with rensa's R-MinHash.
+
+    Parameters
+    ----------
+    size
+        Characters per shingle.
+    seed
+        Chooses the permutations.
+    """
+
+    def __init__(self, size: int = 3, seed: int = 1) -> None:
+        self._size = checks.whole("size", size, 1)
+        self._seed = checks.whole("seed", seed)
+
+    def sign(self, texts: Sequence[str], permutations: int) -> Signatures:
+        """Return one row for each text; see :class:`~memorata.dedupe.minhash.ShingleSigner`."""
+        from rensa import RMinHash
+
+        given, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
+        rows = np.full((len(given), count), 2**32 - 1, np.uint32)
+        for start in range(0, len(given), _SIGNED_AT_ONCE):
+            hashes, firsts, owners = shingle_hashes(given[start : start + _SIGNED_AT_ONCE], self._size)
+            if owners.size:
+                offsets = np.append(firsts, hashes.size).astype(np.uint64)
+                found = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)
+                rows[start + owners] = np.array(found.to_rows(), np.uint32)
+        return rows
+
+
+def usual_signer() -> Signer:
+    """Return the faster signer that is installed."""
+    return RensaSigner() if importlib.util.find_spec("rensa") is not None else ShingleSigner()

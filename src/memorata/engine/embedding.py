@@ -1,0 +1,405 @@
+"""Embedding: the vectors of what is remembered and of queries, and the embedder while it is unavailable.
+
+A text that its namespace holds is not embedded again. When the embedder fails, nothing is lost: what was said
+is stored and waits for its vector, and a query is answered by words. An embedder that could not be had is
+looked for again now and then, less and less often (:mod:`memorata.embed.breaker`), and so it comes back by
+itself. What is to be remembered in a transaction is embedded before it begins: an embedder may take its time,
+and others would have to wait.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.circuit_breaker import CircuitBreaker
+from memorata.embed.port import Embedder
+from memorata.index.directions import are_directions, is_direction
+from memorata.model import checks
+from memorata.model.errors import (
+    DimensionMismatch,
+    EmbedderError,
+    InvalidArgument,
+    MemorataError,
+    MissingExtra,
+    ServiceUnreachable,
+)
+from memorata.model.memory import Memory
+from memorata.store.port import Floats, Store
+
+if TYPE_CHECKING:
+    from memorata.engine.engine import Engine
+
+_DIGEST_BYTES: Final = 16
+_NO_DIRECTION: Final = "are not finite, or not of length 1"
+_FAILURES: Final = (EmbedderError, MissingExtra)
+"""What may be wrong with an embedder: a package that was there when it was chosen may fail to load."""
+_LOG: Final = logging.getLogger(__name__)
+
+
+@frozen
+class Meaning:
+    """An embedder, and the store that remembers what it computed; without one, why there is none."""
+
+    embedder: Embedder | None
+    store: Store
+    absence: str = ""
+
+    def of_documents(
+        self, texts: Sequence[str], namespaces: Sequence[str]
+    ) -> list[tuple[bytes, Floats | None]]:
+        """Return the address and the vectors of each text; None where they have to wait.
+
+        A text that its own namespace holds is not embedded again. What another holds does not count: the time
+        that is saved would tell.
+        """
+        digests = [address(text) for text in texts]
+        if self.embedder is None:
+            return [(digest, None) for digest in digests]
+        early = ahead()
+        wanted = list(zip(namespaces, digests, strict=True))
+        known: dict[tuple[str, bytes], Floats | None] = {
+            key: early[key[1]] for key in wanted if key[1] in early
+        }
+        known |= cached_vectors(self.store, [key for key in wanted if key not in known])
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
+        try:
+            rows = self.computed(list(new.values()))
+        except _FAILURES as error:
+            stored = "1 memory is" if len(new) == 1 else f"{len(new):,} memories are"
+            _LOG.warning("%s stored without vectors for now: %s", stored, error)
+            return [(key[1], known.get(key)) for key in wanted]
+        fresh = dict(zip(new, rows, strict=True))
+        return [(key[1], known[key] if key in known else fresh[key[1]]) for key in wanted]
+
+    def computed(self, texts: Sequence[str]) -> list[Floats]:
+        """Return the vectors of texts, one row per passage, as the embedder computes them.
+
+        Raises
+        ------
+        EmbedderError
+            It failed, or gave something else than it promises.
+        """
+        if self.embedder is None:
+            raise EmbedderError("there is no embedder; open the memory with one, such as embedder='builtin'")
+        if not texts:
+            return []
+        rows = self.embedder.embed_passages(texts)
+        if len(rows) != len(texts):
+            raise EmbedderError(
+                f"{self.embedder.name} gave the vectors of {len(rows)} texts for {len(texts)}"
+            )
+        for each in rows:
+            if not isinstance(each, np.ndarray):
+                raise EmbedderError(f"{self.embedder.name} gave {type(each).__name__} where an array belongs")
+            if each.ndim != 2 or each.shape[1] != self.embedder.dimension:
+                got = each.shape[-1] if each.ndim else 0
+                raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
+        # All at once: asking numpy a thousand times takes longer than the answers.
+        whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
+        if not all(map(len, rows)) or not are_directions(whole):
+            raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
+        return rows
+
+    def of_question(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
+        """Return the vector of a question, and what was wrong if there is none.
+
+        Parameters
+        ----------
+        text
+            The question; an empty one has no meaning, and nothing is wrong with that.
+        given
+            Its vector, if the caller has it already.
+        """
+        if self.embedder is None:
+            return None, self.absence or "no embedder: words only"
+        if given is not None:
+            return self._given(given, self.embedder.dimension), ""
+        if not text:
+            return None, ""
+        try:
+            row = np.asarray(self.embedder.embed_query(text))
+            if row.shape != (self.embedder.dimension,):
+                raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=row.size)
+            if not are_directions(row[None, :]):
+                raise EmbedderError(f"{self.embedder.name} gave a vector whose numbers {_NO_DIRECTION}")
+        except _FAILURES as error:
+            return None, f"the embedder failed, words only: {error}"
+        return row, ""
+
+    def _given(self, vector: Floats, dimension: int) -> Floats:
+        """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
+        as_embedded = type(vector) is np.ndarray and vector.dtype == np.float32
+        if as_embedded and vector.shape == (dimension,) and is_direction(vector):
+            return vector.copy()
+        numbers = checks.numbers("vector", vector)
+        if numbers.shape != (dimension,):
+            raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")
+        if not are_directions(numbers[None, :]):
+            raise InvalidArgument(
+                "vector", float(np.linalg.norm(numbers)), "one whose norm is 1 (divide it by its norm)"
+            )
+        return numbers.astype(np.float32)
+
+    @property
+    def threshold(self) -> float:
+        """The cosine above which texts are likelier related than not."""
+        return self.embedder.similarity_threshold if self.embedder is not None else 0.0
+
+
+def cached_vectors(store: Store, wanted: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], Floats]:
+    """Return the vectors that a store has of texts, by namespace and address; each from its own namespace."""
+    by_namespace: dict[str, list[bytes]] = {}
+    for namespace, digest in wanted:
+        by_namespace.setdefault(namespace, []).append(digest)
+    return {
+        (namespace, digest): rows
+        for namespace, digests in by_namespace.items()
+        for digest, rows in store.cached_vectors(namespace, digests).items()
+    }
+
+
+def address(text: str) -> bytes:
+    """Return the address of a text that is embedded; equal texts have the same one.
+
+    Examples
+    --------
+    >>> address("tea") == address("tea"), len(address("tea"))
+    (True, 16)
+    """
+    return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
+
+
+Vectors: TypeAlias = Mapping[bytes, Floats | None]
+"""By the addresses of texts, their vectors; None for those that have to wait for theirs."""
+
+_NONE: Final[Vectors] = MappingProxyType({})
+_AHEAD: ContextVar[Vectors] = ContextVar("ahead", default=_NONE)
+
+
+@contextmanager
+def embedded_ahead(
+    engine: Engine, items: Sequence[Mapping[str, Any]], namespace: str | None = None
+) -> Iterator[None]:
+    """Embed what will be remembered in the block, in this thread, before it begins.
+
+    Parameters
+    ----------
+    engine
+        What will remember it.
+    items
+        The fields of the memories, as `remember_many` takes them.
+    namespace
+        Whose memories; None for the engine's.
+
+    Examples
+    --------
+    >>> import memorata
+    >>> with memorata.open(":memory:", embedder="lexical") as memory:
+    ...     with embedded_ahead(memory, [{"content": "Anna likes tea."}]), memory.store.together():
+    ...         memory.remember("Anna likes tea.").embedder == memory.embedder.name
+    True
+    """
+    drafts = []
+    # What is wrong with one of them is said by who remembers them, and says which.
+    with suppress(InvalidArgument):
+        for item in items:
+            details = {"namespace": namespace, **item}
+            drafts.append(engine.draft(details.pop("content"), **details))
+    with ahead_of(Meaning(engine.embedder, engine.store), drafts):
+        yield
+
+
+@contextmanager
+def ahead_of(meaning: Meaning, memories: Sequence[Memory]) -> Iterator[None]:
+    """Embed memories that will be written in the block, in this thread, before it begins."""
+    from memorata.engine.write.terms import embedded_text
+
+    texts = [embedded_text(memory) for memory in memories]
+    before = _AHEAD.set(dict(meaning.of_documents(texts, [memory.namespace for memory in memories])))
+    try:
+        yield
+    finally:
+        _AHEAD.reset(before)
+
+
+def ahead() -> Vectors:
+    """Return what was embedded ahead for what is done now."""
+    return _AHEAD.get()
+
+
+AWAY: Final = "the store's embedder cannot be used, words only: "
+"""What is said while it is away, before the reason."""
+
+
+@frozen
+class Measure:
+    """An embedder, what opens it another day, and what a person should know of it."""
+
+    embedder: Embedder
+    specification: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+class Absent:
+    """Looks for an embedder that could not be had when the memory was opened.
+
+    Parameters
+    ----------
+    find
+        Takes it into use and returns it, or raises.
+    why
+        Why it could not be had.
+    breaker
+        When to look again; None for the usual pauses.
+    """
+
+    def __init__(self, find: Callable[[], Measure], why: str, breaker: CircuitBreaker | None = None) -> None:
+        self._find = find
+        self._breaker = CircuitBreaker() if breaker is None else breaker
+        self._breaker.failed(why)
+        self.why = why
+
+    def look(self, *, at_once: bool = False) -> Measure | None:
+        """Return the embedder if it is there now; otherwise `why` says why not.
+
+        Parameters
+        ----------
+        at_once
+            Whether to look even if somebody did a moment ago.
+        """
+        try:
+            return self._breaker.ask(self._found, anyway=at_once)
+        except EmbedderError as error:
+            self.why = str(error)
+            return None
+
+    def _found(self) -> Measure:
+        try:
+            return self._find()
+        except MemorataError as error:
+            # Whatever it is, it may be mended by the next time: a service started, a model installed.
+            raise ServiceUnreachable(str(error)) from error
+
+
+class CurrentEmbedder:
+    """The embedder of an engine, which may come back later, and the notes about how it was opened."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        specification: str | None,
+        absent: Absent | None,
+        notes: Sequence[str],
+    ) -> None:
+        self._store = store
+        self.embedder = embedder
+        self.specification = specification
+        self.notes = tuple(notes)
+        self._absent = absent
+
+    def retry(self, *, at_once: bool = False) -> None:
+        """Take up the embedder, if it was unavailable before and is there now."""
+        if self.embedder is not None or self._absent is None:
+            return
+        found = self._absent.look(at_once=at_once)
+        if found is None:
+            return
+        self.specification = found.specification
+        self.notes = (*(note for note in self.notes if not note.startswith(AWAY)), *found.notes)
+        # Last: whoever sees it finds the rest in its place.
+        self.embedder = found.embedder
+
+    def required(self) -> Embedder:
+        """Return the embedder, looking for it at once; raise if there is none."""
+        self.retry(at_once=True)
+        if self.embedder is None:
+            raise EmbedderError(
+                self.unavailable
+                or "there is no embedder to embed with; open the memory with one, such as embedder='builtin'"
+            )
+        return self.embedder
+
+    @property
+    def unavailable(self) -> str:
+        """Why there is no embedder; empty where none was asked for."""
+        return "" if self._absent is None else AWAY + self._absent.why
+
+    def meaning(self) -> Meaning:
+        """Return what embeds, as of now."""
+        return Meaning(self.embedder, self._store, self.unavailable)
+
+
+DIMENSION: Final = "embedder_dimension"
+"""The setting of a store that says how long the vectors are of the service it is opened with."""
+
+_PROBE: Final = "Is all well?"
+
+
+@runtime_checkable
+class Service(Protocol):
+    """An embedder that has to be asked how long its vectors are."""
+
+    @property
+    def known_dimension(self) -> int | None:
+        """How long they are, if that was given; nobody is asked."""
+        ...
+
+    def of_dimension(self, dimension: int, *, apart: bool = False) -> Embedder:
+        """Return the same embedder, known to give vectors of this length; `apart` to say so in its name."""
+        ...
+
+
+def settled(embedder: Embedder, store: Store, *, recorded: bool, named: bool = True) -> Embedder:
+    """Return an embedder of which it is known how long its vectors are.
+
+    Parameters
+    ----------
+    embedder
+        The embedder.
+    store
+        What it is for.
+    recorded
+        Whether it is the one that the store is opened with: then what the store knows is believed. Any other
+        has to be asked, and takes the time it takes.
+    named
+        Whether it was named by a specification, and is not an object of the caller's.
+
+    Raises
+    ------
+    EmbedderError
+        It has to be asked, and is away, or gives vectors of another length than was said.
+    """
+    if not isinstance(embedder, Service):
+        # Its description says so, which may turn out to be damaged.
+        _ = embedder.dimension
+        return embedder
+    said, before = embedder.known_dimension, None
+    if recorded:
+        kept = store.setting(DIMENSION) if named else None
+        before = store.dimension_of(embedder.name) if kept is None else _number(kept)
+    if before is None or said not in (None, before):
+        if recorded and named:
+            embedder.embed_query(_PROBE)
+        else:
+            embedder.embed_documents([_PROBE])
+        before = embedder.dimension
+    first = store.dimension_of(embedder.name)
+    other = store.dimension_of(embedder.of_dimension(before, apart=True).name)
+    apart = other is not None if first is None else first != before
+    return embedder if said == before and not apart else embedder.of_dimension(before, apart=apart)
+
+
+def _number(kept: str) -> int:
+    if not (kept.isascii() and kept.isdigit() and 1 <= len(kept) <= 9 and int(kept)):
+        raise InvalidArgument(DIMENSION, kept, "a whole number of at least 1, as the store has recorded it")
+    return int(kept)

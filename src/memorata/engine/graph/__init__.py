@@ -1,0 +1,1 @@
+"""Entities, relations and the graph of a namespace."""

@@ -1,0 +1,344 @@
+"""What the graph of a namespace answers with."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.graph.namespace_graph import NamespaceGraph
+from memorata.graph.adjacency import Graph
+from memorata.graph.communities import Level, communities
+from memorata.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
+from memorata.index.record import Records
+from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.entity import Entity
+from memorata.model.memory import Memory
+from memorata.store.port import Terms, View
+
+
+@frozen
+class KnownEntity:
+    """An entity, and how much is known about it.
+
+    Attributes
+    ----------
+    entity
+        Its name, type, aliases and description.
+    memories
+        How many memories mention it, by any of its names.
+    relations
+        How many relations it is in that hold.
+    merged
+        The names that were merged into it.
+    """
+
+    entity: Entity
+    memories: int
+    relations: int
+    merged: tuple[str, ...] = ()
+
+
+@frozen
+class PathStep:
+    """One edge of a path, as it was walked.
+
+    Attributes
+    ----------
+    type
+        The relation's; or ``mentions``, ``next`` or ``supersedes`` where a memory is at an end.
+    forward
+        Whether it was walked from its source to its target.
+    weight
+        The edge's.
+    entity, memory
+        Where it leads: the name of an entity, or the id of a memory.
+    """
+
+    type: str
+    forward: bool
+    weight: float
+    entity: str | None
+    memory: str | None
+
+
+@frozen
+class FoundPath:
+    """A way from one entity to another entity or a memory; `score` is 0.85 to the power of its steps."""
+
+    start: str
+    steps: tuple[PathStep, ...]
+    score: float
+
+    def __str__(self) -> str:
+        said = self.start
+        for step in self.steps:
+            arrow = f"—{step.type}→" if step.forward else f"←{step.type}—"
+            said += f" {arrow} {step.entity if step.entity is not None else step.memory}"
+        return said
+
+
+@frozen
+class Paths:
+    """What a path search found.
+
+    Attributes
+    ----------
+    paths
+        Shortest first.
+    truncated
+        The limit that was hit: ``"time"``, ``"paths"``, ``"nodes"`` or ``"depth"``; None if nothing was left
+        out.
+    """
+
+    paths: tuple[FoundPath, ...]
+    truncated: str | None
+
+
+@frozen
+class Group:
+    """A community: its memories' ids and its entities' names, the most central first, and a summary."""
+
+    memories: tuple[str, ...]
+    entities: tuple[str, ...]
+    summary: Summary
+
+
+@frozen
+class Communities:
+    """The communities of a namespace at one level.
+
+    Attributes
+    ----------
+    level
+        0 for the finest.
+    count
+        How many communities of two or more there are; `groups` may hold fewer.
+    modularity
+        How much closer the communities are knit than chance would have it.
+    converged
+        Whether the search for them ended by itself.
+    groups
+        The communities, largest first.
+    """
+
+    level: int
+    count: int
+    modularity: float
+    converged: bool
+    groups: tuple[Group, ...]
+
+
+@frozen
+class Nearby:
+    """A memory, and how far from the place asked about it was, in metres."""
+
+    memory: Memory
+    metres: float
+
+
+LEVELS: Final = 3
+_AT_ONCE: Final = 500
+
+
+@frozen(eq=False)
+class Structure:
+    """What is computed once for a graph: its communities, level by level, and how central each node is.
+
+    Attributes
+    ----------
+    graph, seed
+        What it was computed of.
+    nodes
+        Which node of the graph each node of `levels` and `ranks` is; see :mod:`.ordered_graph`.
+    levels, ranks
+        The communities, and the PageRank of each node.
+    """
+
+    graph: Graph
+    seed: int
+    nodes: IntArray
+    levels: tuple[Level, ...]
+    ranks: FloatArray
+
+    @classmethod
+    def of(cls, known: NamespaceGraph, seed: int) -> Structure:
+        """Return the structure of a graph, the same however it has grown."""
+        found = known.ordered
+        ranks = known.ranks[found.nodes]
+        return cls(known.graph, seed, found.nodes, communities(found.graph, levels=LEVELS, seed=seed), ranks)
+
+    def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
+        """Return the communities of a level with two members that may be seen, given for each if it may."""
+        everyone = (members[seen[members]] for members in self.levels[level].members())
+        return [members for members in everyone if members.size > 1]
+
+
+def told(
+    structure: Structure,
+    level: int,
+    limit: int,
+    known: NamespaceGraph,
+    view: View,
+    shows: Callable[[Records], BoolArray],
+    words_of: Callable[[Memory], Terms],
+    cache: MutableMapping[str, Summary],
+) -> Communities:
+    """Return the largest communities of a level, with summaries.
+
+    Parameters
+    ----------
+    structure, known
+        The communities, and who their nodes are.
+    level, limit
+        Which level, and how many communities of it at most.
+    view, shows
+        An open view of the namespace, and which memories may be seen in it.
+    words_of
+        Reads the words of a memory.
+    cache
+        Where summaries are kept by membership.
+    """
+    chosen = structure.levels[level]
+    groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
+    groups.sort(key=lambda members: (-members.size, int(members[0])))
+    shown = [_Members.of(members, structure, known, view) for members in groups[:limit]]
+    memories = {memory.id: memory for each in shown for memory in each.memories}
+    read = {id_: words_of(memory).get("content", {}) for id_, memory in memories.items()}
+    # A bare number says little about a group, and there are many different ones.
+    terms = {
+        id_: {term: times for term, times in found.items() if not term.isdecimal()}
+        for id_, found in read.items()
+    }
+    vocabulary = sorted({term for found in terms.values() for term in found})
+    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
+    answered = tuple(
+        Group(tuple(memory.id for memory in each.memories), tuple(each.entities), summary)
+        for each in shown
+        for summary in summarised([each.community(terms, readable=True)], summariser, cache)
+    )
+    return Communities(level, len(groups), chosen.modularity, chosen.converged, answered)
+
+
+def summaries(
+    known: NamespaceGraph, view: View, words_of: Callable[[Memory], Terms]
+) -> list[tuple[IntArray, Summary]]:
+    """Return the memories of every community of the finest level that has any, each with its summary.
+
+    Parameters
+    ----------
+    known
+        The graph.
+    view
+        An open view of all that is in the graph.
+    words_of
+        Reads the words of a memory.
+    """
+    structure = Structure.of(known, 0)
+    slots = known.slots_of(structure.nodes)
+    seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
+    every = [(each, known.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
+    groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
+    shown = [_Members.of(members, structure, known, view) for members, _ in groups]
+    memories = [memory for each in shown for memory in each.memories]
+    terms = {memory.id: dict(words_of(memory).get("content", {})) for memory in memories}
+    vocabulary = sorted({term for found in terms.values() for term in found})
+    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
+    return [
+        (slots, summariser.summarise(each.community(terms)))
+        for (_, slots), each in zip(groups, shown, strict=True)
+    ]
+
+
+def _seen(
+    nodes: IntArray, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]
+) -> BoolArray:
+    """Return which nodes are entities or memories that may be seen; what was superseded may not."""
+    slots = known.slots_of(nodes)
+    seen = slots < 0
+    seen[~seen] = shows(view.records(slots[~seen]))
+    return seen
+
+
+@frozen
+class _Frequencies:
+    document_count: int
+    frequencies: Mapping[str, int]
+
+    def document_frequency(self, term: str) -> int:
+        return self.frequencies[term]
+
+
+@frozen
+class _Members:
+    """The memories and entities of a community, the most central first."""
+
+    memories: list[Memory]
+    entities: dict[str, float]
+
+    @classmethod
+    def of(cls, members: IntArray, structure: Structure, known: NamespaceGraph, view: View) -> _Members:
+        order = members[np.argsort(-structure.ranks[members], kind="stable")]
+        nodes, ranks = structure.nodes[order], structure.ranks[order]
+        slots = known.slots_of(nodes)
+        said = slots[slots >= 0]
+        memories = [
+            memory
+            for start in range(0, said.size, _AT_ONCE)
+            for memory in view.memories(said[start : start + _AT_ONCE])
+        ]
+        named = slots < 0
+        names = dict(zip(map(known.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
+        return cls(memories, {name: rank for name, rank in names.items() if name is not None})
+
+    def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
+        members = [
+            Member(
+                memory.id,
+                terms[memory.id],
+                memory.event_time,
+                written(terms[memory.id], memory.content) if readable else {},
+                f"{memory.namespace} {memory.fingerprint} {memory.event_time.isoformat()}",
+            )
+            for memory in self.memories
+        ]
+        return Community(members, self.entities)
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def written(terms: Iterable[str], content: str) -> dict[str, str]:
+    """Return the word of a text that each of its terms stands for, where one can be found.
+
+    A word belongs to the longest of the terms that it begins with. Of several words of a term the most
+    frequent is taken, of these the shortest, and of these the first in the alphabet.
+
+    Examples
+    --------
+    >>> written(["decemb", "happi", "tea", "team"], "A happy team has tea in December. Team!")
+    {'decemb': 'December', 'happi': 'happy', 'tea': 'tea', 'team': 'Team'}
+    """
+    counts = Counter(_WORD.findall(content))
+    whole = {term: term for term in terms}
+    shorter = {term[:-1]: term for term in terms if len(term) > 1}
+    words: dict[str, list[str]] = {}
+    for word in counts:
+        term = _longest(word.lower(), whole) or _longest(word.lower(), shorter)
+        if term:
+            words.setdefault(term, []).append(word)
+    return {
+        term: min(words[term], key=lambda word: (-counts[word], len(word), word))
+        for term in whole
+        if term in words
+    }
+
+
+def _longest(word: str, beginnings: Mapping[str, str]) -> str:
+    """Return what the longest beginning of a word stands for; nothing if it has none of them."""
+    ends = range(len(word), 0, -1)
+    return next((beginnings[word[:end]] for end in ends if word[:end] in beginnings), "")

@@ -1,0 +1,357 @@
+"""The facet `entities`: who and what memories mention, their names, merges and relations.
+
+Names follow aliases and merges everywhere. Whatever is asked about must be known: an entity is known once it
+was declared (described, related or merged) or a memory that may be seen mentions it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.graph.lookup import Look, Lookup, checked_name
+from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.drafts import Drafts
+from memorata.engine.write.purge import Concern, Purge, concern, names_of, spellings_of
+from memorata.model import checks
+from memorata.model.entity import Entity, Relation
+from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata.model.identifiers import memory_id
+from memorata.model.memory import Memory
+from memorata.store.entities import EntityRecord
+from memorata.store.port import Hidden
+from memorata.text.folding import folded
+from memorata.text.name_matching import NameMatcher
+
+if TYPE_CHECKING:
+    from memorata.engine.graph.communities import KnownEntity
+    from memorata.engine.graph.namespace_graph import NamespaceGraph
+
+OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+"""The types of edges that the graph uses itself."""
+
+
+@frozen
+class About:
+    """Everything about a subject.
+
+    Attributes
+    ----------
+    subject
+        As it was asked for.
+    memories
+        Those that mention it, or that it said: forgotten, superseded and expired ones too, oldest first.
+    hidden
+        Since when those of them that are hidden have been so.
+    entities
+        What was declared about it: itself, and what was merged into it.
+    relations
+        Those with it at an end, ended ones too.
+    in_texts
+        How many more memories have one of its names as a word, and probably mean something else: "Will you
+        come?". They are among `memories` where the text was asked for.
+    """
+
+    subject: str
+    memories: tuple[Memory, ...]
+    hidden: tuple[Hidden, ...]
+    entities: tuple[EntityRecord, ...]
+    relations: tuple[Relation, ...]
+    in_texts: int = 0
+
+
+class Entities:
+    """The facet `entities` of an engine."""
+
+    def __init__(self, runtime: Runtime, lookup: Lookup, drafts: Drafts, purge: Purge) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._lookup = lookup
+        self._drafts = drafts
+        self._purge = purge
+
+    def relate(
+        self,
+        subject: str,
+        type: str,
+        object: str,
+        *,
+        weight: float = 1.0,
+        memory: str | None = None,
+        valid_from: datetime | None = None,
+        valid_to: datetime | None = None,
+        namespace: str | None = None,
+    ) -> Relation:
+        """Say that one entity has a relation to another.
+
+        Said again, it gets the new weight and end. It stops holding when the memory that asserts it is
+        forgotten or superseded, and is gone when that is purged.
+
+        Parameters
+        ----------
+        subject, type, object
+            ``"Anna", "works_at", "Bank of England"``. Names nobody has yet become entities.
+        weight
+            How strong it is, above 0.
+        memory
+            The id of the memory that says so; None if a person does.
+        valid_from, valid_to
+            Since and until when it holds.
+        namespace
+            Whose; None for the engine's.
+        """
+        for argument, name in (("subject", subject), ("object", object)):
+            checked_name(argument, name)
+        relation_type(type)
+        if memory is not None:
+            memory_id("memory", memory)
+        clean = self._drafts.clean_text
+        said = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
+        return self._store.relations.add(self._runtime.path(namespace), [said], self._runtime.clock())[0]
+
+    def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
+        """Take back every relation of a type from one entity to another; return how many there were."""
+        for argument, name in (("subject", subject), ("object", object)):
+            checked_name(argument, name)
+        path = self._runtime.path(namespace)
+        names = self._lookup.names.of(path)
+        ends = [names.spellings(names.key(name)) for name in (subject, object)]
+        removed = self._store.relations.remove(path, ends[0], checks.writable("type", type), ends[1])
+        if not removed:
+            raise InvalidArgument("type", type, f"that of a relation from {subject!r} to {object!r}")
+        return removed
+
+    def describe(
+        self,
+        name: str,
+        *,
+        type: str | None = None,
+        aliases: Sequence[str] | None = None,
+        description: str | None = None,
+        namespace: str | None = None,
+    ) -> Entity:
+        """Say what an entity is; None leaves a part as it is. A name nobody has yet becomes an entity.
+
+        Parameters
+        ----------
+        name
+            The entity.
+        type
+            What kind of thing it is: ``"person"``, ``"company"``, … any word.
+        aliases
+            All its other names; each may be the name of nobody else.
+        description
+            A few words about it.
+        namespace
+            Whose; None for the engine's.
+        """
+        checked_name("name", name)
+        for position, alias in enumerate(() if aliases is None else checks.texts("aliases", aliases)):
+            checked_name(f"aliases[{position}]", alias)
+        for argument, said in (("type", type), ("description", description)):
+            if said is not None:
+                checks.writable(argument, said)
+        path = self._runtime.path(namespace)
+        clean = self._drafts.clean_text
+        described = self._store.entities.describe(
+            path,
+            clean(name),
+            type=type,
+            aliases=None if aliases is None else [clean(alias) for alias in aliases],
+            description=None if description is None else clean(description),
+        )
+        return described.entity
+
+    def merge(self, keep: str, other: str, *, namespace: str | None = None) -> KnownEntity:
+        """Read one name as another from now on, wherever it stands; `undo_merge` takes it back."""
+
+        def known(look: Look) -> None:
+            for argument, name in (("keep", keep), ("other", other)):
+                self._lookup.key(look, argument, name)
+
+        self._lookup.at(namespace, known)
+        self._store.entities.merge(self._runtime.path(namespace), keep, other)
+        return self.get(keep, namespace=namespace)
+
+    def undo_merge(self, name: str, *, namespace: str | None = None) -> None:
+        """Let a merged name stand for itself again."""
+        checked_name("name", name)
+        self._store.entities.undo_merge(self._runtime.path(namespace), name)
+
+    def list(
+        self, *, prefix: str = "", limit: int = 50, namespace: str | None = None
+    ) -> tuple[KnownEntity, ...]:
+        """Return who and what is known, those that most memories mention first.
+
+        Parameters
+        ----------
+        prefix
+            Only those with a name that begins so, whatever its case and accents.
+        limit
+            How many at most.
+        namespace
+            Whose; None for the engine's.
+        """
+        begins = folded(checks.writable("prefix", prefix))
+        checks.whole("limit", limit)
+
+        def answer(look: Look) -> tuple[KnownEntity, ...]:
+            known = self._lookup.graph(look)
+            wanted = [
+                (-count, known.name(key), key)
+                for key, count in self._lookup.counted(known)
+                if any(name.startswith(begins) for name in look.names.spellings(key))
+            ]
+            return tuple(self._known(known, key) for _, _, key in sorted(wanted)[:limit])
+
+        return self._lookup.at(namespace, answer)
+
+    def get(self, name: str, *, namespace: str | None = None) -> KnownEntity:
+        """Return what is known about one entity, by any of its names."""
+        return self._lookup.at(
+            namespace,
+            lambda look: self._known(self._lookup.graph(look), self._lookup.key(look, "name", name)),
+        )
+
+    def relations(
+        self, entity: str | None = None, *, as_of: datetime | None = None, namespace: str | None = None
+    ) -> tuple[Relation, ...]:
+        """Return the relations that hold, in the order in which they were said.
+
+        Parameters
+        ----------
+        entity
+            Only those of this one, at either end; None for all.
+        as_of
+            Those that held at that moment, as it was believed then.
+        namespace
+            Whose; None for the engine's.
+        """
+        then = checks.optional_instant("as_of", as_of)
+
+        def answer(look: Look) -> tuple[Relation, ...]:
+            names = look.names
+            ends = None if entity is None else names.spellings(self._lookup.key(look, "entity", entity))
+            found = self._store.relations.list(look.path, now=look.now, as_of=then, names=ends)
+            return tuple(
+                replace(
+                    relation,
+                    source=names.entity(names.key(relation.source), relation.source).name,
+                    target=names.entity(names.key(relation.target), relation.target).name,
+                )
+                for relation in found
+            )
+
+        return self._lookup.at(namespace, answer)
+
+    def about(self, subject: str, *, text: bool = False, namespace: str | None = None) -> About:
+        """Return everything about a person or a thing, by any of its names.
+
+        A memory counts if the subject said it, if it is listed as mentioned, or if one of its names stands in
+        the text as a name: of one that is an ordinary word ("Will", "May", "Mark") the ordinary word does not
+        count (:mod:`memorata.text.name_matching`). Every memory of the namespace is looked at, hidden ones
+        too.
+
+        Parameters
+        ----------
+        subject
+            Who or what, by any name. It must be known: declared, listed by a memory, or somebody who speaks.
+        text
+            Whether every memory counts that has one of the names as a word, and whether or not it is known.
+        namespace
+            Whose; None for the engine's.
+
+        Raises
+        ------
+        EntityNotFound
+            It is not known; the message says how many memories have it as a word.
+        """
+        checks.flag("text", text)
+        path = self._runtime.path(namespace)
+        names = self._lookup.names.of(path)
+        spellings = spellings_of(subject, names)
+        matcher = NameMatcher([*spellings, *names_of(subject, names)])
+        memories, known, in_texts = [], False, 0
+        for memory in self._store.export(path):
+            how = concern(memory, spellings, matcher)
+            known |= how is Concern.CERTAIN
+            in_texts += how is Concern.WORD
+            if how in (Concern.NAME, Concern.CERTAIN) or (text and how is Concern.WORD):
+                memories.append(memory)
+        ids = {memory.id for memory in memories}
+        entities = [
+            record
+            for record in self._store.entities.list(path)
+            if spellings & {folded(name) for name in (record.entity.name, *record.entity.aliases)}
+        ]
+        relations = [
+            relation
+            for relation in self._store.relations.list(path)
+            if spellings & {folded(relation.source), folded(relation.target)}
+        ]
+        known = known or bool(entities or relations)
+        if not known and not (text and memories):
+            raise EntityNotFound(subject, path, in_texts=in_texts + len(memories))
+        hidden = tuple(each for each in self._store.hidden(path) if each.memory_id in ids)
+        found = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
+        return found if text else replace(found, in_texts=in_texts)
+
+    def purge(
+        self, subject: str, *, text: bool = False, dry_run: bool = False, namespace: str | None = None
+    ) -> About:
+        """Remove everything that `about` shows, for good, and return it. This cannot be undone.
+
+        What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
+        Logged questions that name the subject, or have a word of its names that is no common one, lose their
+        text; see :mod:`memorata.text.name_words`. What users of such a name saw in experiments is removed.
+
+        Parameters
+        ----------
+        subject, text
+            Whom and what, as for `about`.
+        dry_run
+            Whether to remove nothing, and only return what would be.
+        namespace
+            Whose; None for the engine's.
+        """
+        checks.flag("dry_run", dry_run)
+        path = self._runtime.path(namespace)
+        found = self.about(subject, text=text, namespace=path)
+        if not dry_run:
+            spellings = spellings_of(subject, self._lookup.names.of(path))
+            self._purge.memories(path, [memory.id for memory in found.memories], spellings)
+        return found
+
+    def _known(self, known: NamespaceGraph, key: str) -> KnownEntity:
+        from memorata.engine.graph.communities import KnownEntity
+
+        entity = known.names.entity(key, known.name(key))
+        node = known.entity_node(key)
+        if node is None:
+            return KnownEntity(entity, 0, 0, known.names.merged(key))
+        edges = known.graph.around([node], "both")
+        types = np.array(known.graph.type_names)[edges.types]
+        mentions = int(np.count_nonzero(types == MENTIONS))
+        # A relation of an entity to itself is found from both of its ends.
+        related = np.unique(edges.numbers).size - mentions
+        return KnownEntity(entity, mentions, related, known.names.merged(key))
+
+
+def relation_type(type: str) -> str:
+    """Return a type that a relation may have: a word that is not one of the graph's own.
+
+    Examples
+    --------
+    >>> relation_type("works_at")
+    'works_at'
+    """
+    if checks.writable("type", type).strip() in ("", *OWN_TYPES):
+        own = ", ".join(OWN_TYPES)
+        raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
+    return type

@@ -1,0 +1,150 @@
+"""One consistent look at the entities and the graph of a namespace, for the facets `entities` and `graph`."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import datetime
+from functools import cached_property
+from typing import Final, TypeVar
+
+from memorata._frozen import frozen
+from memorata.engine.graph.namespace_graph import NamespaceGraph
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.names import NameBook, Names
+from memorata.index.record import Records, visible
+from memorata.model import checks
+from memorata.model.checks import BoolArray
+from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata.store.port import Store, View
+from memorata.text.folding import folded
+
+_NEAREST: Final = 3
+_Answer = TypeVar("_Answer")
+
+
+@frozen(eq=False)
+class Look:
+    """One consistent look at a namespace: as it is, or as it was believed to be at `as_of`."""
+
+    path: str
+    now: datetime
+    view: View
+    names: Names
+    as_of: datetime | None = None
+
+    def shows(self, records: Records) -> BoolArray:
+        """Return which memories may be seen in it."""
+        then = None if self.as_of is None else self.as_of.timestamp()
+        return visible(records, self.now.timestamp(), as_of=then)
+
+
+class Lookup:
+    """Looks at namespaces: their names, their graphs, and which entities are known."""
+
+    def __init__(self, runtime: Runtime, names: NameBook) -> None:
+        self._runtime = runtime
+        self.names = names
+
+    @cached_property
+    def graphs(self) -> Graphs:
+        """The graphs of the namespaces."""
+        # Most processes never ask for the graph, and should not load what builds it.
+
+        return Graphs(self._runtime.store, self.names)
+
+    def at(
+        self, namespace: str | None, look: Callable[[Look], _Answer], as_of: datetime | None = None
+    ) -> _Answer:
+        """Run a function on one consistent look at a namespace, and return its answer."""
+        path, now = self._runtime.path(namespace), self._runtime.clock()
+
+        def action() -> _Answer:
+            with self._runtime.store.view(path, now, as_of=as_of) as view:
+                return look(Look(path, now, view, self.names.of(path), as_of))
+
+        return self._runtime.run([path], action)
+
+    def graph(self, look: Look) -> NamespaceGraph:
+        """Return the graph of the namespace that is looked at."""
+        return self.graphs.at(look.path, look.now, look.as_of)
+
+    def key(self, look: Look, argument: str, name: str) -> str:
+        """Return the key of a known entity, or raise with the names that are most like it."""
+        checked_name(argument, name)
+        key = look.names.key(name)
+        if look.names.is_declared(key):
+            return key
+        _, mentioned = look.view.document_frequencies(look.names.spellings(key), field="names")
+        if any(mentioned.values()):
+            return key
+        known = self.graph(look)
+        from difflib import get_close_matches
+
+        alike = get_close_matches(key, [each for each, _ in self.counted(known)], _NEAREST)
+        raise EntityNotFound(name, look.path, tuple(map(known.name, alike)))
+
+    def counted(self, known: NamespaceGraph) -> list[tuple[str, int]]:
+        """Return the keys of all known entities and how many memories mention each."""
+        counts = known.mention_counts()
+        found = dict.fromkeys(known.names.declared(), 0)
+        for key, node in zip(known.entity_keys, known.entity_nodes().tolist(), strict=True):
+            if counts[node] or key in found:
+                found[key] = int(counts[node])
+        return sorted(found.items())
+
+
+def checked_name(argument: str, name: str) -> None:
+    """Raise unless a name says something."""
+    if not folded(checks.writable(argument, name)):
+        raise InvalidArgument(argument, name, "a name that is not blank")
+
+
+_BUDGET: Final = 256 * 1024**2
+
+
+class Graphs:
+    """The graphs of a store's namespaces, as many as there is memory for.
+
+    Parameters
+    ----------
+    store
+        What they are read from.
+    names
+        Who is who.
+    budget
+        About how many bytes to keep; the least recently used go first.
+    """
+
+    def __init__(self, store: Store, names: NameBook, budget: int = _BUDGET) -> None:
+        self._store = store
+        self._names = names
+        self._budget = budget
+        self._rollbacks = store.rollbacks
+        self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
+
+    def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
+        """Return the graph of a namespace at a moment; inside an open view it is that view's.
+
+        With `as_of`, what was believed then; that one is built for the question and not kept.
+        """
+        # Names, changes and links must be of one moment.
+        with self._store.view(namespace, now) as view:
+            names = self._names.of(namespace)
+            if as_of is not None:
+                return NamespaceGraph.believed(names, self._store, namespace, view, now, as_of)
+            if self._store.rollbacks != self._rollbacks:
+                # A graph may be of changes that never came to be, and whose numbers others have now.
+                self._rollbacks = self._store.rollbacks
+                self._kept.clear()
+            kept = self._kept.pop(namespace, None)
+            found = None if kept is None else kept.at(self._store, namespace, now, names)
+            if found is None:
+                found = NamespaceGraph(names).at(self._store, namespace, now, names)
+            assert found is not None  # an empty one is never too old
+            self._kept[namespace] = found
+            while (
+                len(self._kept) > 1 and sum(each.nbytes for each in list(self._kept.values())) > self._budget
+            ):
+                self._kept.popitem(last=False)
+        return found

@@ -1,0 +1,446 @@
+"""The types of the edges that the graph of a namespace has of itself, beside the relations it was told."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterable
+from copy import copy
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain, pairwise
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.write.names import Names
+from memorata.graph.adjacency import Graph
+from memorata.graph.pagerank import pagerank
+from memorata.index.growing import Growing
+from memorata.index.record import visible
+from memorata.model.checks import FloatArray, IntArray
+from memorata.store.graph import GraphDelta, Link
+from memorata.store.port import Store, View
+
+MENTIONS: Final = "mentions"
+"""From a memory to an entity that it names."""
+NEXT: Final = "next"
+"""From a memory to the one that was said after it."""
+SUPERSEDES: Final = "supersedes"
+"""From a memory to the one whose place it took."""
+
+
+_Computed = TypeVar("_Computed")
+
+_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+_RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
+"""Changes after which a name may mean somebody else."""
+_UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
+"""Changes after which a relation may be gone, or another than it was."""
+_RELATION: Final = -1
+"""The owner of edges that are relations; a memory's are owned by its slot, a session's by -2 and below."""
+_GONE: Final = np.iinfo(np.int64).min
+"""The owner of edges that were removed."""
+_NO_SESSION: Final = -1
+_NOBODY: Final = 2**62
+"""A slot after all others."""
+_EDGE_BYTES: Final = 60
+_NODE_BYTES: Final = 150
+_STALE: Final = 4
+"""Once so many times more edges were ever numbered than there are, the graph is built anew."""
+
+
+class NamespaceGraph:
+    """The graph of one namespace at one moment, which does not change; :class:`Graphs` has the latest.
+
+    Attributes
+    ----------
+    graph
+        Nodes and edges; its types are `MENTIONS`, `NEXT`, `SUPERSEDES` and those of relations.
+    change
+        The last change it has seen.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.graph = Graph.of(0, [], [], type_names=_OWN_TYPES)
+        self.change = 0
+        self.slots = 0
+        self.since: datetime | None = None
+        self.until: datetime | None = None
+        """Between these two moments it is true, as long as nothing is written."""
+        self._owners = Growing(np.int64, ())
+        self._slot_of_node = array("q")
+        self._node_of_slot = array("q")
+        self._entity_nodes: dict[str, int] = {}
+        self._spellings: dict[int, tuple[int, str]] = {}
+        """By the node of an entity, the first memory that mentions it, and how that spells it."""
+        self._sessions: dict[str, int] = {}
+        self._session_of_slot = array("q")
+        self._position_of_slot = array("q")
+        self._ends: dict[int, tuple[int, int]] = {}
+        """By session, the position and the slot of what was said last."""
+        self._expiries: dict[int, datetime] = {}
+        # Edges on their way into the graph, column by column: tuples would be work for the collector.
+        self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
+        self._ordered: tuple[Graph, Ordered] | None = None
+        self._ranks: tuple[Graph, FloatArray] | None = None
+        self._computed: tuple[Graph, Any] | None = None
+        self._types = {name: number for number, name in enumerate(self.graph.type_names)}
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory this takes, roughly."""
+        again = 0 if self._ordered is None else 3 * self.graph.edges
+        return _EDGE_BYTES * (self.graph.next_edge + again) + _NODE_BYTES * self.graph.nodes
+
+    @property
+    def ordered(self) -> Ordered:
+        """The graph in an order that does not tell how it has grown; made once for each state."""
+        if self._ordered is None or self._ordered[0] is not self.graph:
+            self._ordered = self.graph, in_order(self)
+        return self._ordered[1]
+
+    @property
+    def ranks(self) -> FloatArray:
+        """The PageRank of every node that has an edge, followed both ways; computed once for each state."""
+        if self._ranks is None or self._ranks[0] is not self.graph:
+            self._ranks = self.graph, self.ordered.spread(pagerank(self.ordered.both_ways).scores)
+        return self._ranks[1]
+
+    def once(self, compute: Callable[[], _Computed]) -> _Computed:
+        """Return what follows from the graph, computed once for each state of it; there is one such thing."""
+        if self._computed is None or self._computed[0] is not self.graph:
+            self._computed = self.graph, compute()
+        result: _Computed = self._computed[1]
+        return result
+
+    @property
+    def entity_keys(self) -> tuple[str, ...]:
+        """The keys of all entities that are nodes."""
+        return tuple(self._entity_nodes)
+
+    def entity_node(self, name: str) -> int | None:
+        """Return the node of the entity that a name means."""
+        return self._entity_nodes.get(self.names.key(name))
+
+    def entity_nodes(self) -> IntArray:
+        """Return the nodes of all entities, in the order of :attr:`entity_keys`."""
+        return np.fromiter(self._entity_nodes.values(), np.intp, len(self._entity_nodes))
+
+    def name(self, key: str) -> str:
+        """Return the name of an entity, given its key: as declared, else as first seen."""
+        node = self._entity_nodes.get(key)
+        return self.names.entity(key, key if node is None else self._spellings[node][1]).name
+
+    def name_of(self, node: int) -> str | None:
+        """Return the name of an entity's node; None for a memory's."""
+        if node not in self._spellings:
+            return None
+        _, spelt = self._spellings[node]
+        return self.names.entity(self.names.key(spelt), spelt).name
+
+    def precedence(self, nodes: IntArray) -> IntArray:
+        """Return a number for each node by which they can be sorted, however the graph has grown.
+
+        Memories come by their slots, then entities by their keys.
+        """
+        found = self.slots_of(nodes)
+        named = np.flatnonzero(found < 0)
+        keys = [self.names.key(self._spellings[node][1]) for node in nodes[named].tolist()]
+        _, ranks = np.unique(np.array(keys, object), return_inverse=True)
+        found[named] = len(self._node_of_slot) + ranks
+        return found
+
+    def nodes_of(self, slots: IntArray) -> IntArray:
+        """Return the nodes of memories; -1 for one that has none."""
+        return np.asarray(np.asarray(self._node_of_slot)[slots], np.intp)
+
+    def slots_of(self, nodes: IntArray) -> IntArray:
+        """Return the slots of memories' nodes; -1 for an entity's."""
+        return np.asarray(np.asarray(self._slot_of_node)[nodes], np.intp)
+
+    def mention_counts(self) -> IntArray:
+        """Return for every node how many memories mention it."""
+        _, targets, _, types, _ = self.graph.listed()
+        return np.bincount(targets[types == self._types[MENTIONS]], minlength=self.graph.nodes)
+
+    def edge_types(self) -> tuple[str, ...]:
+        """Return the types that edges can have: the graph's own, and those of relations that hold."""
+        present = np.unique(self.graph.listed()[3]).tolist()
+        names = {self.graph.type_names[number] for number in present} - set(_OWN_TYPES)
+        return (*_OWN_TYPES, *sorted(names))
+
+    # --- catching up ----------------------------------------------------------------------------------
+
+    @classmethod
+    def believed(
+        cls, names: Names, store: Store, namespace: str, view: View, now: datetime, as_of: datetime
+    ) -> NamespaceGraph:
+        """Return the graph as it was believed to be at a moment; it does not catch up with anything.
+
+        Parameters
+        ----------
+        names
+            Who is who.
+        store, namespace, view
+            What it is read from, and an open view of it.
+        now
+            The moment of asking: what is forgotten or has expired by then is not in it.
+        as_of
+            The moment that is asked about.
+        """
+        found = cls(names)
+        slots = store.graph.delta(namespace, 0).slots
+        seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
+        links = (replace(link, current=True) for link in store.graph.links(namespace, 0) if seen[link.slot])
+        found._put_in(links, slots, now, set())
+        found._relate(store, namespace, now, since=0, as_of=as_of)
+        found._flush()
+        found.slots = slots
+        return found
+
+    def at(self, store: Store, namespace: str, now: datetime, names: Names) -> NamespaceGraph | None:
+        """Return this graph as it is at a moment; None if it has to be built anew instead.
+
+        This one stays what it is: where several threads look at once, another may be walking over it.
+        """
+        news = store.graph.delta(namespace, self.change)
+        waited = self.since is not None and not self._is_still_true(now)
+        if news.change == self.change and not waited:
+            return self._named(names) if self.since is not None or not news.change else None
+        if news.change < self.change or (self.change and (news.kinds & _RENAMED or self._is_stale())):
+            # What a replica knows may be older than what is known here.
+            return None
+        later = self._growing()
+        later.names = names
+        later._catch_up(store, namespace, now, news, waited=waited)
+        return later
+
+    def _named(self, names: Names) -> NamespaceGraph:
+        if names is self.names:
+            return self
+        other = copy(self)
+        other.names = names
+        return other
+
+    def _growing(self) -> NamespaceGraph:
+        """Return the same graph with a room of its own to grow in."""
+        other = copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, dict | array):
+                setattr(other, name, copy(held))
+        other._owners = self._owners.copy()
+        other._new = tuple(array(column.typecode) for column in self._new)
+        return other
+
+    def _catch_up(
+        self, store: Store, namespace: str, now: datetime, news: GraphDelta, *, waited: bool
+    ) -> None:
+        changed = {slot for slot in news.changed if slot < self.slots}
+        if waited:
+            changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
+        again = list(store.graph.links(namespace, news.slots, sorted(changed)))
+        asserted = any(link.asserts for link in again)
+        whole = bool(asserted or waited or news.kinds & _UNRELATED or not self.change)
+        respelt = self._mentioned_by(changed)
+        broken = self._take_out(changed, relations=whole)
+        self._put_in(chain(again, store.graph.links(namespace, self.slots)), news.slots, now, broken)
+        self._relate(store, namespace, now, since=0 if whole else self.change)
+        self._flush()
+        self.slots, self.change = news.slots, news.change
+        self._spell(store, namespace, respelt)
+        turns = [at for at in self._expiries.values() if at > now]
+        turn = store.relations.next_change(namespace, now)
+        self.since, self.until = now, min(filter(None, [*turns, turn]), default=None)
+
+    def _is_still_true(self, now: datetime) -> bool:
+        assert self.since is not None  # the caller looked
+        return self.since <= now and (self.until is None or now < self.until)
+
+    def _turned(self, at: datetime, now: datetime) -> bool:
+        assert self.since is not None  # the caller looked
+        return (at <= self.since) != (at <= now)
+
+    def _is_stale(self) -> bool:
+        return self.graph.next_edge > _STALE * self.graph.edges + 10_000
+
+    def _take_out(self, slots: set[int], *, relations: bool) -> set[int]:
+        """Remove the edges that memories own, and return the sessions they were said in."""
+        broken = {self._session_of_slot[slot] for slot in slots} - {_NO_SESSION}
+        for slot in slots:
+            self._session_of_slot[slot] = _NO_SESSION
+            self._expiries.pop(slot, None)
+        self._remove([*slots, *([_RELATION] if relations else [])])
+        return broken
+
+    def _remove(self, owners: list[int]) -> None:
+        numbers = np.flatnonzero(np.isin(self._owners.view, owners)) if owners else np.zeros(0, np.intp)
+        if numbers.size:
+            self._owners.view[numbers] = _GONE
+            self.graph = self.graph.without(numbers)
+
+    def _put_in(self, links: Iterable[Link], slots: int, now: datetime, broken: set[int]) -> None:
+        """Add the edges of memories; `broken` are the sessions whose order has to be found anew."""
+        fresh = array("q", [-1]) * (slots - len(self._node_of_slot))
+        for column in (self._node_of_slot, self._session_of_slot, self._position_of_slot):
+            column.extend(fresh)
+        for link in links:
+            if link.expires_at is not None:
+                self._expiries[link.slot] = link.expires_at
+            if not link.current or (link.expires_at is not None and link.expires_at <= now):
+                continue
+            node = self._memory_node(link.slot)
+            for other in dict.fromkeys(self._entity(name, link.slot) for name in link.entities):
+                if other is not None:
+                    self._add(node, other, 1.0, MENTIONS, link.slot)
+            for older in link.supersedes:
+                self._add(node, self._memory_node(older), 1.0, SUPERSEDES, link.slot)
+            if link.session:
+                self._say(link, node, broken)
+        self._chain(broken)
+
+    def _say(self, link: Link, node: int, broken: set[int]) -> None:
+        """Put a memory into its session: at the end, if that is where it belongs."""
+        session = self._sessions.setdefault(link.session, len(self._sessions))
+        here = (-1 if link.position is None else link.position, link.slot)
+        self._session_of_slot[link.slot] = session
+        self._position_of_slot[link.slot] = here[0]
+        last = self._ends.get(session)
+        if last is not None and here < last:
+            broken.add(session)
+            return
+        if last is not None and session not in broken:
+            self._add(self._memory_node(last[1]), node, 1.0, NEXT, -2 - session)
+        self._ends[session] = here
+
+    def _chain(self, sessions: set[int]) -> None:
+        """Write the edges of sessions anew: each memory to the one that was said after it."""
+        if not sessions:
+            return
+        self._flush()
+        self._remove([-2 - session for session in sessions])
+        for session in sorted(sessions):
+            slots = np.flatnonzero(np.asarray(self._session_of_slot) == session)
+            positions = np.asarray(self._position_of_slot)[slots]
+            order = np.lexsort((slots, positions))
+            said = slots[order].tolist()
+            for slot, following in pairwise(said):
+                self._add(self._memory_node(slot), self._memory_node(following), 1.0, NEXT, -2 - session)
+            self._ends.pop(session, None)
+            if said:
+                self._ends[session] = int(positions[order[-1]]), said[-1]
+
+    def _relate(
+        self, store: Store, namespace: str, now: datetime, since: int, as_of: datetime | None = None
+    ) -> None:
+        for relation in store.relations.list(namespace, now=now, as_of=as_of, since=since):
+            source, target = (self._entity(name, _NOBODY) for name in (relation.source, relation.target))
+            # A declared name is never blank.
+            if source is not None and target is not None:
+                self._add(source, target, relation.weight, relation.type, _RELATION)
+
+    def _memory_node(self, slot: int) -> int:
+        node = self._node_of_slot[slot]
+        if node < 0:
+            node = self._node_of_slot[slot] = self._new_node(slot)
+        return node
+
+    def _entity(self, name: str, slot: int) -> int | None:
+        """Return the node of an entity, a new one if need be; None for a name with nothing visible in it."""
+        key = self.names.key(name)
+        node = self._entity_nodes.get(key)
+        if node is None and key:
+            node = self._entity_nodes[key] = self._new_node(-1)
+            self._spellings[node] = slot, name
+        elif node is not None and slot < self._spellings[node][0]:
+            self._spellings[node] = slot, name
+        return node
+
+    def _mentioned_by(self, slots: set[int]) -> list[int]:
+        """Return the entities that are spelt as one of these memories spells them."""
+        nodes = [node for node in (self._node_of_slot[slot] for slot in slots) if node >= 0]
+        found = set(self.graph.around(nodes, "out", [MENTIONS]).nodes.tolist()) if nodes else set()
+        return sorted(node for node in found if self._spellings[node][0] in slots)
+
+    def _spell(self, store: Store, namespace: str, nodes: list[int]) -> None:
+        """Find out how entities are spelt by the first memory that mentions them now."""
+        if not nodes:
+            return
+        edges = self.graph.around(nodes, "in", [MENTIONS])
+        firsts = np.full(len(nodes), _NOBODY)
+        np.minimum.at(firsts, edges.origin, self.slots_of(edges.nodes))
+        at = dict(zip(nodes, firsts.tolist(), strict=True))
+        wanted = sorted({slot for slot in at.values() if slot != _NOBODY})
+        links = {link.slot: link for link in store.graph.links(namespace, self.slots, wanted)}
+        for node, slot in at.items():
+            spelt = self._spellings[node][1]
+            key = self.names.key(spelt)
+            names = links[slot].entities if slot in links else ()
+            same = [name for name in names if self.names.key(name) == key]
+            self._spellings[node] = slot, same[0] if same else spelt
+
+    def _new_node(self, slot: int) -> int:
+        self._slot_of_node.append(slot)
+        return len(self._slot_of_node) - 1
+
+    def _add(self, source: int, target: int, weight: float, type_: str, owner: int) -> None:
+        number = self._types.setdefault(type_, len(self._types))
+        for column, value in zip(self._new, (source, target, weight, number, owner), strict=True):
+            column.append(value)
+
+    def _flush(self) -> None:
+        """Put the edges that were collected into the graph."""
+        sources, targets, weights, types, owners = map(np.array, self._new)
+        for column in self._new:
+            del column[:]
+        added = len(self._slot_of_node) - self.graph.nodes
+        self.graph = self.graph.extended(added, sources, targets, weights, types, tuple(self._types))
+        self._owners.extend(owners)
+
+
+@frozen(eq=False)
+class Ordered:
+    """A graph with its nodes in order.
+
+    Attributes
+    ----------
+    graph, both_ways
+        Its edges without their types: as they are, and each in both directions.
+    nodes
+        Which node of the graph that has grown each node is.
+    places
+        For each of those, which node here it is; -1 for one without an edge.
+    """
+
+    graph: Graph
+    both_ways: Graph
+    nodes: IntArray
+    places: IntArray
+
+    def spread(self, scores: FloatArray) -> FloatArray:
+        """Return the scores of nodes here as those of the graph that has grown; 0 for who has no edge."""
+        found = np.zeros(self.places.size)
+        found[self.nodes] = scores
+        return found
+
+
+def in_order(known: NamespaceGraph) -> Ordered:
+    """Return a graph with its nodes in order: memories by their slots, then entities by their keys.
+
+    Who has no edge is left out: one that is built anew would not know of it.
+    """
+    sources, targets, weights, _, _ = known.graph.listed()
+    keys = dict(zip(known.entity_nodes().tolist(), known.entity_keys, strict=True))
+    linked = np.unique(np.concatenate([sources, targets])).astype(np.intp)
+    slots = known.slots_of(linked)
+    is_said = slots >= 0
+    said = linked[is_said][np.argsort(slots[is_said])]
+    named = sorted(linked[~is_said].tolist(), key=keys.__getitem__)
+    nodes = np.concatenate([said, np.array(named, np.intp)])
+    places = np.full(known.graph.nodes, -1, np.intp)
+    places[nodes] = np.arange(nodes.size)
+    sources, targets = places[sources], places[targets]
+    order = np.lexsort((weights, targets, sources))
+    graph = Graph.of(nodes.size, sources[order], targets[order], weights[order])
+    return Ordered(graph, graph.undirected(), nodes, places)

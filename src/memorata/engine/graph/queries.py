@@ -1,0 +1,408 @@
+"""The facet `graph`: paths, communities, and memories near a point or along a timeline."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memorata.engine.graph.lookup import Look, Lookup
+from memorata.engine.runtime import Runtime
+from memorata.geo.places import Near, Places
+from memorata.index.lexical import LexicalQuery
+from memorata.index.record import Records
+from memorata.model import checks
+from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.rank.bm25 import BM25
+from memorata.store.port import Store, View
+
+if TYPE_CHECKING:
+    from memorata.engine.graph.communities import Communities, FoundPath, Nearby, Paths, Structure
+    from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.graph.paths import Path
+    from memorata.graph.summaries import Summary
+
+_KEPT_SUMMARIES: Final = 4_096
+_KEPT_STRUCTURES: Final = 16
+_AT_ONCE: Final = 500
+_DECAY: Final = 0.85
+"""What each step of a way leaves of its score."""
+
+
+class GraphQueries:
+    """The facet `graph`: paths and communities of a namespace, and memories by place and by time."""
+
+    def __init__(self, runtime: Runtime, lookup: Lookup) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._lookup = lookup
+        self._structures: dict[str, Structure] = {}
+        self._summaries: dict[str, Summary] = {}
+
+    def paths(
+        self,
+        start: str,
+        *,
+        to: str | None = None,
+        depth: int = 2,
+        types: Sequence[str] | None = None,
+        direction: str = "both",
+        order: str = "breadth",
+        nodes: int = 100,
+        paths: int = 100,
+        seconds: float | None = None,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
+    ) -> Paths:
+        """Return the ways that lead from an entity through relations and memories.
+
+        Parameters
+        ----------
+        start
+            The entity to start from.
+        to
+            Only ways to this entity, each as far as there; None for all, as far as they go.
+        depth
+            How many edges a way may have, from 1 to 100.
+        types
+            The types of edges to follow: relations' own, ``"mentions"``, ``"next"``, ``"supersedes"``; None
+            for all.
+        direction
+            Whether edges are followed ``"out"``, ``"in"`` or ``"both"`` ways.
+        order
+            ``"breadth"`` or ``"depth"`` first, which matters when a limit is hit.
+        nodes, paths, seconds
+            The most nodes to reach, ways to find, and time to take.
+        as_of
+            Over the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        then = checks.optional_instant("as_of", as_of)
+
+        from memorata.engine.graph.communities import Paths
+        from memorata.graph.adjacency import Graph
+        from memorata.graph.arguments import type_numbers
+        from memorata.graph.paths import find_paths
+
+        def answer(look: Look) -> Paths:
+            known = self._lookup.graph(look)
+            keys = [self._lookup.key(look, "start", start)]
+            if to is not None:
+                keys.append(self._lookup.key(look, "to", to))
+                if keys[0] == keys[1]:
+                    raise InvalidArgument("to", to, f"another entity than {start!r}")
+            ends = [known.entity_node(key) for key in keys]
+            # A graph that was kept still knows the types of relations that nobody has any more.
+            type_numbers("types", types, known.edge_types() if types is not None else ())
+            # What was only described has no edges, and no node either.
+            alone = Graph.of(1, [], [], type_names=known.graph.type_names)
+            search = find_paths(
+                *((alone, 0) if ends[0] is None else (known.graph, ends[0])),
+                depth=depth,
+                nodes=nodes,
+                paths=paths,
+                seconds=seconds,
+                clock=None if seconds is None else monotonic,
+                types=types,
+                direction=direction,
+                order=order,
+                decay=_DECAY,
+                precedence=None if ends[0] is None else known.precedence,
+            )
+            found = search.paths if to is None else _cut(search.paths, ends[1])
+            shortest = sorted(found, key=lambda path: len(path.steps))
+            return Paths(self._told(look, known, shortest), search.truncated)
+
+        return self._lookup.at(namespace, answer, then)
+
+    def communities(
+        self,
+        *,
+        level: int = 0,
+        limit: int = 10,
+        seed: int = 0,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
+    ) -> Communities:
+        """Return the groups of memories and entities that hang together, the largest first.
+
+        Parameters
+        ----------
+        level
+            0 for the finest communities, up to 2 for the coarsest.
+        limit
+            How many to tell of at most.
+        seed
+            The same seed gives the same communities of the same graph.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        from memorata.engine.graph.communities import LEVELS, told
+
+        if checks.whole("level", level) >= LEVELS:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
+        checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
+
+        def answer(look: Look) -> Communities:
+            known = self._lookup.graph(look)
+            structure = self._structure(look, known, seed)
+            if len(self._summaries) >= _KEPT_SUMMARIES:
+                self._summaries.clear()
+            words_of = self._runtime.words_of
+            return told(structure, level, limit, known, look.view, look.shows, words_of, self._summaries)
+
+        return self._lookup.at(namespace, answer, then)
+
+    def near(
+        self,
+        lat: float,
+        lon: float,
+        radius: float | None = None,
+        *,
+        limit: int = 10,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
+    ) -> tuple[Nearby, ...]:
+        """Return the memories that were nearest to a point, and how far each was, exactly.
+
+        Parameters
+        ----------
+        lat, lon
+            The point, in degrees.
+        radius
+            How far in metres at most; None for any distance.
+        limit
+            How many at most.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        point = Place(lat, lon)
+        reach = None if radius is None else checks.at_least("radius", radius, 0)
+        checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
+
+        from memorata.engine.graph.communities import Nearby
+
+        def answer(look: Look) -> tuple[Nearby, ...]:
+            slots, metres = self._places.near(
+                look.path, look.view, look.shows, point.lat, point.lon, reach, limit
+            )
+            return tuple(map(Nearby, _memories(look.view, slots), metres.tolist()))
+
+        return self._lookup.at(namespace, answer, then)
+
+    def timeline(
+        self,
+        entity: str | None = None,
+        *,
+        start: datetime | None = None,
+        end: datetime | None = None,
+        limit: int = 50,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
+    ) -> tuple[Memory, ...]:
+        """Return memories in the order in which what they tell happened, the oldest first.
+
+        Parameters
+        ----------
+        entity
+            Only those that mention this one; None for all.
+        start, end
+            Only those from `start` on, and before `end`.
+        limit
+            How many at most.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        since, until = checks.optional_instant("start", start), checks.optional_instant("end", end)
+        if since is not None and until is not None and until < since:
+            raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
+        checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
+
+        def answer(look: Look) -> tuple[Memory, ...]:
+            slots = self._slots(look, entity)
+            records = look.view.records(slots)
+            events = records["event"]
+            shown = look.shows(records)
+            shown &= events >= (-math.inf if since is None else since.timestamp())
+            shown &= events < (math.inf if until is None else until.timestamp())
+            chosen = slots[shown][np.lexsort((slots[shown], events[shown]))][:limit]
+            return tuple(_memories(look.view, chosen))
+
+        return self._lookup.at(namespace, answer, then)
+
+    # --- inside ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _places(self) -> PlaceIndex:
+
+        return PlaceIndex(self._store)
+
+    def _structure(self, look: Look, known: NamespaceGraph, seed: int) -> Structure:
+        """Return the communities of a graph, those of the present from what is kept of them."""
+        from memorata.engine.graph.communities import Structure
+
+        structure = self._structures.get(look.path)
+        if structure is not None and structure.graph is known.graph and structure.seed == seed:
+            return structure
+        structure = Structure.of(known, seed)
+        # What was believed once is built for one question: it must not push out what is asked every day.
+        if look.as_of is None:
+            if len(self._structures) >= _KEPT_STRUCTURES:
+                self._structures.clear()
+            self._structures[look.path] = structure
+        return structure
+
+    def _slots(self, look: Look, entity: str | None) -> IntArray:
+        """Return the slots of the memories that mention an entity; None for all slots."""
+        if entity is None:
+            return np.arange(self._store.graph.delta(look.path, 0).slots)
+        spellings = look.names.spellings(self._lookup.key(look, "entity", entity))
+        query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
+        return look.view.lexical(query, max(1, look.view.count)).slots
+
+    def _told(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
+        from memorata.engine.graph.communities import FoundPath, PathStep
+
+        nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
+        slots = known.slots_of(nodes)
+        memories = _memories(look.view, slots[slots >= 0])
+        ids = dict(zip(nodes[slots >= 0].tolist(), (memory.id for memory in memories), strict=True))
+        return tuple(
+            FoundPath(
+                known.name_of(path.start) or "",
+                tuple(
+                    PathStep(
+                        step.type, step.forward, step.weight, known.name_of(step.node), ids.get(step.node)
+                    )
+                    for step in path.steps
+                ),
+                path.score,
+            )
+            for path in paths
+        )
+
+
+def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
+    """Return the ways to a node, each once and no further than there."""
+    from memorata.graph.paths import Path
+
+    found: dict[tuple[int, ...], Path] = {}
+    for path in paths:
+        for position, step in enumerate(path.steps, 1):
+            if step.node == goal:
+                steps = path.steps[:position]
+                way = Path(path.start, steps, _DECAY**position)
+                found.setdefault(tuple(each.edge for each in steps), way)
+    return list(found.values())
+
+
+def _memories(view: View, slots: IntArray) -> list[Memory]:
+    return [
+        memory
+        for start in range(0, slots.size, _AT_ONCE)
+        for memory in view.memories(slots[start : start + _AT_ONCE])
+    ]
+
+
+_KEPT: Final = 64
+"""How many namespaces' places are kept; the least recently used go first."""
+_MOVED: Final = frozenset({"update", "purge"})
+_AT_FIRST: Final = 64
+
+
+@dataclass(slots=True)
+class _Kept:
+    change: int
+    known: int
+    slots: IntArray
+    places: Places
+
+
+class PlaceIndex:
+    """The places of every namespace of a store, as they are now."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rollbacks = store.rollbacks
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+
+    def near(
+        self,
+        namespace: str,
+        view: View,
+        shows: Callable[[Records], BoolArray],
+        lat: float,
+        lon: float,
+        radius: float | None,
+        limit: int,
+    ) -> tuple[IntArray, FloatArray]:
+        """Return the slots of the visible memories nearest to a point, and their distances in metres.
+
+        Parameters
+        ----------
+        namespace, view, shows
+            Whose memories, an open view of them, and which of them may be seen.
+        lat, lon
+            The point.
+        radius
+            How far in metres at most; None for any distance.
+        limit
+            How many at most.
+        """
+        kept = self._caught_up(namespace)
+        if radius is not None:
+            return _seen(view, shows, kept, kept.places.within(lat, lon, radius), limit)
+        # Hidden memories have places too: ask for more until enough of them are seen, or there are no more.
+        asked = limit + _AT_FIRST
+        while True:
+            found = _seen(view, shows, kept, kept.places.nearest(lat, lon, limit=asked), limit)
+            if found[0].size == limit or asked >= len(kept.places):
+                return found
+            asked *= 4
+
+    def _caught_up(self, namespace: str) -> _Kept:
+        if self._store.rollbacks != self._rollbacks:
+            # Places may be of changes that never came to be, and whose numbers others have now.
+            self._rollbacks = self._store.rollbacks
+            self._kept.clear()
+        kept = self._kept.pop(namespace, None)
+        news = self._store.graph.delta(namespace, 0 if kept is None else kept.change)
+        if kept is None or news.kinds & _MOVED:
+            points = self._store.graph.points(namespace, 0)
+            kept = _Kept(news.change, news.slots, points.slots, Places(points.lats, points.lons))
+        elif news.change != kept.change:
+            points = self._store.graph.points(namespace, kept.known)
+            places = kept.places.added(points.lats, points.lons)
+            kept = _Kept(news.change, news.slots, np.concatenate([kept.slots, points.slots]), places)
+        self._kept[namespace] = kept
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return kept
+
+
+def _seen(
+    view: View, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
+) -> tuple[IntArray, FloatArray]:
+    slots = kept.slots[near.positions]
+    at = np.flatnonzero(shows(view.records(slots)))[:limit]
+    return slots[at], near.metres[at]

@@ -1,0 +1,1 @@
+"""The life of memories: tiers, confidence, expiry and summaries."""

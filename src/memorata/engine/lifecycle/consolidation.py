@@ -1,0 +1,265 @@
+"""Consolidation: one lasting memory of many passing ones.
+
+Episodes on one theme become a proposed summary, as sleep is thought to make knowledge of episodes
+(McClelland, McNaughton and O'Reilly, 1995). A proposal is a memory that is hidden until somebody accepts it;
+the memories that it was made from stay as they are, and it names them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.embedding import CurrentEmbedder, ahead_of
+from memorata.engine.leases import Leases
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.drafts import DedupeMode
+from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
+from memorata.engine.write.writer import Writer as MemoryWriter
+from memorata.graph.adjacency import Graph
+from memorata.graph.communities import communities
+from memorata.index.record import TIERS, visible
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import EmbeddingServiceError, InvalidArgument
+from memorata.model.identifiers import memory_id
+from memorata.model.memory import Memory, Tier
+from memorata.store.port import Floats, View
+from memorata.text.folding import folded
+
+if TYPE_CHECKING:
+    from memorata.engine.lifecycle.summaries import Writer
+
+STATE: Final = "proposal"
+"""The key of the metadata in which a summary says what became of it."""
+STATES: Final = ("open", "accepted", "rejected")
+WORK: Final = "maintain"
+"""The kind of work that this is: one worker at a time does it to a namespace."""
+_MOST: Final = 5_000
+"""How many episodes are looked at in one run, the oldest first."""
+_MOST_SOURCES: Final = 50
+_AT_ONCE: Final = 500
+_DAY: Final = 86_400.0
+_LOG: Final = logging.getLogger(__name__)
+
+
+@frozen
+class Proposal:
+    """A summary that could stand for several memories, and the ids of those."""
+
+    summary: Memory
+    sources: tuple[str, ...]
+
+
+class Consolidation:
+    """Groups episodes by theme, proposes summaries of them, and decides about the proposals."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        embedding: CurrentEmbedder,
+        writer: MemoryWriter,
+        leases: Leases,
+    ) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._embedding = embedding
+        self._writer = writer
+        self._leases = leases
+
+    def run(self, path: str, *, dry_run: bool, writer: Writer | None) -> tuple[Proposal, ...]:
+        """Propose summaries of the themes of a namespace; see :meth:`Lifecycle.consolidate`."""
+        from memorata.engine.lifecycle.summaries import Writer
+
+        if writer is not None and not isinstance(writer, Writer):
+            raise InvalidArgument("writer", writer, "an object with a name and write")
+        now = self._runtime.clock()
+        if dry_run:
+            return tuple(
+                Proposal(self._summary(group, writer, path), tuple(memory.id for memory in group))
+                for group in self._runtime.run([path], lambda: self._themes(path, now))
+            )
+        proposals = []
+        with self._leases.hold(WORK, path) as held:
+            for group in self._runtime.run([path], lambda: self._themes(path, now)):
+                # A language model may take its time.
+                held.renew()
+                draft = self._summary(group, writer, path)
+                with ahead_of(self._embedding.meaning(), [draft]), self._store.together():
+                    (draft,) = self._writer.add_items([draft], path, DedupeMode.OFF, verbatim=True)
+                    self._store.forget(path, [draft.id], now)
+                proposals.append(Proposal(draft, tuple(memory.id for memory in group)))
+        return tuple(proposals)
+
+    def summaries(self, path: str, state: str) -> tuple[Proposal, ...]:
+        """Return the summaries in a state; see :meth:`Lifecycle.summaries`."""
+        found = [
+            summary
+            for summary in made_from_others(self._store, path, SUMMARY_OF)
+            if summary.metadata.get(STATE) == state and sources_of(summary)
+        ]
+        return tuple(Proposal(summary, tuple(summary.metadata[SUMMARY_OF])) for summary in reversed(found))
+
+    def decide(self, path: str, ids: Sequence[str], state: str) -> None:
+        """Accept or reject proposed summaries."""
+        now = self._runtime.clock()
+
+        def decide() -> None:
+            with self._store.together():
+                for id_ in ids:
+                    (summary,) = self._store.get(path, [memory_id("id", id_)])
+                    if summary.metadata.get(STATE) not in STATES:
+                        raise InvalidArgument(
+                            "id", id_, "that of a proposed summary, as summaries lists them"
+                        )
+                    self._writer.update(path, id_, {"metadata": {**summary.metadata, STATE: state}})
+                    if state == "accepted":
+                        self._store.restore(path, [id_])
+                    else:
+                        self._store.forget(path, [id_], now)
+
+        self._runtime.run([path], decide)
+
+    def _themes(self, path: str, now: datetime) -> list[list[Memory]]:
+        """Return groups of episodes on one theme, each in the order in which it happened."""
+        done = {
+            source
+            for summary in made_from_others(self._store, path, SUMMARY_OF)
+            for source in sources_of(summary)
+        }
+        with self._store.view(path, now) as view:
+            episodes, vectors = self._episodes(view, path, now, done)
+        names = [frozenset(folded(name) for name in memory.entities) for memory in episodes]
+        groups = themes(
+            vectors, names, self._embedding.meaning().threshold, self._runtime.rules.summary_sources
+        )
+        return [
+            sorted(
+                (episodes[position] for position in group.tolist()),
+                key=lambda memory: (memory.event_time, memory.id),
+            )[:_MOST_SOURCES]
+            for group in groups
+        ]
+
+    def _episodes(self, view: View, path: str, now: datetime, done: set[str]) -> tuple[list[Memory], Floats]:
+        slots = np.arange(self._store.graph.delta(path, 0).slots)
+        records = view.records(slots)
+        old = records["created"] <= now.timestamp() - self._runtime.rules.summary_days * _DAY
+        episodic = records["tier"] == TIERS.index(Tier.EPISODIC.value)
+        wanted = slots[visible(records, now.timestamp()) & old & episodic]
+        kept: list[Memory] = []
+        at: list[int] = []
+        for start in range(0, wanted.size, _AT_ONCE):
+            some = wanted[start : start + _AT_ONCE]
+            for slot, memory in zip(some.tolist(), view.memories(some), strict=True):
+                if memory.id not in done and len(kept) < _MOST:
+                    kept.append(memory)
+                    at.append(slot)
+        return kept, view.vectors(np.array(at, np.intp))
+
+    def _frequencies(self, path: str, words: Sequence[str]) -> tuple[int, Mapping[str, int]]:
+        with self._store.view(path, self._runtime.clock()) as view:
+            return view.document_frequencies(words)
+
+    def _summary(self, group: Sequence[Memory], writer: Writer | None, path: str) -> Memory:
+        from memorata.engine.lifecycle.summaries import SentenceWriter, headed
+
+        plain = SentenceWriter(self._runtime.analyser.tokens, partial(self._frequencies, path))
+        by = writer or plain
+        try:
+            text = by.write(group, self._runtime.rules.summary_sentences)
+        except EmbeddingServiceError as error:
+            _LOG.warning("a summary in %s is made of sentences: %s", path, error)
+            by, text = plain, plain.write(group, self._runtime.rules.summary_sentences)
+        details = {
+            "category": "summary",
+            "tier": Tier.SEMANTIC,
+            "confidence": min(memory.confidence for memory in group),
+            "importance": max(memory.importance for memory in group),
+            "valid_from": min(memory.event_time for memory in group),
+            "metadata": {
+                SUMMARY_OF: [memory.id for memory in group],
+                "summarised_by": by.name,
+                STATE: "open",
+            },
+        }
+        return self._writer.drafts.draft(headed(group, text), path, details)
+
+
+NEAREST: Final = 10
+"""How many others a memory is tied to by meaning at most."""
+_BLOCK: Final = 1_000
+_NAME_WEIGHT: Final = 0.5
+
+
+def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, least: int) -> list[IntArray]:
+    """Return the groups of at least `least` memories that are about one thing, the largest first.
+
+    Parameters
+    ----------
+    vectors
+        One unit vector per memory; zeros for one without.
+    names
+        The names that each memory mentions, folded.
+    threshold
+        The cosine from which two texts count as related.
+    least
+        How many memories make a theme.
+
+    Examples
+    --------
+    >>> apart = np.eye(4, dtype=np.float32)[[0, 0, 1, 1, 2]]
+    >>> [group.tolist() for group in themes(apart, [frozenset()] * 5, 0.5, 2)]
+    [[0, 1], [2, 3]]
+    """
+    count = len(names)
+    sources, targets, weights = _alike(vectors, threshold)
+    for source, target, weight in _named_together(names):
+        sources.append(np.array([source]))
+        targets.append(np.array([target]))
+        weights.append(np.array([weight]))
+    if not sources:
+        return []
+    graph = Graph.of(count, np.concatenate(sources), np.concatenate(targets), np.concatenate(weights))
+    (level,) = communities(graph.undirected(), levels=1)
+    groups = [members for members in level.members() if members.size >= least]
+    return sorted(groups, key=lambda members: (-members.size, int(members[0])))
+
+
+def _alike(vectors: Floats, threshold: float) -> tuple[list[IntArray], list[IntArray], list[FloatArray]]:
+    """Return for every memory the others nearest to it, and how far above the threshold they are."""
+    sources: list[IntArray] = []
+    targets: list[IntArray] = []
+    weights: list[FloatArray] = []
+    for start in range(0, len(vectors), _BLOCK):
+        cosines = (vectors[start : start + _BLOCK] @ vectors.T).astype(np.float64)
+        rows = np.arange(len(cosines))
+        cosines[rows, rows + start] = -1.0
+        kept = min(NEAREST, cosines.shape[1])
+        best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]
+        found = np.take_along_axis(cosines, best, axis=1)
+        row, column = np.nonzero(found > threshold)
+        sources.append(row + start)
+        targets.append(best[row, column])
+        weights.append((found[row, column] - threshold) / (1.0 - threshold + 1e-9))
+    return sources, targets, weights
+
+
+def _named_together(names: Sequence[frozenset[str]]) -> list[tuple[int, int, float]]:
+    """Return ties from each mention of a name to the next; none for a name that most memories have."""
+    mentioned: dict[str, list[int]] = {}
+    for position, own in enumerate(names):
+        for name in sorted(own):
+            mentioned.setdefault(name, []).append(position)
+    return [
+        (one, other, _NAME_WEIGHT * (1.0 - len(positions) / len(names)))
+        for _, positions in sorted(mentioned.items())
+        if 1 < len(positions) <= len(names) / 2
+        for one, other in pairwise(positions)
+    ]

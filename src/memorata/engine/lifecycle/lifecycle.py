@@ -1,0 +1,345 @@
+"""The facet `lifecycle`: what is kept, confirmed, promoted, expired and summarised.
+
+`maintain` keeps a namespace in order. Nothing runs by itself; this is what a job calls. Each step is one
+transaction, and none depends on how far an earlier run came: whatever is interrupted is done by the next run.
+Nothing is removed: what has had its time is forgotten, and `restore` brings it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata._frozen import frozen
+from memorata.engine.leases import Leases
+from memorata.engine.lifecycle.consolidation import STATES, WORK, Consolidation, Proposal
+from memorata.engine.lifecycle.rules import Life
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.writer import Writer as MemoryWriter
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.identifiers import memory_id
+from memorata.model.memory import Memory, Tier
+from memorata.rank.confidence import corroborated
+
+if TYPE_CHECKING:
+    from memorata.engine.lifecycle.summaries import Writer
+
+_AT_ONCE: Final = 500
+STEPS: Final = ("promote", "demote", "expire", "summarise")
+"""What `maintain` does, in this order: what was used enough to be promoted is not expired before."""
+_NEVER: Final = 2**62
+"""More uses than any memory has."""
+_DAY: Final = timedelta(days=1)
+
+
+@frozen
+class Move:
+    """A memory that goes from one tier to another."""
+
+    id: str
+    before: Tier
+    after: Tier
+
+
+@frozen
+class Upkeep:
+    """What was done, or with `dry_run` would be.
+
+    Attributes
+    ----------
+    namespace, dry_run
+        Whose memories, and whether nothing was changed.
+    promoted, demoted
+        Memories that changed their tier.
+    expired
+        The ids of memories that had had their time, and are forgotten now.
+    proposed
+        Summaries that wait to be accepted; those of a dry run are made of the tiers as they are.
+    """
+
+    namespace: str
+    dry_run: bool
+    promoted: tuple[Move, ...] = ()
+    demoted: tuple[Move, ...] = ()
+    expired: tuple[str, ...] = ()
+    proposed: tuple[Proposal, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return this as plain data, for JSON."""
+        moves = {
+            name: [{"id": each.id, "from": each.before.value, "to": each.after.value} for each in found]
+            for name, found in (("promoted", self.promoted), ("demoted", self.demoted))
+        }
+        proposed = [
+            {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
+            for each in self.proposed
+        ]
+        return {
+            "namespace": self.namespace,
+            "dry_run": self.dry_run,
+            **moves,
+            "expired": list(self.expired),
+            "proposed": proposed,
+        }
+
+
+class Lifecycle:
+    """The facet `lifecycle` of an engine; `index` makes the search indexes that are missing."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        writer: MemoryWriter,
+        consolidation: Consolidation,
+        leases: Leases,
+        index: Callable[[], int],
+    ) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._writer = writer
+        self._consolidation = consolidation
+        self._leases = leases
+        self._index = index
+
+    @property
+    def rules(self) -> Life:
+        """The rules by which memories live; they may be replaced."""
+        return self._runtime.rules
+
+    @rules.setter
+    def rules(self, rules: Life) -> None:
+        self._runtime.rules = rules
+
+    def maintain(
+        self,
+        *,
+        dry_run: bool = False,
+        writer: Writer | None = None,
+        progress: Callable[[str, int], None] = lambda step, count: None,
+        namespace: str | None = None,
+    ) -> Upkeep:
+        """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
+
+        Pinned memories are left alone. An expired memory is forgotten, not removed. One worker at a time does
+        this to a namespace, unless it is a dry run. Afterwards the indexes are made that large namespaces are
+        searched by and that are missing; see :meth:`~memorata.engine.admin.Admin.index`.
+
+        Parameters
+        ----------
+        dry_run
+            Whether only to say what would be done.
+        writer
+            Who writes summaries; see :meth:`consolidate`.
+        progress
+            Called after each step with its name and how many memories it concerned.
+        namespace
+            Whose memories; None for the engine's.
+
+        Raises
+        ------
+        WorkUnderWay
+            Another is doing it.
+        LeaseLost
+            Another has taken it over; what was done until then stays.
+        """
+        checks.flag("dry_run", dry_run)
+        path = self._runtime.path(namespace)
+        if dry_run:
+            return self._maintained(path, writer, progress, dry_run=True)
+        with self._leases.hold(WORK, path) as held:
+
+            def told(step: str, count: int) -> None:
+                held.renew()
+                progress(step, count)
+
+            done = self._maintained(path, writer, told, dry_run=False)
+            if made := self._index():
+                told("index", made)
+            return done
+
+    def consolidate(
+        self, *, dry_run: bool = False, writer: Writer | None = None, namespace: str | None = None
+    ) -> tuple[Proposal, ...]:
+        """Propose summaries of episodic memories that are about one thing.
+
+        Looks at episodes that are old enough (`life.summary_days`) and in no summary yet. What is proposed is
+        hidden until :meth:`accept_summary`; each proposal is written in a transaction of its own, so that an
+        interrupted run is simply run again.
+
+        Parameters
+        ----------
+        dry_run
+            Whether only to say what would be proposed.
+        writer
+            Who writes the summaries; None for central sentences, verbatim. Where another writer fails, those
+            are taken, and the log says why.
+        namespace
+            Whose memories; None for the engine's.
+
+        Raises
+        ------
+        WorkUnderWay
+            Another is doing it, or maintains the namespace.
+        LeaseLost
+            Another has taken it over; what was proposed until then stays.
+        """
+        checks.flag("dry_run", dry_run)
+        return self._consolidation.run(self._runtime.path(namespace), dry_run=dry_run, writer=writer)
+
+    def summaries(self, *, state: str = "open", namespace: str | None = None) -> tuple[Proposal, ...]:
+        """Return the summaries that are ``"open"`` (they wait), or were ``"accepted"`` or ``"rejected"``."""
+        checks.one_of("state", state, STATES)
+        return self._consolidation.summaries(self._runtime.path(namespace), state)
+
+    def accept_summary(self, *ids: str, namespace: str | None = None) -> None:
+        """Let proposed summaries be memories like others; those they were made from stay."""
+        self._consolidation.decide(self._runtime.path(namespace), ids, "accepted")
+
+    def reject_summary(self, *ids: str, namespace: str | None = None) -> None:
+        """Leave proposed summaries hidden for good; the same memories are not summarised again."""
+        self._consolidation.decide(self._runtime.path(namespace), ids, "rejected")
+
+    def pin(self, *ids: str, namespace: str | None = None) -> None:
+        """Keep memories: they do not fade and no upkeep touches them; an expiry they had is taken away."""
+        self._all_or_none(ids, namespace, pinned=True, expires_at=None)
+
+    def unpin(self, *ids: str, namespace: str | None = None) -> None:
+        """Let memories live as others do again."""
+        self._all_or_none(ids, namespace, pinned=False)
+
+    def mark_used(self, *ids: str, namespace: str | None = None) -> None:
+        """Say that memories were of use, which makes them last and count more.
+
+        Recall and list never say so by themselves: that something was shown does not mean that it helped.
+        """
+        path, wanted, now = (
+            self._runtime.path(namespace),
+            [memory_id("id", each) for each in ids],
+            self._runtime.clock(),
+        )
+        self._runtime.run([path], lambda: self._store.use(path, wanted, now))
+
+    def confirm(self, *ids: str, namespace: str | None = None) -> None:
+        """Say that memories are true, still or again: each grows a tenth surer of what doubt is left.
+
+        A confidence grows at most once a day, from what it is by now (:meth:`confidence_of`).
+        """
+        path, wanted, now = (
+            self._runtime.path(namespace),
+            [memory_id("id", each) for each in ids],
+            self._runtime.clock(),
+        )
+
+        def grow() -> None:
+            with self._store.together():
+                for id_ in wanted:
+                    (memory,) = self._store.get(path, [id_])
+                    last = memory.supported_at or memory.created_at
+                    grown = corroborated(self.rules.confidence(memory, now), last, now)
+                    counts = now - last >= _DAY
+                    self._store.update(
+                        replace(
+                            memory,
+                            mentions=memory.mentions + 1,
+                            confidence=grown if counts else memory.confidence,
+                            supported_at=now if counts else memory.supported_at,
+                        ),
+                        memory.version,
+                    )
+
+        self._runtime.run([path], grow)
+
+    def confidence_of(self, memory: Memory, *, now: datetime | None = None) -> float:
+        """Return how sure a memory is by now, as every recall counts it; `memory.confidence` is as written.
+
+        The two differ only if confidence wears (`life.confidence_loss`).
+        """
+        if not isinstance(memory, Memory):
+            raise InvalidArgument("memory", memory, "a Memory")
+        return self.rules.confidence(
+            memory, self._runtime.clock() if now is None else checks.instant("now", now)
+        )
+
+    def _all_or_none(self, ids: Sequence[str], namespace: str | None, **fields: Any) -> None:  # noqa: ANN401
+        path = self._runtime.path(namespace)
+
+        def change() -> None:
+            with self._store.together():
+                for id_ in ids:
+                    self._writer.update(path, memory_id("id", id_), fields)
+
+        self._runtime.run([path], change)
+
+    def _maintained(
+        self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool
+    ) -> Upkeep:
+        now = self._runtime.clock()
+        done: dict[str, Any] = {}
+        for name, step in (("promoted", self._promote), ("demoted", self._demote), ("expired", self._expire)):
+            done[name] = self._runtime.run([path], lambda step=step: step(path, now, dry_run))  # type: ignore[misc]
+            progress(STEPS[len(done) - 1], len(done[name]))
+        done["proposed"] = self._consolidation.run(path, dry_run=dry_run, writer=writer)
+        progress(STEPS[-1], len(done["proposed"]))
+        return Upkeep(path, dry_run, **done)
+
+    def _promote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        rules = self.rules
+        working = {"access_count": {">=": rules.working_uses or _NEVER}}
+        episodic = [
+            {"access_count": {">=": rules.episodic_uses or _NEVER}},
+            {"mentions": {">=": rules.episodic_mentions or _NEVER}},
+        ]
+        wanted = {"or": [{"tier": "working", **working}, {"tier": "episodic", "or": episodic}]}
+        return self._move(path, wanted, now, dry_run)
+
+    def _demote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        wanted = {"tier": "semantic", "importance": {"<": self.rules.demotion_importance}, "access_count": 0}
+        return self._move(path, wanted, now, dry_run) if self.rules.demotion_days else ()
+
+    def _move(self, path: str, wanted: Mapping[str, Any], now: datetime, dry_run: bool) -> tuple[Move, ...]:
+        with nullcontext() if dry_run else self._store.together():
+            moves = [
+                Move(memory.id, memory.tier, after)
+                for memory in self._unpinned(path, wanted)
+                if (after := self.rules.next_tier(memory, now)) is not memory.tier
+            ]
+            for move in () if dry_run else moves:
+                self._writer.update(path, move.id, {"tier": move.after})
+        return tuple(moves)
+
+    def _expire(self, path: str, now: datetime, dry_run: bool) -> tuple[str, ...]:
+        rules = self.rules
+        ways: list[dict[str, Any]] = [{"expires_at": {"<=": now}}]
+        for tier, days in (("working", rules.working_days), ("episodic", rules.episodic_days)):
+            if days:
+                # What a dry run would have moved is still of the tier below or above.
+                tiers = ["working", "episodic", "semantic"] if tier == "episodic" and dry_run else [tier]
+                ways.append({"tier": {"in": tiers}, "created_at": {"<": now - timedelta(days=days)}})
+        with nullcontext() if dry_run else self._store.together():
+            spent = [
+                memory.id
+                for memory in self._unpinned(path, {"or": ways})
+                if rules.is_spent(self._as_moved(memory, now) if dry_run else memory, now)
+            ]
+            if not dry_run:
+                self._store.forget(path, spent, now)
+        return tuple(spent)
+
+    def _as_moved(self, memory: Memory, now: datetime) -> Memory:
+        return replace(memory, tier=self.rules.next_tier(memory, now))
+
+    def _unpinned(self, path: str, wanted: Mapping[str, Any]) -> Iterator[Memory]:
+        from memorata.store.filters import parse
+
+        condition = parse({"pinned": False, "and": [dict(wanted)]})
+        cursor: str | None = None
+        while True:
+            page = self._store.page(path, condition, _AT_ONCE, cursor, hidden=False)
+            yield from page.memories
+            cursor = page.cursor
+            if cursor is None:
+                return

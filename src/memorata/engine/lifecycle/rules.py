@@ -1,0 +1,195 @@
+"""The rules by which memories live: how long each tier lasts, what rises, what sinks, how confidence wears.
+
+Tiers follow the stores of human memory (Tulving, 1972): working, episodic, semantic, procedural. A rule is a
+declared parameter; :meth:`Engine.maintain` applies them when it is called, and never to what is pinned. How
+sure a memory is at a moment is computed when somebody looks, from what was last written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recipes.recipe import checked
+from memorata.index.record import Records, supported_days
+from memorata.model import checks
+from memorata.model.checks import FloatArray
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory, Tier
+from memorata.model.parameter import Declared, Parameter, parameters_of
+from memorata.rank.confidence import decayed
+
+_DAY: Final = 86_400.0
+
+
+@frozen(kw_only=True)
+class Life:
+    """Rules for the life of memories.
+
+    Examples
+    --------
+    >>> Life(working_days=1).working_days
+    1.0
+    >>> Life(working_days=-1)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: working_days must be a number from 0 to 3650, got -1
+    """
+
+    working_days: Annotated[
+        float, Declared("Days that a working memory is kept after its last use; 0 for ever.", 0, 3650)
+    ] = 7.0
+    episodic_days: Annotated[
+        float, Declared("Days that an episodic memory is kept after its last use; 0 for ever.", 0, 3650)
+    ] = 0.0
+    working_uses: Annotated[
+        int, Declared("Uses after which a working memory becomes episodic; 0 for never.", 0, 100)
+    ] = 2
+    episodic_uses: Annotated[
+        int, Declared("Uses after which an episodic memory becomes semantic; 0 for never.", 0, 100)
+    ] = 5
+    episodic_mentions: Annotated[
+        int, Declared("Times said after which an episodic memory becomes semantic; 0 for never.", 0, 100)
+    ] = 3
+    demotion_days: Annotated[
+        float, Declared("Days after which a minor semantic memory becomes episodic; 0 for never.", 0, 3650)
+    ] = 180.0
+    demotion_importance: Annotated[
+        float, Declared("What is less important than this, never used and said once, is minor.", 0, 1)
+    ] = 0.3
+    confidence_loss: Annotated[
+        float, Declared("Confidence lost per week without support, after a grace week.", 0, 1)
+    ] = 0.0
+    confidence_floor: Annotated[float, Declared("What such wear never goes below.", 0, 1)] = 0.05
+    summary_days: Annotated[
+        float, Declared("Days after which episodic memories may be summarised.", 0, 3650)
+    ] = 7.0
+    summary_sources: Annotated[int, Declared("Memories on one theme that are worth a summary.", 2, 100)] = 4
+    summary_sentences: Annotated[int, Declared("Sentences of a summary.", 1, 20)] = 3
+
+    def __post_init__(self) -> None:
+        for rule in RULES:
+            object.__setattr__(self, rule.name, checked(rule, getattr(self, rule.name)))
+
+    @classmethod
+    def of(cls, given: Life | Mapping[str, Any] | None) -> Life:
+        """Return rules that are given as such, or by name, or not at all.
+
+        Examples
+        --------
+        >>> Life.of({"working_days": 2}) == Life(working_days=2)
+        True
+        """
+        if isinstance(given, Life):
+            return given
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidArgument("life", given, "rules of life, or a mapping of their names to values")
+        named = dict(given or {})
+        for name in named:
+            checks.one_of("life", name, [rule.name for rule in RULES])
+        return cls(**named)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the rules as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def is_spent(self, memory: Memory, now: datetime) -> bool:
+        """Return whether a memory has had its time: past its expiry, or unused for as long as its tier lasts.
+
+        Examples
+        --------
+        >>> from datetime import UTC
+        >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+        >>> note = Memory(id="m1", content="Milk is in the fridge", created_at=day, tier="working")
+        >>> [Life().is_spent(note, day + timedelta(days=days)) for days in (6, 8)]
+        [False, True]
+        """
+        if memory.pinned:
+            return False
+        if memory.expires_at is not None and memory.expires_at <= now:
+            return True
+        days = {Tier.WORKING: self.working_days, Tier.EPISODIC: self.episodic_days}.get(memory.tier, 0.0)
+        latest = max(filter(None, (memory.created_at, memory.last_accessed_at, memory.supported_at)))
+        return days > 0 and now - latest > timedelta(days=days)
+
+    def next_tier(self, memory: Memory, now: datetime) -> Tier:
+        """Return the tier that a memory belongs to by now, one step from its own at most.
+
+        Examples
+        --------
+        >>> from datetime import UTC
+        >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+        >>> said = Memory(id="m1", content="Tea at four", created_at=day, tier="episodic", access_count=5)
+        >>> Life().next_tier(said, day)
+        <Tier.SEMANTIC: 'semantic'>
+        """
+        if memory.pinned:
+            return memory.tier
+        match memory.tier:
+            case Tier.WORKING if _reached(memory.access_count, self.working_uses):
+                return Tier.EPISODIC
+            case Tier.EPISODIC if _reached(memory.access_count, self.episodic_uses) or _reached(
+                memory.mentions, self.episodic_mentions
+            ):
+                return Tier.SEMANTIC
+            case Tier.SEMANTIC if self._is_minor(memory, now):
+                return Tier.EPISODIC
+        return memory.tier
+
+    def confidence(self, memory: Memory, now: datetime) -> float:
+        """Return how sure a memory is at a moment, as a recall at that moment counts it.
+
+        Examples
+        --------
+        >>> from datetime import UTC
+        >>> day = datetime(2026, 5, 7, tzinfo=UTC)
+        >>> said = Memory(id="m1", content="Tea at four", created_at=day, confidence=0.9)
+        >>> rules = Life(confidence_loss=0.05)
+        >>> [round(rules.confidence(said, day + timedelta(weeks=weeks)), 6) for weeks in (1, 2, 3)]
+        [0.9, 0.85, 0.8]
+        """
+        if memory.pinned or not self.confidence_loss:
+            return memory.confidence
+        support = memory.created_at.timestamp() + _DAY * supported_days(memory)
+        return float(self._worn(np.array([memory.confidence]), np.array([support]), now)[0])
+
+    def aged(self, records: Records, now: datetime) -> Records:
+        """Return records with each confidence as it is at a moment; the same ones where nothing wears."""
+        if not self.confidence_loss or not records.size:
+            return records
+        support = records["created"] + _DAY * records["supported"]
+        copy = records.copy()
+        worn = self._worn(records["confidence"], support, now)
+        copy["confidence"] = np.where(records["pinned"] != 0, records["confidence"], worn)
+        return copy
+
+    def _worn(self, sure: FloatArray, support: FloatArray, now: datetime) -> FloatArray:
+        days = (now.timestamp() - support) / _DAY
+        return decayed(sure, days, weekly_loss=self.confidence_loss, floor=self.confidence_floor)
+
+    def _is_minor(self, memory: Memory, now: datetime) -> bool:
+        latest = max(filter(None, (memory.created_at, memory.supported_at)))
+        return (
+            self.demotion_days > 0
+            and memory.importance < self.demotion_importance
+            and memory.access_count == 0
+            and memory.mentions == 1
+            and now - latest > timedelta(days=self.demotion_days)
+        )
+
+
+RULES: Final[tuple[Parameter, ...]] = parameters_of(Life)
+"""Every rule, declared."""
+
+
+USUAL: Final = Life()
+"""The rules where nobody says otherwise."""
+
+
+def _reached(count: int, enough: int) -> bool:
+    return 0 < enough <= count

@@ -1,0 +1,251 @@
+"""Candidates: what each leg of a recipe finds, made into one list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from functools import lru_cache
+from inspect import signature
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recall.context import Situation
+from memorata.engine.recipes.recipe import Recipe
+from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.explanation import Explanation
+from memorata.model.parameter import parameters_of
+from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
+from memorata.rank.fusion.legs import Aligned, align_among, align_slots
+from memorata.store.port import Found
+
+_HOUR: Final = 3_600.0
+_NOBODY: Final[IntArray] = np.zeros(0, np.intp)
+_NAMED_IN_RECIPE: Final = {
+    "k": "rrf_k",
+    "rank_base": "rrf_base",
+    "normaliser": "normaliser",
+    "coverage": "coverage",
+    "budget": "blend_budget",
+    "threshold": "blend_threshold",
+}
+"""By the declared parameter of a fusion, the recipe's parameter that sets it."""
+VOUCHED: Final = 0.5
+"""A leg speaks for what reaches this share of the best it found."""
+_UNDER_NOISE: Final = 0.4
+"""How far below the noise the scale of meaning starts, as a share of what lies above it."""
+
+
+@frozen(eq=False)
+class Legs:
+    """What the searches found, before anything was decided.
+
+    `unread` are memories that wait for their vector; in the list of meaning their words stand in. Where every
+    leg was asked about all candidates, `everyone` are those, ascending. `asked` is what was embedded, where
+    that is not the whole question.
+    """
+
+    vector: Found
+    lexical: Found
+    more: tuple[MoreLeg, ...] = ()
+    unread: IntArray = field(default_factory=lambda: _NOBODY)
+    everyone: IntArray = field(default_factory=lambda: _NOBODY)
+    asked: str = ""
+
+    def with_leg(self, leg: MoreLeg) -> Legs:
+        """Return these legs and another; the same if it found nothing."""
+        return replace(self, more=(*self.more, leg)) if leg.found.slots.size else self
+
+    def named(self) -> tuple[tuple[str, Found], ...]:
+        """Return the legs by the names that explanations call them."""
+        both = (("meaning", self.vector), ("words", self.lexical))
+        return (*both, *((leg.name, leg.found) for leg in self.more))
+
+
+@frozen(eq=False)
+class MoreLeg:
+    """What another leg found, and what it is worth beside meaning and words, which are worth 1 together."""
+
+    name: str
+    found: Found
+    weight: float
+    origins: IntArray = field(default_factory=lambda: _NOBODY)
+    """The candidates it started from: it cannot vouch for what it took on trust."""
+
+
+class Candidates:
+    """The union of what the legs found, best first.
+
+    Attributes
+    ----------
+    slots, scores
+        The memories and their fused scores.
+    legs
+        What they were made of.
+    """
+
+    def __init__(self, union: IntArray, aligned: Aligned[int], fused: Fused[int], legs: Legs) -> None:
+        self.slots: IntArray = union[fused.order]
+        self.scores = fused.scores
+        self.legs = legs
+        self._aligned = aligned
+        self._fused = fused
+
+    def evidence(self) -> Evidence:
+        """Return what each leg said of each candidate."""
+        cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
+        if self.legs.unread.size:
+            cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
+        vouched = np.zeros(self.slots.size, np.bool_)
+        for leg in self.legs.more:
+            spoken_for = self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
+            vouched |= spoken_for & ~np.isin(self.slots, leg.origins) if leg.origins.size else spoken_for
+        return Evidence(cosines, matches, self.legs.lexical.ceiling, vouched)
+
+    def explain(self, position: int) -> Explanation:
+        """Tell which legs found a candidate, at which rank and by which words."""
+        parts = self._fused.parts
+        slot = self.slots[position : position + 1]
+        detail = {}
+        for name, found in self.legs.named():
+            if name not in parts.names:
+                continue
+            value = float(parts.parts[parts.names.index(name), position])
+            where = np.flatnonzero(found.slots == slot[0])
+            note = "not found by this leg"
+            if name == "meaning" and slot[0] in self.legs.unread:
+                note = "no vector of this embedder yet; its words stand in"
+            elif where.size:
+                note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
+                if found.detail is not None:
+                    note += f": {_words(found.detail(slot))}"
+                if name == "meaning" and self.legs.asked:
+                    note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
+            detail[name] = Explanation.leaf(name, value, note)
+        return parts.explain(position, "relevance", detail)
+
+    def _given(self, name: str, absent: float) -> FloatArray:
+        """Return the score a leg gave to each candidate."""
+        aligned = self._aligned
+        result = np.full(len(aligned.ids), absent)
+        start = 0
+        for leg, size, scores in zip(aligned.names, aligned.sizes, aligned.scores, strict=True):
+            if leg == name and scores is not None:
+                result[aligned.places[start : start + size]] = scores
+            start += size
+        return result[self._fused.order]
+
+
+@frozen(eq=False)
+class Evidence:
+    """What speaks for each candidate, whatever became of it in the fusion.
+
+    Attributes
+    ----------
+    cosines
+        How close its meaning is; minus infinity if it was not found by meaning.
+    matches
+        Its BM25 score; 0 if it was not found by words.
+    ceiling
+        The BM25 score of a text that says everything the question asks for; 0 if nothing was asked by words.
+    vouched
+        Whether another leg speaks for it: its time or place was asked for, or it shares a rare name with one
+        that was found.
+    """
+
+    cosines: FloatArray
+    matches: FloatArray
+    ceiling: float
+    vouched: BoolArray
+
+    def take(self, order: IntArray) -> Evidence:
+        """Return the evidence of the candidates in `order`."""
+        return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.vouched[order])
+
+
+def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
+    """Make one list of the legs."""
+    share = recipe.vector_weight
+    if recipe.legs_by_query:
+        kind = situation.classifier.classify(situation.question.text)
+        share = legs_for_query(kind.type, kind.confidence).alpha
+    fusion = FUSIONS[recipe.fusion]
+    takes = _arguments(fusion)
+    with_vectors, with_words = bool(recipe.vector_pool) and situation.vector is not None, recipe.lexical_pool
+    placed = blends_two(recipe)
+    lists: list[tuple[str, Found]] = []
+    weights: list[float] = []
+    more = () if placed else legs.more
+    for name, found, used, weight in (
+        ("meaning", legs.vector, with_vectors or placed, share),
+        ("words", legs.lexical, with_words or placed, 1 - share),
+        *((leg.name, leg.found, True, leg.weight) for leg in more),
+    ):
+        if used:
+            lists.append((name, found))
+            weights.append(weight)
+    if len(lists) == 1:
+        # A leg that stands alone has all the weight, whatever it would have beside another.
+        weights = [1.0]
+    parts = [found.slots for _, found in lists], [found.scores for _, found in lists], [n for n, _ in lists]
+    if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
+        slots, aligned = align_among(legs.everyone, *parts)
+    else:
+        slots, aligned = align_slots(*parts)
+    options: dict[str, Any] = {name: getattr(recipe, field) for name, field in takes.items() if field}
+    if placed:
+        options["alpha"] = share
+    elif any(weights):
+        options["weights"] = tuple(weights)
+    if "floors" in takes and recipe.anchored:
+        options["floors"] = [_zero(name, found, situation) for name, found in lists]
+        options["ceilings"] = [_full(name, found) for name, found in lists]
+    if "base" in takes and recipe.forgetting:
+        options["base"] = _forgetting(situation, slots)
+    return Candidates(slots, aligned, fusion(aligned, **options), legs)
+
+
+def blends_two(recipe: Recipe) -> bool:
+    """Return whether a recipe's fusion has room for meaning and words alone.
+
+    One with a share of its own tells its legs apart by their place, and is given these two.
+    """
+    return "alpha" in _arguments(FUSIONS[recipe.fusion])
+
+
+@lru_cache(maxsize=64)
+def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
+    """Return the arguments a fusion takes and, for each that a recipe sets, the name it has there."""
+    declared = {parameter.name for parameter in parameters_of(fusion)}
+    return {
+        name: _NAMED_IN_RECIPE.get(name, "") if name in declared else ""
+        for name in signature(fusion).parameters
+    }
+
+
+def _full(name: str, found: Found) -> float | None:
+    """Return the score at which words have said all they can; meaning has no such point."""
+    if name != "words" or not found.scores.size:
+        return None
+    return max(found.ceiling, float(found.scores[0]))
+
+
+def _zero(name: str, found: Found, situation: Situation) -> float:
+    """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
+    # No shared word or name, the wrong time, the other end of the world.
+    zero = 0.0 if name != "meaning" else situation.noise - _UNDER_NOISE * (1 - situation.noise)
+    # A walk, too, counts closeness in, and comes by what points away from the question.
+    return min(zero, float(found.scores[-1])) if found.scores.size else zero
+
+
+def _words(parts: Combination) -> str:
+    said = [(name, float(value)) for name, value in zip(parts.names, parts.parts[:, 0], strict=True) if value]
+    return ", ".join(f"{name} {value:.2f}" for name, value in sorted(said, key=lambda pair: -pair[1]))
+
+
+def _forgetting(situation: Situation, slots: IntArray) -> Mapping[int, float]:
+    records = situation.view.records(slots)
+    hours = np.maximum(0.0, situation.now.timestamp() - records["created"]) / _HOUR
+    base = importance_decay(hours, 1 + 4 * records["importance"], records["accesses"])
+    return dict(zip(slots.tolist(), base.tolist(), strict=True))

@@ -1,0 +1,377 @@
+"""What a graph leg says about how it came to a memory, in the form in which legs tell it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from memorata.engine.graph.communities import summaries
+from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES, NamespaceGraph
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.legs import permitted
+from memorata.engine.recipes.recipe import Recipe
+from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
+from memorata.graph.paths import Path, find_paths
+from memorata.index.lexical import LexicalQuery
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.memory import Memory
+from memorata.rank import Combination
+from memorata.rank.bm25 import BM25
+from memorata.store.port import NOTHING, Found, Terms, View
+from memorata.text.folding import folded
+
+
+def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:
+    """Return a leg's detail, given by slot what added how much to its score.
+
+    Examples
+    --------
+    >>> detail = noted({4: {"by way of Porto": 0.3, "closeness": 0.2}, 7: {"closeness": 0.1}})
+    >>> told = detail(np.array([4, 7]))
+    >>> told.names, told.parts.tolist()
+    (('by way of Porto', 'closeness'), [[0.3, 0.0], [0.2, 0.1]])
+    """
+
+    def detail(slots: IntArray) -> Combination:
+        own = [notes[slot] for slot in slots.tolist()]
+        names = list(dict.fromkeys(name for each in own for name in each))
+        return Combination.of(
+            "sum", names, np.array([[each.get(name, 0.0) for each in own] for name in names])
+        )
+
+    return detail
+
+
+DAMPING: Final = 0.75
+ITERATIONS: Final = 25
+_SHARE: Final = 0.5
+"""What the walk counts for; the cosine counts for the rest."""
+_WALK_POOL: Final = 100
+"""How many memories the leg finds at most."""
+_READ: Final = 20
+"""From how many of its memories the vector of an entity is made."""
+_LARGE: Final = 50_000
+"""From so many edges on only the neighbourhood of the seeds is walked."""
+_EPSILON: Final = 1e-6
+
+
+def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories that a walk from the best candidates' entities comes by.
+
+    Parameters
+    ----------
+    recipe
+        Says how many of the best are asked what they mention.
+    situation
+        The view, the question, and where the graph is to be had.
+    slots, scores
+        The candidates so far, best first.
+    """
+    if situation.graph is None or not slots.size or scores[0] <= 0:
+        return NOTHING
+    known = situation.graph()
+    nodes = known.nodes_of(slots[: recipe.graph_seeds])
+    mentioned = known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
+    if not mentioned.size:
+        return NOTHING
+    # In an order in which sums have the same last bit however the graph has grown.
+    seeds = known.ordered.nodes[np.unique(known.ordered.places[mentioned])]
+    walked = _walked(known, seeds, _weights(known, situation, seeds))
+    reached = np.flatnonzero(walked)
+    owners = known.slots_of(reached)
+    memories = permitted(situation, owners[owners >= 0])
+    if not memories.size:
+        return NOTHING
+    come_by = walked[known.nodes_of(memories)]
+    nearest = np.lexsort((memories, -come_by))[:_WALK_POOL]
+    memories, come_by = memories[nearest], come_by[nearest] / come_by.max()
+    close = _cosines(situation, memories)
+    total = _SHARE * come_by + (1 - _SHARE) * close
+    order = (-total).argsort(kind="stable")
+    found = memories[order]
+    notes = _notes(known, walked, found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
+    return Found(found, total[order], noted(notes))
+
+
+def _weights(known: NamespaceGraph, situation: Situation, seeds: IntArray) -> FloatArray:
+    """Return how much of the walk begins at each seed."""
+    own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
+    if situation.vector is not None:
+        mentions = known.graph.around(seeds, "in", [MENTIONS])
+        owners, slots = mentions.origin, known.slots_of(mentions.nodes)
+        seen = np.isin(slots, situation.view.without(np.unique(slots), ()))
+        owners, slots = owners[seen], slots[seen]
+        order = np.lexsort((slots, owners))
+        owners, slots = owners[order], slots[order]
+        read = np.arange(owners.size) - np.searchsorted(owners, owners) < _READ
+        owners, (slots, back) = owners[read], np.unique(slots[read], return_inverse=True)
+        counts = np.maximum(np.bincount(owners, minlength=seeds.size), 1)
+        close = _cosines(situation, slots)
+        of_memories = np.bincount(owners, close[back], minlength=seeds.size) / counts
+        sums = np.zeros((seeds.size, situation.vector.size))
+        if owners.size:
+            present, starts = np.unique(owners, return_index=True)
+            sums[present] = np.add.reduceat(situation.view.vectors(slots)[back], starts, axis=0)
+        sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(situation.vector)
+        np.divide(sums @ situation.vector, sizes, out=own, where=sizes > 0)
+        own, of_memories = np.clip(own, -1.0, 1.0), np.clip(of_memories, -1.0, 1.0)
+    return seed_weights(own, of_memories, _degrees(known, seeds))
+
+
+def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
+    """Return for every node how likely the walk is there."""
+    graph, starts = known.ordered.both_ways, known.ordered.places[seeds]
+    if graph.edges <= _LARGE:
+        exact = personalised_pagerank(graph, starts, weights, damping=DAMPING, iterations=ITERATIONS)
+        return known.ordered.spread(exact.scores)
+    near = local_push(graph, starts, weights, damping=DAMPING, epsilon=_EPSILON)
+    scores = np.zeros(known.graph.nodes)
+    scores[known.ordered.nodes[near.nodes]] = near.scores
+    return scores
+
+
+def _degrees(known: NamespaceGraph, nodes: IntArray) -> IntArray:
+    """Return how many edges each of some nodes has; a loop counts once."""
+    around = known.ordered.both_ways.around(known.ordered.places[nodes])
+    return np.bincount(around.origin, minlength=nodes.size)
+
+
+def _notes(
+    known: NamespaceGraph, walked: FloatArray, slots: IntArray, shares: FloatArray, close: FloatArray
+) -> dict[int, dict[str, float]]:
+    """Return what each memory's score is made of: closeness, and the entities that the walk came through.
+
+    The walk's part is told by entity in proportion to what each passes on to a neighbour.
+    """
+    edges = known.graph.around(known.nodes_of(slots), "out", [MENTIONS])
+    order = np.lexsort((known.ordered.places[edges.nodes], edges.origin))
+    origin, (ends, back) = edges.origin[order], np.unique(edges.nodes[order], return_inverse=True)
+    passed = (walked[ends] / np.maximum(_degrees(known, ends), 1))[back] if ends.size else np.zeros(0)
+    totals = np.bincount(origin, passed, minlength=slots.size)
+    names = {node: f"by way of {known.name_of(node)}" for node in ends.tolist()}
+    notes: dict[int, dict[str, float]] = {
+        slot: {"closeness": value} for slot, value in zip(slots.tolist(), close.tolist(), strict=True)
+    }
+    for at, node, value in zip(origin.tolist(), ends[back].tolist(), passed.tolist(), strict=True):
+        if value:
+            notes[int(slots[at])][names[node]] = float(shares[at]) * value / float(totals[at])
+    for at in np.flatnonzero(totals == 0).tolist():
+        notes[int(slots[at])]["by way of its neighbours"] = float(shares[at])
+    return notes
+
+
+def _cosines(situation: Situation, slots: IntArray) -> FloatArray:
+    if situation.vector is None:
+        return np.zeros(slots.size)
+    return np.clip(situation.view.cosines(situation.vector, slots), -1.0, 1.0)
+
+
+DECAY: Final = 0.8
+_DEPTH: Final = 2
+"""A relation is one step; from entity to entity through a memory are two."""
+_NODES: Final = 200
+_PATHS: Final = 200
+_PATHS_POOL: Final = 100
+"""How many memories the leg finds at most."""
+_LONGEST: Final = 6
+"""The most words of a name that is looked for in a question."""
+_WORD: Final = re.compile(r"[^\s,;:!?\"“”„«»()\[\]]+")
+_POSSESSIVE: Final = re.compile(r"['’]s?$")
+
+
+def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories of the entities to which paths lead from those that the question names.
+
+    Parameters
+    ----------
+    recipe
+        Says from how many named entities paths are followed at most.
+    situation
+        The view, the question, and where the graph is to be had.
+    slots, scores
+        The candidates so far; what the question names does not depend on them.
+    """
+    if situation.graph is None:
+        return NOTHING
+    known = situation.graph()
+    starts = named_entities(known, situation.question.text)[: recipe.graph_seeds]
+    if not starts:
+        return NOTHING
+    reached, ways = _reached(known, starts)
+    entities = np.array(list(reached), np.intp)
+    prior = known.ranks[entities]
+    worth = np.array(list(reached.values())) * (1 + prior / prior.max()) / 2
+    edges = known.graph.around(entities, "in", [MENTIONS])
+    # Entity by entity: a sum has the same last bit however the graph has grown.
+    order = np.argsort(edges.origin, kind="stable")
+    origin = edges.origin[order]
+    found, back = np.unique(known.slots_of(edges.nodes[order]), return_inverse=True)
+    total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
+    kept = np.isin(found, permitted(situation, found))
+    if not kept.any():
+        return NOTHING
+    # Whoever mentions the same is equally far; the question then says which of them is closer.
+    close = np.zeros(found.size)
+    if situation.vector is not None:
+        close = situation.view.cosines(situation.vector, found)
+    order = np.lexsort((found, -close, -total))
+    order = order[kept[order]][:_PATHS_POOL]
+    notes: dict[int, dict[str, float]] = {slot: {} for slot in found[order].tolist()}
+    for at, slot in zip(origin.tolist(), found[back].tolist(), strict=True):
+        if slot in notes:
+            notes[slot][ways[int(entities[at])]] = float(worth[at])
+    return Found(found[order], total[order], noted(notes))
+
+
+def named_entities(known: NamespaceGraph, text: str) -> list[int]:
+    """Return the nodes of the entities that a text names, longer names before the words in them."""
+    words = [_POSSESSIVE.sub("", word).rstrip(".") for word in _WORD.findall(text)]
+    free = [True] * len(words)
+    nodes: dict[int, int] = {}
+    for length in range(min(_LONGEST, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            span = slice(start, start + length)
+            if not all(free[span]):
+                continue
+            node = known.entity_node(" ".join(words[span]))
+            # Whoever was only in what has been forgotten still has a node, but nothing leads anywhere.
+            if node is not None and known.ordered.places[node] >= 0:
+                nodes.setdefault(node, start)
+                free[span] = [False] * length
+    return sorted(nodes, key=nodes.__getitem__)
+
+
+def _reached(known: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float], dict[int, str]]:
+    """Return the entities on paths from the starts, what each counts, and the way to it in words."""
+    types = [name for name in known.graph.type_names if name not in (NEXT, SUPERSEDES)]
+    reached = dict.fromkeys(starts, 1.0)
+    ways = {node: known.name_of(node) or "" for node in starts}
+    for start in starts:
+        search = find_paths(
+            known.graph,
+            start,
+            depth=_DEPTH,
+            nodes=_NODES,
+            paths=_PATHS,
+            types=types,
+            decay=DECAY,
+            precedence=known.precedence,
+        )
+        for path in search.paths:
+            for at, step in enumerate(path.steps):
+                score = DECAY ** (at + 1)
+                if known.name_of(step.node) is not None and score > reached.get(step.node, 0.0):
+                    reached[step.node] = score
+                    ways[step.node] = _path_text(known, path, at)
+    return reached, ways
+
+
+def _path_text(known: NamespaceGraph, path: Path, last: int) -> str:
+    """Return the way to a step of a path: entities and relations; memories are passed by."""
+    said = known.name_of(path.start) or ""
+    for step in path.steps[: last + 1]:
+        name = known.name_of(step.node)
+        if name is None:
+            continue
+        arrow = "—" if step.type == MENTIONS else f"—{step.type}→" if step.forward else f"←{step.type}—"
+        said += f" {arrow} {name}"
+    return said
+
+
+IN_SUMMARY: Final = 2.0
+IN_KEYWORDS: Final = 1.5
+_BEST: Final = 5
+"""How many communities are looked into."""
+_COMMUNITY_POOL: Final = 100
+"""How many memories the leg finds at most."""
+_NAMED: Final = 3
+"""How many of its keywords an explanation names a community by."""
+
+
+class _Group(NamedTuple):
+    """A community: its memories, the keywords of its summary, and the words of the names in it."""
+
+    slots: IntArray
+    terms: tuple[str, ...]
+    names: frozenset[str]
+
+
+def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories of the communities that a question is about.
+
+    Parameters
+    ----------
+    recipe
+        Has nothing to say about it but the weight of the leg.
+    situation
+        The view, the question, and where the graph is to be had.
+    slots, scores
+        The candidates so far; what a summary says does not depend on them.
+    """
+    words_of, overview = situation.words_of, situation.overview
+    if situation.graph is None or words_of is None or overview is None or not situation.question.terms:
+        return NOTHING
+    known = situation.graph()
+    groups = known.once(lambda: _groups(known, overview, words_of))
+    terms, words = set(situation.question.terms), set(folded(situation.question.text).split())
+    worth = [points(terms, words, group.terms, group.names) for group in groups]
+    best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_BEST]
+    if not best:
+        return NOTHING
+    members = [groups[place].slots for _, place in best]
+    owner = np.repeat([place for _, place in best], [each.size for each in members])
+    total = np.repeat([-value for value, _ in best], [each.size for each in members])
+    found = np.concatenate(members)
+    kept = np.isin(found, _sharing(situation)) & np.isin(found, permitted(situation, np.unique(found)))
+    if not kept.any():
+        return NOTHING
+    found, owner, total = found[kept], owner[kept], total[kept]
+    # Whoever is in the same community counts the same; the question then says which of them is closer.
+    close = np.zeros(found.size)
+    if situation.vector is not None:
+        close = situation.view.cosines(situation.vector, found)
+    order = np.lexsort((found, -close, -total))[:_COMMUNITY_POOL]
+    notes: dict[int, dict[str, float]] = {
+        int(found[at]): {_community_text(groups[int(owner[at])]): float(total[at])} for at in order
+    }
+    return Found(found[order], total[order], noted(notes))
+
+
+def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: frozenset[str]) -> float:
+    """Return what a summary counts for a question, by its analysed terms and its plain words.
+
+    Examples
+    --------
+    >>> points({"green", "tea"}, {"anna"}, ("tea", "milk"), frozenset({"anna"}))
+    5.5
+    """
+    as_keywords = len(terms.intersection(keywords))
+    return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
+
+
+def _groups(
+    known: NamespaceGraph,
+    overview: Callable[[], AbstractContextManager[View]],
+    words_of: Callable[[Memory], Terms],
+) -> list[_Group]:
+    # They are kept for the questions to come: what this one leaves out must not be missing from them.
+    with overview() as view:
+        found = summaries(known, view, words_of)
+    return [
+        _Group(slots, told.terms, frozenset(word for name in told.entities for word in folded(name).split()))
+        for slots, told in found
+    ]
+
+
+def _sharing(situation: Situation) -> IntArray:
+    """Return the memories that share a word with the question."""
+    query = LexicalQuery(dict.fromkeys(situation.question.terms, 1.0), {"content": 1.0}, (), BM25())
+    return situation.view.lexical(query, max(1, situation.view.count)).slots
+
+
+def _community_text(group: _Group) -> str:
+    return f"a community about {', '.join(group.terms[:_NAMED])}" if group.terms else "a community"

@@ -1,0 +1,357 @@
+"""Candidates: what each leg of a recipe finds, made into one list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.fusion import _NOBODY, Legs, MoreLeg, _full, _zero
+from memorata.engine.recall.query import named_terms
+from memorata.engine.recipes.recipe import Recipe
+from memorata.index.lexical import LexicalQuery
+from memorata.index.neighbours import distinct
+from memorata.index.record import FIELDS
+from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.rank import (
+    BM25,
+    Combination,
+    best_first,
+    boosted_query,
+    phrase_bonus,
+)
+from memorata.rank.bm25 import inverse_document_frequency
+from memorata.rank.context import REACH, ContextWindow
+from memorata.store.port import NOTHING, Found, View
+from memorata.text.folding import contains_any, folded
+
+_LEADING: Final = 50
+"""Of how many of the best by words the neighbours become candidates: they may answer what those ask."""
+_SITUATED: Final = 50
+"""How many candidates the time and place legs find."""
+_PHRASE_DEPTH: Final = 3
+"""How many times deeper words are searched when a phrase may lift what lies there."""
+_bm25 = lru_cache(maxsize=64)(BM25)
+_reading = lru_cache(maxsize=64)(ContextWindow)
+
+
+def search(recipe: Recipe, situation: Situation) -> Legs:
+    """Ask every leg of the recipe for its candidates."""
+    view, question = situation.view, situation.question
+    completing = bool(recipe.complete or recipe.context_before or recipe.context_after)
+    vector = NOTHING
+    if recipe.vector_pool and situation.vector is not None:
+        nearest = partial(view.nearest, situation.vector, excluded=question.excluded, rough=completing)
+        vector = _cosines(asked_for(situation, nearest, recipe.vector_pool))
+    terms: dict[str, float] = dict(question.terms)
+    if recipe.entity_weight and terms:
+        count, frequencies = view.document_frequencies(tuple(terms))
+        names = named_terms(terms, question, view)
+        statistics = _Counts(count, frequencies)
+        terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
+    also: dict[str, Mapping[str, float]] = {"roots": question.roots}
+    if question.speakers:
+        also["content"] = {term: times for term, times in terms.items() if term not in question.speakers}
+    query = LexicalQuery(
+        terms,
+        {
+            "content": recipe.content_weight,
+            "tags": recipe.tags_weight,
+            "entities": recipe.entities_weight,
+            "speaker": recipe.speaker_weight,
+            "dates": recipe.dates_weight,
+            "roots": recipe.roots_weight,
+        },
+        question.excluded,
+        _bm25(recipe.k1, recipe.b),
+        also,
+    )
+    lexical = NOTHING
+    if recipe.lexical_pool and (query.terms or question.roots):
+        pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
+        lexical = asked_for(situation, partial(view.lexical, query), pool)
+        if not lexical.slots.size and (read := question.read_otherwise()):
+            query = replace(query, terms=read)
+            lexical = asked_for(situation, partial(view.lexical, query), pool)
+    found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
+    if situation.about_time and situation.period is not None:
+        then = partial(view.timely, situation.period)
+        timely = asked_for(situation, then, _SITUATED, words=True)
+        found = found.with_leg(MoreLeg("time", timely, recipe.time_weight))
+    if situation.here is not None:
+        there = partial(view.nearby, situation.here, scale=recipe.place_scale)
+        nearby = asked_for(situation, there, _SITUATED, words=True)
+        found = found.with_leg(MoreLeg("place", nearby, recipe.place_weight))
+    if completing:
+        found = _completed(recipe, situation, query, found)
+    if question.phrases and recipe.lexical_pool:
+        # Where words were asked about every candidate, or found none, they have spoken of all they can.
+        spoken = found.everyone.size or not found.lexical.slots.size
+        others = found.vector.slots[~np.isin(found.vector.slots, found.lexical.slots)]
+        words = with_phrases(recipe, situation, found.lexical, others if spoken else _NOBODY)
+        found = replace(found, lexical=words)
+    return found
+
+
+def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found: Legs) -> Legs:
+    """Score everything that any leg found by every leg, words being read in context."""
+    view = situation.view
+    reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
+    parts = [each.slots for _, each in found.named()]
+    if recipe.context_before or recipe.context_after:
+        around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
+        if situation.question.excluded or situation.question.excluded_phrases:
+            around = permitted(situation, around)
+        parts.append(around)
+    slots = distinct(np.concatenate(parts))
+    vector, lexical, unread = found.vector, found.lexical, slots[:0]
+    if recipe.vector_pool and situation.vector is not None:
+        cosines = view.cosines(situation.vector, slots)
+        compared = _compared(view, slots, cosines, found.vector)
+        vector, unread = _cosines(_best_first(Found(slots, cosines), compared)), slots[~compared]
+    if recipe.lexical_pool and (query.terms or situation.question.roots):
+        words = view.in_context(query, slots, reading)
+        lexical = _best_first(words, words.scores > 0)
+    found = Legs(vector, lexical, found.more, found.unread, slots, found.asked)
+    return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
+
+
+def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
+    """Return which of some ascending memories have a vector; those that meaning has found are among them."""
+    compared: BoolArray = cosines != 0
+    compared[slots.searchsorted(vector.slots)] = True
+    doubtful = (~compared).nonzero()[0]
+    if doubtful.size:
+        # One that is read may as well have nothing at all in common with the question.
+        compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.pending else True
+    return compared
+
+
+def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
+    """Let words stand in for the meaning of memories that wait for a vector, which nobody has compared yet.
+
+    Otherwise what was said during a change of embedder would count half until it is read again.
+    """
+    words = legs.lexical
+    waiting = np.isin(words.slots, unread)
+    if not waiting.any():
+        return legs
+    slots, vector = words.slots[waiting], legs.vector
+    low, high = _zero("meaning", vector, situation), float(vector.scores[0])
+    share = words.scores[waiting] / (_full("words", words) or 1.0)
+    together = Found(
+        np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
+    )
+    everyone = np.ones(together.slots.size, np.bool_)
+    return replace(legs, vector=_best_first(together, everyone), unread=slots)
+
+
+def _cosines(found: Found) -> Found:
+    """Return a list of meaning, best first, in which no rounding is left above 1 or below -1."""
+    if not found.scores.size or (found.scores[0] <= 1 and found.scores[-1] >= -1):
+        return found
+    return replace(found, scores=np.clip(found.scores, -1.0, 1.0))
+
+
+def _best_first(found: Found, kept: BoolArray) -> Found:
+    slots, scores = found.slots[kept], found.scores[kept]
+    order = (-scores).argsort(kind="stable")
+    return Found(slots[order], scores[order], found.detail, found.ceiling)
+
+
+@frozen
+class _Counts:
+    """A :class:`~memorata.rank.Statistics` of the words of one question."""
+
+    document_count: int
+    frequencies: Mapping[str, int]
+    average_length: float = 0.0
+
+    def document_frequency(self, term: str) -> int:
+        return self.frequencies.get(term, 0)
+
+
+_OPTION: Final = re.compile(r"(?<!\S)-+\w\S*")
+_MORE: Final = 4
+"""How many times more is asked for each time."""
+_AT_ONCE: Final = 500
+"""How many texts are read together."""
+
+
+def permitted(situation: Situation, slots: IntArray) -> IntArray:
+    """Return those of some memories in which nothing stands that must not occur."""
+    kept = situation.view.without(slots, situation.question.excluded)
+    return kept[_unsaid(situation, kept)]
+
+
+def asked_for(
+    situation: Situation, find: Callable[[int], Found], limit: int, *, words: bool = False
+) -> Found:
+    """Return the best that a leg finds and that may be returned.
+
+    Parameters
+    ----------
+    situation
+        The view and the question.
+    find
+        Finds so many at most; the same ones and more, if asked for more.
+    limit
+        How many are wanted.
+    words
+        Whether the words that must not occur are left out here as well; False for legs that do so themselves.
+    """
+    question = situation.question
+    found = find(limit)
+    if not question.excluded_phrases and not (words and question.excluded):
+        return found
+    asked = limit
+    while True:
+        if words:
+            kept = np.isin(found.slots, permitted(situation, found.slots))
+        else:
+            kept = _unsaid(situation, found.slots)
+        if np.count_nonzero(kept) >= limit or found.slots.size < asked:
+            best = kept.nonzero()[0][:limit]
+            return replace(found, slots=found.slots[best], scores=found.scores[best])
+        asked *= _MORE
+        found = find(asked)
+
+
+def _unsaid(situation: Situation, slots: IntArray) -> BoolArray:
+    """Return in which of some memories no phrase stands that must not occur."""
+    kept = np.ones(slots.size, np.bool_)
+    phrases = [folded(phrase) for phrase in situation.question.excluded_phrases]
+    words = [phrase for phrase in phrases if " " not in phrase]
+    together = [phrase for phrase in phrases if " " in phrase]
+    for start in range(0, slots.size if phrases else 0, _AT_ONCE):
+        some = slots[start : start + _AT_ONCE]
+        kept[start : start + some.size] = [
+            not contains_any(memory.content, together)
+            and not contains_any(_OPTION.sub(" ", memory.content), words)
+            for memory in situation.view.memories(some)
+        ]
+    return kept
+
+
+QUOTED: Final = "as it is quoted"
+"""What an explanation calls the worth of a phrase that stands in a text."""
+
+_Detail: TypeAlias = Callable[[IntArray], Combination]
+
+
+def with_phrases(recipe: Recipe, situation: Situation, found: Found, unspoken: IntArray) -> Found:
+    """Return what words found with a bonus for texts in which a quoted phrase stands, best first again.
+
+    Parameters
+    ----------
+    recipe
+        Says what a phrase is worth, and how many are kept.
+    situation
+        The view and the question.
+    found
+        What words found.
+    unspoken
+        Other candidates, of which words have nothing to say; those in which a phrase stands join the list.
+    """
+    bonus = _bonus(recipe, situation, np.concatenate([found.slots, unspoken]))
+    size = found.slots.size
+    joining = bonus[size:] > 0
+    slots = np.concatenate([found.slots, unspoken[joining]])
+    scores = np.concatenate([found.scores + bonus[:size], bonus[size:][joining]])
+    order = best_first(scores, recipe.lexical_pool)
+    worth = dict(
+        zip(slots.tolist(), np.concatenate([bonus[:size], bonus[size:][joining]]).tolist(), strict=True)
+    )
+    return Found(slots[order], scores[order], _told(found.detail, worth), found.ceiling)
+
+
+def _bonus(recipe: Recipe, situation: Situation, slots: IntArray) -> FloatArray:
+    if not slots.size:
+        return np.zeros(0)
+    count, _ = situation.view.document_frequencies(())
+    wanted = [folded(phrase) for phrase in situation.question.phrases]
+    contents = [memory.content for memory in situation.view.memories(slots)]
+    hits = [sum(contains_any(content, (phrase,)) for phrase in wanted) for content in contents]
+    return np.array([phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits], np.float64)
+
+
+def _told(detail: _Detail | None, worth: Mapping[int, float]) -> _Detail:
+    """Return what tells of words, and also of what quoted phrases were worth to each memory."""
+
+    def tell(slots: IntArray) -> Combination:
+        quoted = np.array([[worth.get(slot, 0.0) for slot in slots.tolist()]])
+        if detail is None:
+            return Combination.of("sum", [QUOTED], quoted)
+        before = detail(slots)
+        return Combination.of("sum", [*before.names, QUOTED], np.concatenate([before.parts, quoted]))
+
+    return tell
+
+
+NAMES: Final = "names"
+_POOL: Final = 30
+"""How many memories the leg finds at most."""
+_COMMON: Final = 0.02
+"""A name that more than this share of the memories mention leads nowhere in particular."""
+_ALWAYS: Final = 10
+"""A name that so few mention leads somewhere however small the namespace is."""
+_NUMBER: Final = FIELDS.index(NAMES)
+# A name is there or not, however long the list of names is.
+_PLAIN: Final = BM25(k1=1.0, b=0.0)
+
+
+def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+    """Return the memories that mention what the best candidates mention.
+
+    Parameters
+    ----------
+    recipe
+        Says how many of the best are asked.
+    situation
+        The view and the question.
+    slots, scores
+        The candidates so far, best first.
+    """
+    view = situation.view
+    best = float(scores[0]) if scores.size else 0.0
+    if best <= 0:
+        return NOTHING
+    seeds = slots[: recipe.graph_seeds]
+    records = view.records(seeds)
+    alone = records["session"] < 0
+    # Most mention nobody, and need not be read to know it.
+    leading_on = alone & (records["lengths"][:, _NUMBER] > 0)
+    if not leading_on.any():
+        return NOTHING
+    seeds, asking = seeds[alone], seeds[leading_on]
+    weight_of = scores[: recipe.graph_seeds][leading_on] / best
+    question = situation.question.text
+    asked = folded(question)
+    weights: dict[str, float] = {}
+    for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
+        for name in memory.entities:
+            key = folded(name)
+            # Most names are no part of the question at all; "Art" is one of "party", and not named there.
+            if key and not (key in asked and contains_any(question, (key,))):
+                weights[key] = max(weights.get(key, 0.0), worth)
+    if not weights:
+        return NOTHING
+    count, frequencies = view.document_frequencies(tuple(weights), field=NAMES)
+    most = max(_ALWAYS, _COMMON * count)
+    leading = {
+        key: weight * inverse_document_frequency(frequencies[key], count)
+        for key, weight in weights.items()
+        if 2 <= frequencies[key] <= most and weight > 0
+    }
+    if not leading:
+        return NOTHING
+    query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
+    found = asked_for(situation, partial(view.lexical, query), _POOL + seeds.size)
+    others = (found.slots != seeds[:, np.newaxis]).all(axis=0)
+    return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)

@@ -1,0 +1,322 @@
+"""The words of a memory, field by field, and the words of a question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field, replace
+from functools import partial
+from typing import Final, TypeAlias
+
+from memorata._frozen import frozen
+from memorata.engine.write.terms import counted
+from memorata.store.port import View
+from memorata.text.analysers import Analyser, roots
+from memorata.text.folding import folded
+from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
+from memorata.text.tokens import is_unspaced
+from memorata.text.tokens import words as cut
+
+# No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
+# through all that follows, again and again.
+_PHRASE: Final = re.compile(
+    r'"([^"]+)"|“([^“”]+)”|«([^«»]+)»|„([^„“”]+)[“”]|”([^“”„]+)”|「([^「」]+)」|『([^『』]+)』'
+)
+_MARKED: Final = re.compile(r'["“”«„「『]|(?<!\S)-')
+# One letter after a minus is an option of a command, as in "kubectl apply -f", and a few digits are a number
+# below zero, as in "-15.5 °C": both stand for themselves. A year may be excluded.
+_EXCLUDED: Final = re.compile(
+    r"(?<!\S)-(?!(?:[a-zA-Z]|[0-9]{1,3}(?:[.,][0-9]+)?[%‰]?(?:°\w?)?)[.,;:!?)]*(?:\s|$))(\w\S*)"
+)
+_FEW_LETTERS: Final = 60
+"""Up to so many characters a question may be too short to tell its language."""
+_OTHERS: Final = tuple(each for each in DETECTED_LANGUAGES if each not in ("english", "russian"))
+_PLAIN_WORD: Final = re.compile(r"\w+")
+_EXCLUDING: Final = re.compile(r"(?<!\S)-$")
+_AFTER_WORDS: Final = ".,;:!?…)]}'’-"
+"""What may stand behind a word without being part of it, as the signs of C++ and C# are."""
+
+
+@frozen
+class Question:
+    """A question, read.
+
+    Attributes
+    ----------
+    text
+        What to embed: the question without quotation marks and exclusions.
+    terms
+        Its analysed words and how often each stands in it.
+    phrases
+        What stood in quotation marks.
+    excluded
+        The analysed words that were marked with a minus.
+    excluded_phrases
+        What must not occur as it stands: what was quoted after a minus, and words after one that are made of
+        several.
+    not_excluded
+        Words after a minus that are too short or too common to be listed, so that they exclude nothing.
+    roots
+        The roots of its words, in languages that need them, and how often each stands in it.
+    read_otherwise
+        Returns its words as they are read in other languages, where none of them tells its language: „Katzen"
+        alone is read as an English word. They are looked for where its terms are nowhere found.
+    speakers
+        Those of its terms that name somebody who speaks, to be looked for there and not in what was said.
+    topic
+        What to embed instead of the text, where it names somebody who says much of all there is; else empty.
+    entities
+        What in it may be names, folded, and the terms of each; empty where nobody asks for them.
+    """
+
+    text: str
+    terms: Mapping[str, int]
+    phrases: tuple[str, ...]
+    excluded: tuple[str, ...]
+    excluded_phrases: tuple[str, ...] = ()
+    not_excluded: tuple[str, ...] = ()
+    roots: Mapping[str, int] = field(default_factory=dict)
+    read_otherwise: Callable[[], Mapping[str, int]] = field(default=dict, compare=False)
+    speakers: tuple[str, ...] = ()
+    topic: str = ""
+    entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_question(text: str, analyser: Analyser) -> Question:
+    """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus.
+
+    Examples
+    --------
+    >>> from memorata.text.analysers import ANALYSERS
+    >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"])
+    >>> asked.text, asked.phrases, asked.excluded
+    ('who said green tea', ('green tea',), ('coffe',))
+    >>> asked = read_question('tea -"green tea" -UAV-001', ANALYSERS["snowball"])
+    >>> asked.text, asked.excluded_phrases
+    ('tea', ('green tea', 'UAV-001'))
+    """
+    if not _MARKED.search(text):
+        cleaned = " ".join(text.split())
+        terms = counted(analyser.tokens(cleaned))
+        others = partial(_read_otherwise, cleaned, terms, (), analyser)
+        return Question(cleaned, terms, (), (), roots=counted(roots(cleaned)), read_otherwise=others)
+    said: list[str] = []
+    phrases: list[str] = []
+    marked: list[str] = []
+    unsaid: list[str] = []
+    excluding = False
+    # A cut at every phrase: what is outside, then a place for each kind of quotation mark. Inside them a
+    # minus is a minus.
+    for place, piece in enumerate(_PHRASE.split(text)):
+        if place % (_PHRASE.groups + 1) == 0:
+            marked += _EXCLUDED.findall(piece)
+            left = _EXCLUDED.sub(" ", piece)
+            excluding = _EXCLUDING.search(left) is not None
+            said.append(left)
+        elif piece is not None and piece.strip():
+            if excluding:
+                said[-1] = said[-1][:-1]
+                unsaid.append(piece.strip())
+            else:
+                said.append(piece)
+                phrases.append(piece)
+    cleaned = " ".join(" ".join(said).split())
+    without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
+    terms = counted(analyser.tokens(cleaned))
+    for term in without:
+        terms.pop(term, None)
+    together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
+    others = partial(_read_otherwise, cleaned, terms, without, analyser)
+    listed = counted(roots(cleaned))
+    return Question(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
+
+
+def _read_otherwise(
+    text: str, terms: Mapping[str, int], without: Sequence[str], analyser: Analyser
+) -> dict[str, int]:
+    """Return the terms of a few words that do not tell their language, in every other language."""
+    if not terms or analyser.language != "detect" or not (analyser.stop or analyser.stemming):
+        return {}
+    if len(text) > _FEW_LETTERS or tells_language(cut(text)):
+        return {}
+    found: dict[str, int] = {}
+    for language in _OTHERS:
+        found |= counted(analyser.tokens_in(text, (language, "russian")))
+    return {term: times for term, times in found.items() if term not in terms and term not in without}
+
+
+def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
+    """Return what reads a word by itself, and what reads it as a word of a text: in the language of that.
+
+    Examples
+    --------
+    >>> from memorata.text.analysers import ANALYSERS
+    >>> [reader.tokens("Katzen") for reader in readers(ANALYSERS["snowball"], "Wo sind die Katzen?")]
+    [['katzen'], ['katz']]
+    """
+    if analyser.language != "detect":
+        return (analyser,)
+    return analyser, replace(analyser, language=detect(text))
+
+
+def _excluded(
+    words: Sequence[str], question: str, analyser: Analyser
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the terms of excluded words, each as it is read alone and in the language of the question.
+
+    A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Then
+    the words that texts are to be read for as they stand: of "UAV-001" many others have either part. And
+    those that are no term of any text, which may be options of a command ("rm -rf").
+    """
+    if not words:
+        return (), (), ()
+    reading = readers(analyser, " ".join([question, *words]))
+    terms: list[str] = []
+    together: list[str] = []
+    unlisted: list[str] = []
+    for word in (marked.rstrip(_AFTER_WORDS) for marked in words):
+        if len(cut(word)) > 1 or not _PLAIN_WORD.fullmatch(word) or (len(word) == 1 and is_unspaced(word)):
+            together.append(word)
+        elif read := [term for reader in reading for term in reader.tokens(word)]:
+            terms += read
+        else:
+            unlisted.append(word)
+    return tuple(dict.fromkeys(terms)), tuple(together), tuple(dict.fromkeys(unlisted))
+
+
+_WORD: Final = re.compile(r"[^\W\d_]\w*")
+
+Names: TypeAlias = Mapping[str, tuple[str, ...]]
+"""Words that may be names, and the terms of each."""
+
+
+def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[str, ...]]:
+    """Return the words of a question that may be names, and the terms of each.
+
+    Those are words with a capital letter, or of a script that has none, which are neither in quotation marks,
+    where they are wanted as they stand, nor left out by the analyser. "the assistant" is no name, even where
+    one speaks.
+
+    Examples
+    --------
+    >>> pass  # MERGED
+    >>> from memorata.text.analysers import ANALYSERS
+    >>> snowball = ANALYSERS["snowball"]
+    >>> possible_names(read_question("What does Anna's brother paint?", snowball), snowball)
+    {'Anna': ('anna',)}
+    """
+    quoted = {term for phrase in question.phrases for term in analyser.tokens(phrase)}
+    found: dict[str, tuple[str, ...]] = {}
+    for word in dict.fromkeys(_WORD.findall(question.text)):
+        if word[0] == word[0].lower() != word[0].upper():
+            continue
+        terms = tuple(analyser.tokens(word))
+        if terms and not quoted.intersection(terms):
+            found[word] = terms
+    return found
+
+
+def with_speakers(question: Question, names: Names, view: View, analyser: Analyser, share: float) -> Question:
+    """Return the question, knowing which of its words name somebody who speaks.
+
+    Parameters
+    ----------
+    question
+        As it was read.
+    names
+        Its :func:`possible_names`.
+    view
+        Where people speak.
+    analyser
+        What reads words.
+    share
+        The name of who says at least this share of the memories is left out of what is embedded.
+
+    Returns
+    -------
+    Question
+        With the names in `speakers`, and without some of them in `topic`; the same question if it names
+        nobody, or asks for nothing else.
+    """
+    asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
+    count, said = view.document_frequencies(asked, field="speaker")
+    known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
+    asking = _as_names(question, known, analyser)
+    known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
+    speakers = {term for terms in known.values() for term in terms}
+    if not speakers or speakers >= asking.keys():
+        return question
+    common = {word for word, terms in known.items() if min(said[term] for term in terms) >= share * count}
+    return replace(
+        question,
+        terms=asking,
+        speakers=tuple(term for term in asking if term in speakers),
+        topic=_without(question.text, common),
+        roots=counted(roots(_without(question.text, set(known)))),
+    )
+
+
+def _as_names(question: Question, known: Names, analyser: Analyser) -> dict[str, int]:
+    """Return the terms of a question, names being read as those of who speaks are: by themselves.
+
+    A question is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
+    """
+    terms = dict(question.terms)
+    differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
+    if differing:
+        *_, reader = readers(analyser, question.text)
+        for word, alone in differing.items():
+            inside = reader.tokens(word)
+            if inside and terms.keys() >= set(inside):
+                times = max(terms.pop(term) for term in set(inside))
+                terms |= dict.fromkeys(alone, times)
+    return terms
+
+
+def _without(text: str, names: set[str]) -> str:
+    rest = _WORD.sub(lambda match: "" if match[0] in names else match[0], text)
+    return " ".join(rest.split())
+
+
+_RUN_WORD: Final = re.compile(r"\w+")
+_LONGEST: Final = 4
+"""How many words a name has at most: Bank of New England."""
+
+
+def possible_entities(question: Question, analyser: Analyser) -> dict[str, tuple[str, ...]]:
+    """Return the runs of words of a question that may be names, folded, and the terms of each.
+
+    Examples
+    --------
+    >>> pass  # MERGED
+    >>> from memorata.text.analysers import ANALYSERS
+    >>> snowball = ANALYSERS["snowball"]
+    >>> possible_entities(read_question("Does James O'Neill paint?", snowball), snowball)["james o'neill"]
+    ('jame', 'neill')
+    """
+    text = question.text
+    places = [match.span() for match in _RUN_WORD.finditer(text)]
+    reading = readers(analyser, text)
+    terms = [
+        [term for reader in reading for term in reader.tokens(text[start:end]) if term in question.terms]
+        for start, end in places
+    ]
+    found: dict[str, tuple[str, ...]] = {}
+    for first, (start, _) in enumerate(places):
+        for last in range(first, min(first + _LONGEST, len(places))):
+            if terms[first] and terms[last]:
+                within = dict.fromkeys(term for each in terms[first : last + 1] for term in each)
+                found.setdefault(folded(text[start : places[last][1]]), tuple(within))
+    return found
+
+
+def named_terms(terms: Collection[str], question: Question, view: View) -> list[str]:
+    """Return those of a question's terms that name an entity which some memory mentions.
+
+    By themselves, or as words of one of its :func:`possible_entities`, where the question has them.
+    """
+    runs = question.entities
+    _, of_entities = view.document_frequencies(tuple(terms), field="entities")
+    _, mentioned = view.document_frequencies((*terms, *runs), field="names")
+    within = {term for run, inside in runs.items() if mentioned[run] for term in inside}
+    return [term for term in terms if of_entities[term] or mentioned[term] or term in within]

@@ -1,0 +1,407 @@
+"""The pipeline that runs any recipe: legs, fusion, re-ranking, gate, repeats, diversity.
+
+Nothing here loops over memories: every step works on arrays over the candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recall.context import Explain, Situation, Step
+from memorata.engine.recall.fusion import Candidates, Evidence, MoreLeg, fuse
+from memorata.engine.recall.legs import bridge, search
+from memorata.engine.recall.result import Shortfall
+from memorata.engine.recall.trace import Trace
+from memorata.engine.recipes.recipe import Recipe
+from memorata.index.record import MACHINE, Records
+from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.errors import EmbedderError, MissingExtra
+from memorata.model.explanation import Explanation
+from memorata.rank import (
+    Combination,
+    adaptive_mmr,
+    additive,
+    best_first,
+    boosted_additive,
+    boosted_multiplicative,
+    composite_additive,
+    composite_multiplicative,
+    for_query,
+    group_coverage,
+    min_max,
+    mmr,
+    multiplicative,
+    preset,
+    proximity,
+    quality,
+)
+from memorata.rank.context import session_means
+from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
+from memorata.rank.order import first_of_each
+from memorata.store.port import Found
+
+_GRAPH_LEGS: Final = {"names": "shared names", "walk": "walk", "paths": "paths", "communities": "communities"}
+"""By what a recipe calls it, what explanations call a leg over the graph."""
+
+
+@frozen(eq=False)
+class Ranked:
+    """Candidates in the order they are to be shown, and those the gate refused.
+
+    Attributes
+    ----------
+    slots, scores
+        The candidates that passed, in order.
+    explain
+        Tells why, by position in `slots`.
+    refused
+        The slot of the best candidate that did not pass; None if all did.
+    refused_score, refused_explain, missed
+        Its score, and what tells why it has it and what it missed.
+    trace
+        What all candidates were ranked by, for the log; None if there were none.
+    """
+
+    slots: IntArray
+    scores: FloatArray
+    explain: Explain
+    refused: int | None = None
+    refused_score: float = 0.0
+    refused_explain: Callable[[], Explanation] | None = None
+    missed: Callable[[], tuple[Shortfall, ...]] | None = None
+    trace: Trace | None = None
+
+
+def run(recipe: Recipe, situation: Situation) -> Ranked:
+    """Run a recipe and return every candidate that passed, best first."""
+    legs = search(recipe, situation)
+    candidates = fuse(recipe, situation, legs)
+    if recipe.graph != "none" and recipe.graph_weight:
+        name = _GRAPH_LEGS[recipe.graph]
+        found = _graph_leg(recipe.graph)(recipe, situation, candidates.slots, candidates.scores)
+        if found.slots.size:
+            # Only the walk comes back to where it started.
+            origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
+            linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
+            candidates = fuse(recipe, situation, linked)
+    return settle(recipe, situation, candidates)
+
+
+def _graph_leg(kind: str) -> Callable[[Recipe, Situation, IntArray, FloatArray], Found]:
+    """Return a leg over the graph; what walks over all of it is loaded by the recipes that do."""
+    if kind == "walk":
+        from memorata.engine.recall.graph_legs import walk
+
+        return walk
+    if kind == "paths":
+        from memorata.engine.recall.graph_legs import expand
+
+        return expand
+    if kind == "communities":
+        from memorata.engine.recall.graph_legs import gather
+
+        return gather
+    return bridge
+
+
+def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Ranked:
+    """Rank candidates that were fused: all the steps of a recipe that need no search."""
+    slots = candidates.slots
+    if not slots.size:
+        return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
+    records = situation.life.aged(situation.view.records(slots), situation.now)
+    scores: FloatArray = candidates.scores
+    explain: Explain = candidates.explain
+    for step in (with_session, with_speaker, with_confidence, with_quality, with_fading, with_temporal):
+        scores, explain = step(recipe, situation, records, scores, explain)
+    scores, explain = reranked(recipe, situation, slots, scores, explain)
+    order = (-scores).argsort(kind="stable")
+    slots, scores, explain = slots[order], scores[order], _moved(explain, order)
+    confidence = records["confidence"][order]
+    passed, missed = gate(recipe, situation, candidates.evidence().take(order), confidence)
+    kept = passed.nonzero()[0]
+    if recipe.deduplicate:
+        kept = kept[first_of_each(records["fingerprint"][order[kept]])]
+    kept = _diverse(recipe, situation, slots, scores, records["session"][order], kept)
+    worst = int(passed.argmin())
+    trace = Trace(situation, candidates.legs, slots, scores, records, order, kept)
+    result = Ranked(slots[kept], scores[kept], _moved(explain, kept), trace=trace)
+    if passed[worst]:
+        return result
+    return Ranked(
+        result.slots,
+        result.scores,
+        result.explain,
+        int(slots[worst]),
+        float(scores[worst]),
+        lambda: explain(worst),
+        lambda: missed(worst),
+        trace,
+    )
+
+
+def _diverse(
+    recipe: Recipe,
+    situation: Situation,
+    slots: IntArray,
+    scores: FloatArray,
+    sessions: IntArray,
+    kept: IntArray,
+) -> IntArray:
+    if recipe.diversity != "none" and kept.size > 1:
+        vectors = situation.view.vectors(slots[kept])
+        if recipe.diversity == "mmr":
+            order = mmr(scores[kept], vectors, trade=recipe.trade, limit=kept.size)
+        else:
+            order = adaptive_mmr(scores[kept], vectors, limit=kept.size)
+        kept = kept[order]
+    if recipe.per_session and kept.size:
+        sessions = sessions[kept]
+        # A memory of no session is a session of its own.
+        alone = np.where(sessions < 0, -1 - np.arange(kept.size), sessions)
+        kept = kept[group_coverage(alone, per_group=recipe.per_session, within=kept.size)]
+    return kept
+
+
+def _moved(explain: Explain, order: IntArray) -> Explain:
+    return lambda position: explain(int(order[position]))
+
+
+_DAY: Final = 86_400.0
+
+
+def with_confidence(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let confidence join in."""
+    if recipe.confidence == "none":
+        return scores, explain
+    sure = records["confidence"]
+    if recipe.confidence == "multiplicative":
+        both = multiplicative(scores, sure)
+        return both.scores, chained(both, "with confidence", "relevance", explain)
+    if recipe.weighting == "query":
+        kind = situation.classifier.classify(situation.question.text)
+        alpha, beta = for_query(kind.type, kind.confidence)
+    else:
+        alpha, beta = preset(recipe.weighting)
+    both = additive(scores, sure, alpha=alpha, beta=beta)
+    return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
+
+
+def with_session(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let the three best candidates of a session speak for all of it: a conversation has a topic."""
+    if not recipe.session_weight:
+        return scores, explain
+    relevant, base = not_negative(scores, explain)
+    sessions = records["session"]
+    shared = recipe.session_weight * session_means(sessions, relevant)
+    both = Combination.unchecked("sum", ("relevance", "its session"), relevant, shared)
+
+    def why(position: int) -> Explanation:
+        if sessions[position] >= 0:
+            return both.explain(position, "with session", {"relevance": base(position)})
+        # The same share of every such score: it has no session, and none is to be seen here.
+        alone = Explanation.leaf("on its own", float(shared[position]), "it is of no session")
+        return both.explain(position, "without session", {"relevance": base(position), "its session": alone})
+
+    return both.scores, why
+
+
+def with_speaker(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Hold back what an assistant said: what people tell of themselves is what they ask for later."""
+    if recipe.machine_weight == 1:
+        return scores, explain
+    said_by_machine = records["role"] == MACHINE
+    if not said_by_machine.any():
+        return scores, explain
+    relevant, base = not_negative(scores, explain)
+    factor = np.where(said_by_machine, recipe.machine_weight, 1.0)
+    both = Combination.unchecked("product", ("relevance", "speaker"), relevant, factor)
+    return both.scores, chained(both, "with speaker", "relevance", base)
+
+
+def with_quality(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let the memory's own quality join in."""
+    if recipe.quality == "none":
+        return scores, explain
+    good = _qualities(records, situation.now)
+    relevant, base = not_negative(scores, explain)
+    best = _best(relevant)
+    share, gain = 1 - recipe.quality_weight, recipe.quality_weight
+    form = composite_additive if recipe.quality == "additive" else composite_multiplicative
+    both = form(relevant, good, relevance_weight=share, quality_weight=gain)
+    weight = share if recipe.quality == "additive" else None
+    carrier = "relevance" if best > 0 else ""
+    return both.scores, chained(both, "with quality", carrier, base, weight=weight, best=best)
+
+
+def with_temporal(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let being from the right time join in."""
+    if recipe.temporal == "none" or situation.period is None:
+        return scores, explain
+    near = proximity(records["event"], situation.period)
+    form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
+    both = form(scores, near, boost=recipe.temporal_boost)
+    return both.scores, chained(both, "with time", "composite", explain)
+
+
+def reranked(
+    recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let a re-ranker read the best candidates; the others keep their own share of the score."""
+    if not recipe.rerank_depth or situation.reranker is None:
+        return scores, explain
+    relevant, base = not_negative(scores, explain)
+    best = _best(relevant)
+    if best <= 0:
+        return scores, explain
+    read = best_first(relevant, recipe.rerank_depth)
+    texts = [memory.content for memory in situation.view.memories(slots[read])]
+    opinion = np.zeros(scores.size)
+    try:
+        opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
+    except (EmbedderError, MissingExtra) as error:
+        situation.failures.append(f"the re-ranker failed, so nothing was re-ranked: {error}")
+        return scores, explain
+    kept = 1 - recipe.rerank_weight
+    names = ("relevance", situation.reranker.name)
+    both = Combination.unchecked("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
+    return both.scores, chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
+
+
+def chained(
+    both: Combination,
+    label: str,
+    carrier: str,
+    before: Explain,
+    *,
+    weight: float | None = None,
+    best: float | None = None,
+) -> Explain:
+    """Return the explanation of a step in which one part, the carrier, is what came before.
+
+    The carrier may have been divided by the best of the set and multiplied by a weight, in that order.
+    """
+
+    def explain(position: int) -> Explanation:
+        if not carrier:
+            return both.explain(position, label, {})
+        part = before(position)
+        if best is not None:
+            part = Explanation.of("ratio", "relative to the best", [part, Explanation.leaf("best", best)])
+        if weight is not None:
+            part = Explanation.of("product", carrier, [Explanation.leaf("weight", weight), part])
+        return both.explain(position, label, {carrier: part})
+
+    return explain
+
+
+def _best(relevant: FloatArray) -> float:
+    """Return the greatest of some scores that start at 0."""
+    # One call into C; max passes through Python.
+    return float(relevant[relevant.argmax()]) if relevant.size else 0.0
+
+
+def not_negative(scores: FloatArray, explain: Explain) -> Step:
+    """Return scores that start at 0, for steps that need them so; z-scored fusions go below."""
+    if scores.size == 0 or scores[scores.argmin()] >= 0:
+        return scores, explain
+    scaled = min_max(scores)
+    low, high = float(scores.min()), float(scores.max())
+
+    def scaled_explain(position: int) -> Explanation:
+        note = f"min-max of {scores[position]:.4f} between {low:.4f} and {high:.4f}"
+        return Explanation.leaf("relevance", float(scaled[position]), note)
+
+    return scaled, scaled_explain
+
+
+def _qualities(records: Records, now: datetime) -> FloatArray:
+    age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
+    tiers, uses = records["tier"].astype(np.intp), records["accesses"].astype(np.float64)
+    return quality(tiers, records["importance"], records["confidence"], uses, age)
+
+
+_HOUR: Final = 3_600.0
+_DAY_HOURS: Final = 24.0
+_MOST_IMPORTANT: Final = 5.0
+
+
+def with_fading(
+    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+) -> Step:
+    """Let the forgetting curve join in."""
+    if recipe.fading == "none" or not recipe.fading_weight:
+        return scores, explain
+    relevant, base = not_negative(scores, explain)
+    left = what_is_left(recipe, records, situation.now.timestamp())
+    share = recipe.fading_weight
+    both = Combination.unchecked(
+        "product", ("relevance", "what time has left"), relevant, 1 - share + share * left
+    )
+    return both.scores, chained(both, "faded", "relevance", base)
+
+
+def what_is_left(recipe: Recipe, records: Records, now: float) -> FloatArray:
+    """Return the part of each memory, from 0 to 1, that a recipe's curve has left; 1 for pinned ones."""
+    hours = np.maximum(0.0, now - records["created"]) / _HOUR
+    uses, alike = records["accesses"].astype(np.float64), np.ones(len(records))
+    length = recipe.fading_days * _DAY_HOURS
+    if recipe.fading == "importance":
+        matters = 1 + (_MOST_IMPORTANT - 1) * records["importance"]
+        left = importance_decay(hours, matters, uses) / matters
+    elif recipe.fading == "half_life":
+        left = half_life_decay(hours, alike, uses, half_life=length)
+    else:
+        left = linear_decay(hours, alike, uses, horizon=length)
+    return np.where(records["pinned"] != 0, 1.0, left)
+
+
+def gate(
+    recipe: Recipe, situation: Situation, evidence: Evidence, confidence: FloatArray
+) -> tuple[BoolArray, Callable[[int], tuple[Shortfall, ...]]]:
+    """Return who is good enough, and a function that tells what one who is not has missed.
+
+    A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
+    match), whichever it has, and must in any case be certain enough. One that another leg speaks for passes,
+    too, if its time or place was asked for, or beside others that pass by themselves.
+    """
+    cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
+    near = cosine >= situation.least_similarity
+    worded = (match > 0) & (match >= recipe.least_match * ceiling)
+    certain = confidence >= recipe.least_confidence
+    found = near if recipe.only_vectors_pass else near | worded
+    if not recipe.vector_pool or situation.vector is None:
+        found = worded
+    if situation.about_time or situation.here is not None or found.any():
+        found = found | evidence.vouched
+
+    def missed(position: int) -> tuple[Shortfall, ...]:
+        parts: list[Shortfall] = []
+        if not found[position]:
+            known = bool(np.isfinite(cosine[position]))
+            if known or worded[position]:
+                # Words that would do are not asked for here: meaning has to be near, and is not, or unknown.
+                value = float(cosine[position]) if known else None
+                parts.append(Shortfall("similarity", value, situation.least_similarity))
+            if not worded[position] and (match[position] > 0 or recipe.lexical_pool):
+                parts.append(Shortfall("words", float(match[position] / ceiling), recipe.least_match))
+        if not certain[position]:
+            parts.append(Shortfall("confidence", float(confidence[position]), recipe.least_confidence))
+        return tuple(parts)
+
+    return found & certain, missed

@@ -1,0 +1,364 @@
+"""A recall from the question to the hits: read, embed, search, budget, and say what was not as it should."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from datetime import datetime
+from time import perf_counter
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.port import Reranker
+from memorata.engine.embedding import Meaning
+from memorata.engine.lifecycle.rules import USUAL, Life
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.fusion import blends_two
+from memorata.engine.recall.query import (
+    Names,
+    Question,
+    possible_entities,
+    possible_names,
+    read_question,
+    with_speakers,
+)
+from memorata.engine.recall.ranking import Ranked, run
+from memorata.engine.recall.result import Recall, Rejected, SessionHit
+from memorata.engine.recall.trace import Trace
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.runtime import Runtime
+from memorata.model import checks
+from memorata.model.checks import IntArray
+from memorata.model.hit import Hit
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.rank.context import best_sessions
+from memorata.store.port import Floats, View
+from memorata.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
+from memorata.text.queries import QueryClassifier, has_content, without_event_verbs
+
+if TYPE_CHECKING:
+    from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.store.filters import Filter
+
+_CALIBRATED: Final = -1.0
+_NAMED: Final = 3
+"""How many words that exclude nothing are named."""
+
+
+@frozen(eq=False)
+class Request:
+    """What is asked, checked: the arguments of a recall."""
+
+    text: str
+    limit: int
+    sessions: bool
+    namespace: str
+    recipe: Recipe
+    filter: Filter | None
+    now: datetime
+    as_of: datetime | None
+    true_at: datetime | None
+    period: Period | None
+    near: Place | None
+    budget: int | None
+    vector: Floats | None
+    fresh: bool = False
+    id: str = ""
+    """What feedback will refer to; empty for what is not logged."""
+
+
+@frozen(eq=False)
+class Recaller:
+    """What a recall needs that stays the same from one question to the next."""
+
+    runtime: Runtime
+    meaning: Meaning
+    classifier: QueryClassifier
+    reranker: Reranker | None
+    anchors: AnchorExtractor
+    graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
+    life: Life = USUAL
+
+    def answer(self, request: Request) -> Recall:
+        """Return the right few memories for a question."""
+        started = perf_counter()
+        recipe = request.recipe
+        question = read_question(request.text, self.runtime.analyser)
+        if recipe.entity_weight:
+            question = replace(question, entities=possible_entities(question, self.runtime.analyser))
+        names = possible_names(question, self.runtime.analyser) if recipe.speakers_apart else {}
+        if names and request.vector is None:
+            question, names = self._named(request, question, names), {}
+        read_at = perf_counter()
+        vector, wrong = None, ""
+        if recipe.vector_pool:
+            vector, wrong = self.meaning.of_question(_meant(question), request.vector)
+        embedded_at = perf_counter()
+        found, elsewhere = self.runtime.run(
+            [request.namespace],
+            lambda: self.runtime.store.relaxed(
+                lambda: self._search(request, question, names, vector), fresh=request.fresh
+            ),
+        )
+        shown = len(found.hits)
+        if request.budget is not None:
+            shown = within_budget([hit.memory.content for hit in found.hits], request.budget)
+        done = perf_counter()
+        embedder = self.meaning.embedder
+        return Recall(
+            hits=found.hits[:shown],
+            sessions=_within(found.sessions, shown),
+            degraded=self._degraded(
+                request,
+                [wrong, _not_excluded(question.not_excluded), *found.failures, elsewhere],
+                found.pending if vector is not None else 0,
+            ),
+            rejected=found.rejected,
+            recipe=recipe.name,
+            embedder=embedder.name if embedder is not None and vector is not None else "",
+            omitted=len(found.hits) - shown,
+            id=request.id,
+            milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
+            trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
+            change=found.change,
+            methods=found.methods,
+        )
+
+    def _named(self, request: Request, question: Question, names: Names) -> Question:
+        """Return what is asked, with the speakers that it names: for those who have to embed it."""
+
+        def look() -> Question:
+            # A look of its own: nobody should wait for an embedder at an open view.
+            with self._view(request) as view:
+                return self._with_speakers(request, question, names, view)
+
+        found, _ = self.runtime.run(
+            [request.namespace], lambda: self.runtime.store.relaxed(look, fresh=request.fresh)
+        )
+        return found
+
+    def _with_speakers(self, request: Request, question: Question, names: Names, view: View) -> Question:
+        return with_speakers(question, names, view, self.runtime.analyser, request.recipe.speaker_share)
+
+    def _view(self, request: Request) -> AbstractContextManager[View]:
+        return self.runtime.store.view(
+            request.namespace,
+            request.now,
+            as_of=request.as_of,
+            filter=request.filter,
+            true_at=request.true_at,
+        )
+
+    def _search(self, request: Request, question: Question, names: Names, vector: Floats | None) -> _Found:
+        recipe = request.recipe.for_limit(request.limit)
+        calibrated = recipe.least_similarity == _CALIBRATED
+        period, about_time, unread = self._period(request, question)
+        with self._view(request) as view:
+            if names:
+                # Its vector was given: whatever was embedded, it was not what this would have been.
+                question = replace(self._with_speakers(request, question, names, view), topic="")
+            situation = Situation(
+                view=view,
+                question=question,
+                classifier=self.classifier,
+                vector=vector,
+                least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
+                noise=self.meaning.threshold,
+                now=request.now,
+                period=period,
+                about_time=about_time,
+                here=request.near,
+                reranker=self.reranker,
+                graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
+                overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
+                life=self.life,
+                words_of=self.runtime.words_of,
+            )
+            ranked = run(recipe, situation)
+            sessions: tuple[SessionHit, ...] = ()
+            positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
+            if request.sessions:
+                numbers = view.records(ranked.slots)["session"]
+                # Some fusions go below 0; a session's sum needs a zero that means nothing.
+                above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
+                groups = best_sessions(numbers, above, request.limit)
+                positions = [position for _, group in groups for position in group.tolist()]
+                hits = _hits(ranked, positions, view)
+                sessions = _grouped(groups, hits)
+            else:
+                hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
+            rejected = None if hits or not request.limit else _rejected(ranked, view)
+            return _Found(
+                hits,
+                sessions,
+                rejected,
+                view.pending,
+                ranked.trace,
+                positions,
+                (unread, *situation.failures),
+                view.change,
+                dict(view.methods),
+            )
+
+    def _period(self, request: Request, question: Question) -> tuple[Period | None, bool, str]:
+        """Return the time the question names, given or in its words, and whether it asks for nothing else.
+
+        And why its words were not read as they should have been, if so.
+        """
+        if request.period is not None:
+            return request.period, True, ""
+        if request.recipe.temporal == "none":
+            return None, False, ""
+        read = self._read_time(question.text, request.now)
+        named = read.expression
+        if named is None:
+            return None, False, read.failure
+        rest = question.text[: named.start] + " " + question.text[named.end :]
+        topic = self.runtime.analyser.tokens(rest)
+        if topic:
+            topic = self.runtime.analyser.tokens(without_event_verbs(rest))
+        return named.period, not topic, read.failure
+
+    def _read_time(self, text: str, now: datetime) -> AnchorReading:
+        # The rules come first: to ask what a protocol has takes longer than they do.
+        if isinstance(self.anchors, RuleAnchors) or not isinstance(self.anchors, FallibleAnchors):
+            return AnchorReading(self.anchors.anchor(text, now))
+        return self.anchors.read(text, now)
+
+    def _degraded(self, request: Request, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
+        """Return what could not be done as it should, in words."""
+        recipe = request.recipe
+        said = [each for each in wrong if each]
+        if pending:
+            have, those = ("memory has", "it") if pending == 1 else ("memories have", "those")
+            said.append(f"{pending} {have} no vector of this embedder yet; words only for {those}")
+        if recipe.rerank_depth and self.reranker is None:
+            said.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
+        asked = [name for name, given in (("near", request.near), ("period", request.period)) if given]
+        if asked and blends_two(recipe):
+            verb = "has" if len(asked) == 1 else "have"
+            said.append(
+                f"recipe {recipe.name!r} blends meaning and words alone: "
+                f"{' and '.join(asked)} {verb} no leg in it"
+            )
+        used = self.runtime.analyser.name
+        if recipe.analyser != used:
+            said.append(
+                f"recipe {recipe.name!r} reads words with the analyser {recipe.analyser!r}, "
+                f"this store with {used!r}"
+            )
+        return tuple(said)
+
+
+@frozen(eq=False)
+class _Found:
+    """What the search of one view found."""
+
+    hits: tuple[Hit, ...]
+    sessions: tuple[SessionHit, ...]
+    rejected: Rejected | None
+    pending: int
+    trace: Trace | None
+    positions: Sequence[int]
+    failures: tuple[str, ...]
+    change: int
+    methods: Mapping[str, str]
+
+
+def _meant(question: Question) -> str:
+    """Return what to embed: nothing of a question that asks nothing, as of a blank one."""
+    # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
+    if not question.terms and not question.phrases and not has_content(question.text):
+        return ""
+    return question.topic or question.text
+
+
+def _not_excluded(words: Sequence[str]) -> str:
+    """Return that words after a minus exclude nothing, of many the first; nothing if there are none."""
+    if not words:
+        return ""
+    first, more = ", ".join(map(repr, words[:_NAMED])), len(words) - _NAMED
+    named = f"{first} and {more} more" if more > 0 else first
+    verb = "is" if len(words) == 1 else "are"
+    return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
+
+
+def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:
+    where = np.array(positions, np.intp)
+    memories, scores = view.memories(ranked.slots[where]), ranked.scores[where].tolist()
+    return tuple(
+        [
+            Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
+            for position, memory, score in zip(positions, memories, scores, strict=True)
+        ]
+    )
+
+
+def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:
+    waiting = iter(hits)
+    result = []
+    for score, group in groups:
+        own = tuple(next(waiting) for _ in range(group.size))
+        result.append(SessionHit(own[0].memory.source.session, score, own))
+    return tuple(result)
+
+
+def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...]:
+    """Return the sessions as far as the first `shown` hits reach."""
+    result = []
+    for each in sessions:
+        if shown <= 0:
+            break
+        result.append(SessionHit(each.session, each.score, each.hits[:shown]))
+        shown -= len(each.hits)
+    return tuple(result)
+
+
+def _rejected(ranked: Ranked, view: View) -> Rejected | None:
+    if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
+        return None
+    best = view.memories(np.array([ranked.refused]))[0]
+    return Rejected(Hit(best, ranked.refused_score, ranked.refused_explain), ranked.missed())
+
+
+def _milliseconds(**moments: float) -> Mapping[str, float]:
+    """Return how long each step took, given when each began."""
+    names, times = list(moments), list(moments.values())
+    return {names[at]: (times[at + 1] - times[at]) * 1e3 for at in range(len(names) - 1)}
+
+
+_BYTES_PER_TOKEN: Final = 4
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a language model makes of a text: a quarter of its bytes, rounded up.
+
+    The rule of thumb for English; other scripts take more bytes and more tokens alike.
+
+    Examples
+    --------
+    >>> tokens("I prefer green tea.")
+    5
+    """
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
+
+
+def within_budget(texts: Sequence[str], budget: int) -> int:
+    """Return how many of the first texts fit in the budget together.
+
+    Examples
+    --------
+    >>> within_budget(["tea " * 4, "milk", "sugar"], budget=5)
+    2
+    """
+    left = checks.whole("budget", budget)
+    for count, text in enumerate(texts):
+        left -= tokens(text)
+        if left < 0:
+            return count
+    return len(texts)

@@ -1,0 +1,230 @@
+"""What a recall returns: the hits, and everything an honest answer has to say beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recall.trace import Trace
+from memorata.index.neighbours import distinct
+from memorata.model.checks import FloatArray
+from memorata.model.hit import Hit
+
+
+@frozen
+class Rejected:
+    """The best memory that was not good enough to show, and what it missed.
+
+    Its score is relative to the other candidates, and may be 1: what it `missed` says why it is not shown.
+    """
+
+    hit: Hit
+    missed: tuple[Shortfall, ...]
+
+    @property
+    def reason(self) -> str:
+        """What it missed, in words."""
+        return " and ".join(map(str, self.missed))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        return {
+            "id": self.hit.memory.id,
+            "score": self.hit.score,
+            "reason": self.reason,
+            "missed": [each.as_dict() for each in self.missed],
+        }
+
+
+@frozen
+class SessionHit:
+    """A session that answers a question, and its memories that do it best.
+
+    Attributes
+    ----------
+    session
+        Its name; empty for a memory that belongs to none and stands for itself.
+    score
+        The mean of its three best scores, each counting half of the one before.
+    hits
+        Those memories, best first.
+    """
+
+    session: str
+    score: float
+    hits: tuple[Hit, ...]
+
+
+@frozen
+class Recall:
+    """The answer to a question.
+
+    Attributes
+    ----------
+    hits
+        The memories, best first.
+    degraded
+        What could not be done as it should, in words; empty when all is well.
+    rejected
+        When nothing passed the gate: the best that did not, and why.
+    recipe
+        The name of the recipe that was run.
+    embedder
+        The embedder whose vectors were compared; empty when none was.
+    omitted
+        How many hits did not fit in the token budget.
+    milliseconds
+        How long each step took.
+    sessions
+        When sessions were asked for: those, best first; `hits` are theirs, in the same order.
+    id
+        What feedback about these hits refers to; empty where recalls are not logged.
+    trace
+        What all candidates were ranked by; None if there were none.
+    change
+        The last change of the namespace that was seen.
+    methods
+        How the store searched, by ``"vectors"`` and ``"words"``, as far as it did: by an index, or a scan.
+    """
+
+    hits: tuple[Hit, ...]
+    degraded: tuple[str, ...] = ()
+    rejected: Rejected | None = None
+    recipe: str = ""
+    embedder: str = ""
+    omitted: int = 0
+    milliseconds: Mapping[str, float] = field(default_factory=dict, compare=False)
+    sessions: tuple[SessionHit, ...] = ()
+    id: str = field(default="", compare=False)
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+    change: int = field(default=0, repr=False, compare=False)
+    methods: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def support(self) -> float:
+        """How well the best candidate stands by itself, from 0 to 1; see :func:`support`.
+
+        Scores are relative to the best of the question; this can be compared between questions.
+        """
+        return support(self.trace)
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
+        """Return the answer as plain data, for JSON."""
+        hits = []
+        for hit in self.hits:
+            data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "content": hit.memory.content}
+            data |= {"category": hit.memory.category, "created_at": hit.memory.created_at.isoformat()}
+            if explain:
+                data["explanation"] = hit.explanation.as_dict()
+            hits.append(data)
+        return {
+            "recall_id": self.id,
+            "support": self.support,
+            "hits": hits,
+            "sessions": [
+                {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
+                for each in self.sessions
+            ],
+            "degraded": list(self.degraded),
+            "rejected": None if self.rejected is None else self.rejected.as_dict(),
+            "recipe": self.recipe,
+            "embedder": self.embedder,
+            "omitted": self.omitted,
+            "milliseconds": dict(self.milliseconds),
+            "methods": dict(self.methods),
+        }
+
+
+Measure: TypeAlias = Literal["similarity", "words", "confidence"]
+
+
+@frozen
+class Shortfall:
+    """A threshold that was missed.
+
+    Attributes
+    ----------
+    measure
+        What was measured: the ``similarity`` of meaning (a cosine), the ``words`` (their share of the best
+        possible match), or the ``confidence`` of the memory.
+    value
+        What it is; None for a memory whose meaning nobody has measured yet.
+    least
+        What it should have been.
+
+    Examples
+    --------
+    >>> print(Shortfall("similarity", 0.31, 0.55))
+    similarity 0.310 is below 0.550
+    >>> print(Shortfall("words", 0.02, 0.05))
+    its words are 2.0% of the best possible match, below 5.0%
+    """
+
+    measure: Measure
+    value: float | None
+    least: float
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return f"its {self.measure} is not known"
+        if self.measure == "similarity":
+            return f"similarity {self.value:.3f} is below {self.least:.3f}"
+        if self.measure == "confidence":
+            return f"confidence {self.value:.2f} is below {self.least:.2f}"
+        if not self.value:
+            return "it shares no word with the question"
+        return f"its words are {self.value:.1%} of the best possible match, below {self.least:.1%}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        return asdict(self)
+
+
+def support(trace: Trace | None) -> float:
+    """Return the support of the best candidate, from 0 for none to 1.
+
+    ``max over candidates of the mean of (cosine - noise) / (1 - noise) and match / ceiling``, both cut to
+    [0, 1]; of one alone where the question was asked by meaning or by words only.
+
+    Parameters
+    ----------
+    trace
+        What the candidates were ranked by; None if there were none.
+
+    Examples
+    --------
+    >>> from memorata.engine import open
+    >>> memory = open(":memory:", embedder="lexical")
+    >>> said = memory.remember("Anna prefers green tea.")
+    >>> known, unknown = memory.recall("Which tea does Anna prefer?"), memory.recall("Who stole the moon?")
+    >>> known.support > 0.5 > unknown.support
+    True
+    >>> memory.close()
+    """
+    if trace is None:
+        return 0.0
+    told = [leg for leg in trace.legs if leg[0] in ("meaning", "words")]
+    everyone = distinct(np.concatenate([slots for _, slots, _ in told]))
+    said: list[FloatArray] = []
+    for name, slots, scores in told:
+        if name == "meaning" and trace.moment.meant:
+            noise = max(0.0, trace.moment.noise)
+            shares = (scores - noise) / (1.0 - noise)
+        elif name == "words" and trace.moment.ceiling > 0:
+            shares = scores / trace.moment.ceiling
+        else:
+            continue
+        row = np.zeros(everyone.size)
+        row[everyone.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
+        said.append(row)
+    return float(np.mean(said, axis=0).max(initial=0.0)) if said else 0.0

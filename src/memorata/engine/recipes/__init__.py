@@ -1,0 +1,1 @@
+"""Recipes: how a recall searches, as data."""

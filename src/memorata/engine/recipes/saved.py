@@ -1,0 +1,264 @@
+"""Recipes of one's own: saved in the database with their evidence, used, and rolled back.
+
+A saved recipe belongs to a namespace. Each time it is saved it gets a new version; rolling back withdraws the
+last one, and the one before holds again. A namespace may have a saved or shipped recipe in use: it is what a
+recall there does unless the call says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, TypeAlias
+
+from memorata._frozen import frozen
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.runtime import Runtime
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument, NotGiven
+from memorata.store.port import Store
+from memorata.store.saved_settings import SavedSetting
+
+RECIPE: Final = "recipe"
+IN_USE: Final = "recipe in use"
+"""Kinds of saved settings: a recipe, and which one is in use."""
+RESERVED: Final = ("rollback", "use", "engine")
+"""Words that mean something else where the name of a recipe may stand."""
+_Versions: TypeAlias = list[SavedSetting]
+_NAME: Final = re.compile(r"[\w.+-]{1,64}")
+
+
+@frozen
+class SavedRecipe:
+    """A recipe of one's own: its latest version, why it was saved, and when; `versions` counts them all."""
+
+    recipe: Recipe
+    evidence: Mapping[str, Any]
+    saved_at: datetime
+    versions: int
+    in_use: bool
+
+
+class SavedRecipes:
+    """The saved recipes of a store, looked up again only when somebody has written."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[tuple[str, str], Recipe] = {}
+        self._used: dict[str, Recipe | None] = {}
+        self._written = (-1, 0)
+
+    def forget(self) -> None:
+        """Look everything up again: this process has written."""
+        self._known.clear()
+        self._used.clear()
+
+    def named(self, namespace: str, name: str) -> Recipe:
+        """Return a shipped or saved recipe; an unknown name is an error that lists what there is."""
+        if name in RECIPES:
+            return RECIPES[name]
+        checks.text("recipe", name)
+        self._look()
+        key = namespace, name
+        if key not in self._known:
+            found = self._store.saved_settings.list(namespace, RECIPE, name)
+            if not found:
+                # Not kept: there is no end to the names that nobody has.
+                own = dict.fromkeys(each.name for each in self._store.saved_settings.list(namespace, RECIPE))
+                return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
+            self._known[key] = recipe_of(found[0])
+        return self._known[key]
+
+    def in_use(self, namespace: str) -> Recipe | None:
+        """Return the recipe that a namespace uses; None for the engine's."""
+        self._look()
+        if namespace not in self._used:
+            found = self._store.saved_settings.list(namespace, IN_USE)
+            name = found[0].data["recipe"] if found else None
+            known = name in RECIPES or (
+                name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
+            )
+            self._used[namespace] = self.named(namespace, name) if name is not None and known else None
+        return self._used[namespace]
+
+    def _look(self) -> None:
+        # What was saved in a block that was undone never was.
+        written = self._store.written(), self._store.rollbacks
+        if written != self._written:
+            self._written = written
+            self.forget()
+
+
+class Recipes:
+    """The facet `recipes`: shipped and saved recipes, and which one a namespace uses."""
+
+    def __init__(self, runtime: Runtime, recipe: Recipe | str) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._saved = SavedRecipes(runtime.store)
+        self.default = self._saved.named(runtime.namespace, recipe) if isinstance(recipe, str) else recipe
+
+    def forget(self) -> None:
+        """Look everything up again when it is next asked for."""
+        self._saved.forget()
+
+    def get(self, name: Recipe | str | None = None, *, namespace: str | None = None) -> Recipe:
+        """Return a recipe by name, shipped or saved; without a name the one that a recall would use.
+
+        A recipe instead of a name stands for itself.
+        """
+        if isinstance(name, Recipe):
+            return name
+        path = self._runtime.path(namespace)
+        if name is not None:
+            return self._saved.named(path, name)
+        return self._saved.in_use(path) or self.default
+
+    def save(
+        self,
+        name: str,
+        recipe: Recipe,
+        *,
+        evidence: Mapping[str, Any] | None = None,
+        namespace: str | None = None,
+    ) -> SavedRecipe:
+        """Save a recipe under a name, as the latest version of it.
+
+        Parameters
+        ----------
+        name
+            Letters, digits and ``_.+-``, up to 64; not that of a shipped recipe.
+        recipe
+            Its parameters.
+        evidence
+            What speaks for it, as plain data.
+        namespace
+            Whose; None for the engine's.
+        """
+        path = self._runtime.path(namespace)
+        own_name("name", name)
+        if not isinstance(recipe, Recipe):
+            raise InvalidArgument("recipe", recipe, "a Recipe")
+        data = replace(recipe, name=name).as_dict()
+        self._store.saved_settings.save(path, RECIPE, name, data, _plain(evidence), self._runtime.clock())
+        self._saved.forget()
+        return next(each for each in self.list(namespace=path) if each.recipe.name == name)
+
+    def list(self, *, namespace: str | None = None) -> tuple[SavedRecipe, ...]:
+        """Return the saved recipes by name, each in its latest version."""
+        path = self._runtime.path(namespace)
+        used = self._saved.in_use(path)
+        versions: dict[str, _Versions] = {}
+        for each in self._store.saved_settings.list(path, RECIPE):
+            versions.setdefault(each.name, []).append(each)
+        return tuple(
+            SavedRecipe(
+                recipe_of(found[0]),
+                found[0].evidence,
+                found[0].at,
+                len(found),
+                used is not None and used.name == name,
+            )
+            for name, found in sorted(versions.items())
+        )
+
+    def use(self, name: str | None, *, namespace: str | None = None) -> Recipe:
+        """Let a namespace use a recipe, shipped or saved, unless a call says otherwise; return what it uses.
+
+        None goes back to the recipe that the engine was opened with.
+        """
+        path = self._runtime.path(namespace)
+        if name is not None:
+            self._saved.named(path, name)
+        self._store.saved_settings.save(path, IN_USE, "", {"recipe": name}, {}, self._runtime.clock())
+        self._saved.forget()
+        return self.get(namespace=path)
+
+    def rollback(self, name: str | None = None, *, namespace: str | None = None) -> Recipe:
+        """Take the last version of a saved recipe back; without a name, the last change of what is in use.
+
+        Returns
+        -------
+        Recipe
+            What a recall would use now: under that name, or, where no version is left, at all.
+        """
+        path = self._runtime.path(namespace)
+        found = (
+            self._store.saved_settings.list(path, IN_USE)
+            if name is None
+            else self._store.saved_settings.list(path, RECIPE, name)
+        )
+        if not found:
+            if name is None:
+                raise NotGiven(
+                    "name", "where no recipe was ever put in use: there is nothing to go back from"
+                )
+            own = dict.fromkeys(each.name for each in self._store.saved_settings.list(path, RECIPE))
+            expected = (
+                f"one of the saved recipes: {', '.join(own)}"
+                if own
+                else "a saved recipe, and there is none: recipes.save makes one"
+            )
+            raise InvalidArgument("name", name, expected)
+        self._store.saved_settings.withdraw(path, found[0].number, self._runtime.clock())
+        self._saved.forget()
+        return self.get(name if name is not None and len(found) > 1 else None, namespace=path)
+
+
+def recipe_of(saved: SavedSetting) -> Recipe:
+    """Return a recipe from the setting it was saved as."""
+    return recipe_from(saved.data)
+
+
+def recipe_from(data: Mapping[str, Any]) -> Recipe:
+    """Return a recipe from its plain data.
+
+    A parameter that is not in it, for it came later, has its usual value; one that nobody knows is an error.
+
+    Examples
+    --------
+    >>> recipe_from({"name": "mine", "vector_weight": 0.25}).vector_weight
+    0.25
+    """
+    changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
+    return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)
+
+
+def own_name(argument: str, name: str) -> str:
+    """Return a name that a recipe of one's own may have; whoever is to save one later asks before they begin.
+
+    Examples
+    --------
+    >>> own_name("save_as", "mine")
+    'mine'
+    >>> own_name("save_as", "fast")
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.InvalidArgument: save_as must be another name than that of a shipped recipe, got
+    'fast'
+    """
+    if _NAME.fullmatch(checks.text(argument, name)) is None or name in RESERVED:
+        words = ", ".join(RESERVED)
+        raise InvalidArgument(argument, name, f"1 to 64 letters, digits and _.+-, and none of {words}")
+    if name in RECIPES:
+        raise InvalidArgument(argument, name, "another name than that of a shipped recipe")
+    return name
+
+
+def _plain(evidence: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return evidence that can be written down, and shown to anybody later; else raise."""
+    expected = "a mapping that JSON can hold"
+    if evidence is None:
+        return {}
+    if not isinstance(evidence, Mapping):
+        raise InvalidArgument("evidence", evidence, expected)
+    try:
+        # Half a surrogate pair is a ValueError here.
+        json.dumps(dict(evidence), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgument("evidence", evidence, expected) from error
+    return evidence

@@ -1,0 +1,1 @@
+"""Language models behind services, and what reads texts with them."""

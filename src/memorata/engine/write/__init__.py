@@ -1,0 +1,1 @@
+"""Writing: drafts, names, deduplication, terms, vectors, and purges."""

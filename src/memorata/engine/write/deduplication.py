@@ -1,0 +1,340 @@
+"""Hearing: what is remembered meets what was said before, inside the transaction that writes it.
+
+Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
+nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
+(:mod:`memorata.dedupe.verification`). What only repeats an older memory is written all the same, superseded
+by it from the start; the older one gains a mention and, at most once a day, some confidence. The same
+candidates are read for contradictions, which are noted and nothing more.
+
+The transaction holds the only right to write, so of two processes that say the same thing at the same time
+the second finds what the first has said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.dedupe.decisions import Verdict
+from memorata.dedupe.verification import is_turn, judge
+from memorata.dedupe.wording import extends
+from memorata.engine.write.drafts import DedupeMode
+from memorata.index.lexical import LexicalQuery
+from memorata.index.record import FIELDS
+from memorata.model.checks import BoolArray, IntArray
+from memorata.model.memory import Memory
+from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
+from memorata.store.port import Entry, Expecting, Floats, Store, Terms, View
+from memorata.store.repeats import Contradiction, Repeat
+
+_NEAREST: Final = 16
+_MOST: Final = 256
+"""How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
+_RAREST: Final = 8
+_HINTS: Final = 3
+_READ: Final = 6
+"""How many of the closest are read for contradictions: what is said of the same thing is said much alike."""
+_SPEAKER: Final = FIELDS.index("speaker")
+_EXACT: Final = "exact"
+_NEAR: Final = "near"
+_CORRECTION: Final = "correction"
+
+
+@frozen
+class Heard:
+    """What came of some entries.
+
+    Parameters
+    ----------
+    survivors
+        For each entry, the memory that now says it: its own, or the one it repeats.
+    fresh
+        Those of the entries that are said for the first time.
+    """
+
+    survivors: list[Memory]
+    fresh: list[Memory]
+
+
+@frozen
+class Hearing:
+    """Writes entries down, unless they were said before.
+
+    Parameters
+    ----------
+    store
+        Where memories live.
+    threshold
+        The least cosine of duplicates, for the store's embedder.
+    noise
+        The cosine below which two texts have nothing to do with each other.
+    words_of
+        Tells the words of a memory, so that what is repeated can take over the tags of what repeats it.
+    """
+
+    store: Store
+    threshold: float
+    noise: float
+    words_of: Callable[[Memory], Terms]
+
+    def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Heard:
+        """Write entries, all or none, and return what came of them."""
+        given = [entry.memory for entry in entries]
+        # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
+        heard = [place for place, each in enumerate(given) if not is_turn(each) and not each.supersedes]
+        if mode is DedupeMode.OFF or not heard:
+            self.store.add(entries)
+            return Heard(given, given)
+        with self.store.together():
+            said = _Said(given)
+            # In one order, so that two who write to several namespaces do not wait for each other.
+            heard.sort(key=lambda place: given[place].namespace)
+            for path, places in groupby(heard, key=lambda place: given[place].namespace):
+                self._compare(path, [entries[place] for place in places], mode, said, now)
+            self.store.add(entries)
+            said.write(self.store, self.words_of)
+            return said.outcome(self.store)
+
+    def _compare(
+        self, path: str, entries: Sequence[Entry], mode: DedupeMode, said: _Said, now: datetime
+    ) -> None:
+        """Find out which of some entries of one namespace were said before, there or among themselves."""
+        alone = mode is DedupeMode.NEAR and len(entries) == 1
+        if alone and self.store.unheard(path, entries[0].memory.content):
+            # Nothing there concerns it, whatever its words; so nothing in the same words does either.
+            return
+        known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
+        if mode is DedupeMode.EXACT and not known and _all_differ(entries):
+            return
+        open_: list[Entry] = []
+        for entry in entries:
+            memory = entry.memory
+            if not any(
+                said.judged(memory, older, 1.0, _EXACT, 1.0) for older in known.get(memory.fingerprint, ())
+            ):
+                known.setdefault(memory.fingerprint, []).append(memory)
+                open_.append(entry)
+        if mode is not DedupeMode.NEAR:
+            return
+        if like := [(entry, []) for entry in open_] if alone else self._like_others(path, open_):
+            with self.store.view(path, now) as view:
+                self._compare_nearly(view, like, said)
+
+    def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
+        """Return those entries that may repeat or contradict others, and the ones before them that are near.
+
+        Which is none that is far from all before it in its batch, and surely like nothing in the namespace.
+        """
+        rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
+        found = []
+        for place, entry in enumerate(entries):
+            near: list[_Candidate] = []
+            if rows is not None and place:
+                inside = rows[:place] @ rows[place]
+                near = [
+                    _Candidate(float(inside[other]), memory=entries[other].memory)
+                    for other in np.flatnonzero(inside >= self.threshold).tolist()
+                ]
+            if near or not self.store.unheard(path, entry.memory.content):
+                found.append((entry, near))
+        return found
+
+    def _compare_nearly(
+        self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Said
+    ) -> None:
+        alone = [entry for entry, _ in entries]
+        if isinstance(view, Expecting) and _all_embedded(alone):
+            view.expect(np.stack([_first(entry) for entry in alone]), _NEAREST, _READ)
+        for entry, near in entries:
+            candidates = self._candidates(view, entry) + near
+            close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
+            if any(
+                said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
+                for older, each in zip(_read(view, close), close, strict=True)
+            ):
+                continue
+            said.hints(entry.memory, _read(view, _closest(candidates)))
+
+    def _candidates(self, view: View, entry: Entry) -> list[_Candidate]:
+        """Return memories that may say the same or the opposite, with their cosines, the closest first."""
+        row = None if entry.vectors is None else entry.vectors[0]
+        if row is None:
+            slots = _plain(view, _by_words(view, entry))
+            return [_Candidate(None, slot) for slot in slots.tolist()]
+        near, enough = self._nearest(view, row)
+        slots = _plain(view, near)
+        if not enough or slots.size < _READ:
+            # Among these are those that no vector has been computed of yet.
+            slots = np.concatenate([slots, _plain(view, np.setdiff1d(_by_words(view, entry), near))])
+        if not slots.size:
+            return []
+        embedded = view.records(slots)["vectors"].tolist()
+        return [
+            _Candidate(cosine if vectors else None, slot)
+            for slot, cosine, vectors in zip(
+                slots.tolist(), view.cosines(row, slots).tolist(), embedded, strict=True
+            )
+        ]
+
+    def _nearest(self, view: View, row: Floats) -> tuple[IntArray, bool]:
+        """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
+
+        And whether no other is a duplicate, nor closer than any of these: so it is if every memory has a
+        vector, all of them were compared, and the last that was found is too far to be a duplicate.
+        """
+        limit = _NEAREST
+        while True:
+            found = view.nearest(row, limit)
+            all_found = found.slots.size < limit
+            if all_found or limit >= _MOST or found.scores[-1] < self.threshold:
+                apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
+                return found.slots[found.scores >= self.noise], apart and found.exact and not view.pending
+            limit *= 4
+
+
+@frozen
+class _Candidate:
+    """A memory that was said before, by its slot or read already, and its cosine if it has a vector."""
+
+    cosine: float | None
+    slot: int = -1
+    memory: Memory | None = None
+
+
+class _Said:
+    """What was found out about the memories of a batch while it is compared."""
+
+    def __init__(self, given: Sequence[Memory]) -> None:
+        self._given = given
+        self._repeats: dict[str, list[Repeat]] = {}
+        self._hints: dict[str, list[Contradiction]] = {}
+        self._now: dict[str, Memory] = {}
+        self._gone: dict[str, str] = {}
+
+    def judged(self, new: Memory, older: Memory, cosine: float | None, kind: str, threshold: float) -> bool:
+        """Tell whether a memory was said before, and write it down if so.
+
+        The older one stays, whatever the confidences: what refers to it goes on doing so. It takes over the
+        higher of the two, and is supported by the other. Only a correction takes its place.
+        """
+        if older.id in self._gone:
+            return False
+        older = self._now.get(older.id, older)
+        decision = judge(older, new, cosine, threshold=threshold)
+        at = max(older.created_at, new.created_at)
+        if decision.verdict is Verdict.CORRECTION and decision.winner is new:
+            repeat = Repeat(older.id, new.id, _CORRECTION, decision.reason, at)
+            self._gone[older.id] = new.id
+        elif decision.verdict is Verdict.DUPLICATE and extends(new.content, older.content):
+            # It says what was said, and more.
+            return False
+        elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
+            latest = max(filter(None, (older.created_at, older.supported_at)))
+            sure = corroborated(max(older.confidence, new.confidence), latest, at)
+            # Support that does not count is not noted either: what is said every hour is supported daily.
+            support = at if at - latest >= SUPPORT_INTERVAL else None
+            self._now[older.id] = replace(older, confidence=sure, supported_at=support or older.supported_at)
+            repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)
+            self._gone[new.id] = older.id
+        else:
+            return False
+        self._repeats.setdefault(new.namespace, []).append(repeat)
+        return True
+
+    def hints(self, new: Memory, candidates: Iterable[Memory]) -> None:
+        """Note which of some memories a new one may contradict."""
+        # Loaded by who compares: a batch seldom does, and the words of contradictions take a while to list.
+        from memorata.dedupe.contradiction import contradiction
+
+        found = self._hints.setdefault(new.namespace, [])
+        enough = len(found) + _HINTS
+        for older in candidates:
+            if older.id in self._gone or len(found) == enough or _apart(older, new):
+                continue
+            hint = contradiction(older.content, new.content)
+            if hint is not None:
+                found.append(Contradiction(new.id, older.id, hint.cue, hint.reason, new.created_at))
+
+    def write(self, store: Store, words_of: Callable[[Memory], Terms]) -> None:
+        """Write down what was found; the memories themselves are there by now."""
+        for path, repeats in self._repeats.items():
+            store.repeat(path, repeats, words_of)
+        for path, hints in self._hints.items():
+            if hints:
+                store.note_contradictions(path, hints)
+
+    def outcome(self, store: Store) -> Heard:
+        """Return what came of the batch."""
+        if not self._repeats:
+            return Heard(list(self._given), list(self._given))
+        # The winner of a repeat has gained by it; one that took the place of another lists that.
+        changed = {each.of: path for path, repeats in self._repeats.items() for each in repeats}
+        known = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
+        survivors = [known.get(self._gone.get(each.id, each.id), each) for each in self._given]
+        return Heard(survivors, [each for each in self._given if each.id not in self._gone])
+
+
+def _apart(a: Memory, b: Memory) -> bool:
+    """Tell whether two memories cannot contradict each other: two people may say "I" of two homes."""
+    if is_turn(a):
+        return True
+    speakers = {a.source.speaker, b.source.speaker} - {""}
+    ended = a.valid_to is not None and a.valid_to <= b.event_time
+    return len(speakers) > 1 or ended
+
+
+def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
+    """Return the few memories that a new one may contradict; where meaning cannot tell, words have."""
+    near = sorted(candidates, key=lambda each: 1.0 if each.cosine is None else each.cosine, reverse=True)
+    return near[:_READ]
+
+
+def _read(view: View, candidates: Sequence[_Candidate]) -> list[Memory]:
+    """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
+    unread = [each.slot for each in candidates if each.memory is None]
+    rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
+    return [next(rows) if each.memory is None else each.memory for each in candidates]
+
+
+def _plain(view: View, slots: IntArray) -> IntArray:
+    """Return those of some memories that may be no turns of a transcript, as far as their records tell.
+
+    A speaker whose name has no words, such as "I", is seen when the memory is read.
+    """
+    if not slots.size:
+        return slots
+    records = view.records(slots)
+    silent: BoolArray = records["lengths"][:, _SPEAKER] == 0
+    return slots[silent | (records["session"] < 0) | (records["position"] < 0)]
+
+
+def _by_words(view: View, entry: Entry) -> IntArray:
+    """Return memories that share the rarest words of an entry."""
+    terms = list(entry.terms.get("content", {}))
+    if not terms:
+        return np.zeros(0, np.intp)
+    _, frequencies = view.document_frequencies(terms)
+    known = sorted((count, term) for term, count in frequencies.items() if count)
+    wanted = {term: 1.0 for _, term in known[:_RAREST]}
+    return view.lexical(LexicalQuery(wanted, {"content": 1.0}), _NEAREST).slots
+
+
+def _all_differ(entries: Sequence[Entry]) -> bool:
+    """Tell whether no two entries have the same words: the usual case of an import, told at a glance."""
+    return len({entry.memory.fingerprint for entry in entries}) == len(entries)
+
+
+def _all_embedded(entries: Sequence[Entry]) -> bool:
+    return len(entries) > 1 and all(entry.vectors is not None for entry in entries)
+
+
+def _first(entry: Entry) -> Floats:
+    assert entry.vectors is not None  # the caller looked
+    row: Floats = entry.vectors[0]
+    return row

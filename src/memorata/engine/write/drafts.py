@@ -1,0 +1,195 @@
+"""Drafts: from what a caller gives to a memory that could be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from datetime import datetime
+from enum import StrEnum
+from itertools import compress
+from typing import Any, Final
+
+from memorata._frozen import frozen
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.identifiers import RANDOM_BITS, uuid7
+from memorata.model.memory import Memory, Source, made
+from memorata.model.place import Place
+
+_DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
+_KNOWN_DETAILS: Final = frozenset(_DETAILS)
+_KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
+
+
+class DedupeMode(StrEnum):
+    """What is done about duplicates when something is remembered.
+
+    Examples
+    --------
+    >>> [mode.value for mode in DedupeMode]
+    ['near', 'exact', 'off']
+    """
+
+    NEAR = "near"
+    """The same words, and nearly the same words, are said once; contradictions are noted."""
+    EXACT = "exact"
+    """The same words are said once."""
+    OFF = "off"
+    """Everything is written as it comes."""
+
+
+@frozen
+class Drafts:
+    """Makes memories, giving them a time and an identifier where they bring none.
+
+    Parameters
+    ----------
+    clock
+        Tells the time.
+    random_bits
+        Gives that many random bits.
+    mentioned
+        Given texts, each with its namespace and names, returns these and the names that each text mentions;
+        None to leave names as they were given.
+    dated
+        Returns a memory with the time it happened, if its text names it; None to leave times as given.
+    redact
+        Whether secrets are taken out before anything reads a text.
+    """
+
+    clock: Callable[[], datetime]
+    random_bits: Callable[[int], int]
+    mentioned: Callable[[Sequence[tuple[str, str, tuple[str, ...]]]], list[tuple[str, ...]]] | None = None
+    dated: Callable[[Memory], Memory] | None = None
+    redact: bool = False
+
+    def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
+        """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
+        made = self._made(content, namespace, details)
+        return self._read(made, *self._names_in([made]))
+
+    def from_items(
+        self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
+    ) -> list[Memory]:
+        """Return the memories that a batch stands for; `namespace` is for items that do not say.
+
+        One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
+        """
+        unread = [self._unread(item, namespace) for item in items]
+        wanted = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
+        names = iter(self._names_in(list(compress(unread, wanted))))
+        return [
+            self._read(memory, next(names)) if wants else memory
+            for memory, wants in zip(unread, wanted, strict=True)
+        ]
+
+    def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
+        if not _KNOWN_DETAILS.issuperset(details):
+            _refuse_others(details)
+        return self._filled({**details, "content": content, "namespace": namespace})
+
+    def _filled(self, given: dict[str, Any]) -> Memory:
+        """Return the memory of some fields; it gets those that every memory has and nobody gave."""
+        now = self.clock()
+        given.setdefault("created_at", now)
+        if "id" not in given:
+            given["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
+        if "source" in given and isinstance(given["source"], Mapping):
+            given["source"] = built("source", Source, given["source"])
+        if "place" in given and isinstance(given["place"], Mapping):
+            given["place"] = built("place", Place, given["place"])
+        return self.clean(made(given))
+
+    def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
+        if isinstance(item, Memory):
+            return self.clean(item)
+        if isinstance(item, str):
+            return self._made(item, namespace, {})
+        # Asking whether a dictionary is a Mapping would take longer than looking into it.
+        if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
+            raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
+        if not _KNOWN_FIELDS.issuperset(item):
+            _refuse_others(name for name in item if name not in ("content", "namespace"))
+        return self._filled({**item, "namespace": item.get("namespace") or namespace})
+
+    def clean(self, memory: Memory) -> Memory:
+        """Return a memory without the secrets in it, if they are to be taken out."""
+        return without_secrets(memory) if self.redact else memory
+
+    def clean_text(self, text: str) -> str:
+        """Return what is said beside memories without the secrets in it, if they are to be taken out."""
+        return str(cleaned(text)) if self.redact else text
+
+    def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
+        """Return the names of memories, those that their texts mention among them, all read in one go."""
+        if self.mentioned is None:
+            return [memory.entities for memory in memories]
+        return self.mentioned([(memory.content, memory.namespace, memory.entities) for memory in memories])
+
+    def _read(self, memory: Memory, names: tuple[str, ...]) -> Memory:
+        """Return a memory with its names, and with the day that its text tells of."""
+        if self.dated is not None:
+            memory = self.dated(memory)
+        return memory if names == memory.entities else memory.mentioning(names)
+
+
+def _refuse_others(names: Iterable[str]) -> None:
+    for name in names:
+        checks.one_of("details", name, _DETAILS)
+
+
+def has_id(item: Memory | Mapping[str, Any] | str) -> bool:
+    """Return whether an item of a batch brought its own identifier."""
+    # As above: for a dictionary, this is the shortest way to the answer.
+    return isinstance(item, Memory) or ((type(item) is dict or isinstance(item, Mapping)) and "id" in item)
+
+
+def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]) -> Source | Place:
+    """Return the source or place that a plain mapping, as JSON holds it, describes."""
+    for key in values:
+        checks.one_of(name, key, tuple(field.name for field in fields(kind)))
+    if kind is Place and not {"lat", "lon"} <= set(values):
+        raise InvalidArgument(name, dict(values), "given with lat and lon")
+    return kind(**values)
+
+
+_FREE: Final = ("content", "tags", "entities", "metadata", "source")
+
+
+def without_secrets(memory: Memory) -> Memory:
+    """Return a memory with a marker in the place of each secret; the same one if there is none.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> said = Memory(id="m1", content="The password: hunter2", created_at=datetime(2026, 5, 7, tzinfo=UTC),
+    ...               metadata={"card": "4111 1111 1111 1111", "room": 12})
+    >>> clean = without_secrets(said)
+    >>> clean.content, dict(clean.metadata)
+    ('The password: [redacted: password]', {'card': '[redacted: card number]', 'room': 12})
+    """
+    given = {name: getattr(memory, name) for name in _FREE}
+    clean = {name: cleaned(value) for name, value in given.items()}
+    return memory if clean == given else replace(memory, **clean)
+
+
+def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
+    """Return a value without the secrets in its texts, however deep they are.
+
+    Examples
+    --------
+    >>> cleaned({"login": ["ada", "password=swordfish"], "tries": 3})
+    {'login': ['ada', 'password=[redacted: password]'], 'tries': 3}
+    """
+    # Loaded by who redacts: the patterns of secrets take a while to make.
+    from memorata.text.secrets import redacted
+
+    if isinstance(value, str) and type(value) is str:
+        return redacted(value)
+    if isinstance(value, Mapping):
+        return {name: cleaned(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(cleaned(each) for each in value)
+    if isinstance(value, Source):
+        return replace(value, link=redacted(value.link))
+    return value

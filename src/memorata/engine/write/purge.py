@@ -1,0 +1,165 @@
+"""Removing memories for good, with everything that only repeats them.
+
+What a purge takes along: what was superseded because it says the same, and summaries and merged memories that
+were made from what is removed. The right to be forgotten is article 17 of the General Data Protection
+Regulation; `entities.about` shows everything before `entities.purge` removes exactly that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import Enum
+from typing import Final
+
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.names import NameBook, Names
+from memorata.model.memory import Memory
+from memorata.store.port import Store
+from memorata.text.folding import contains_any, folded
+from memorata.text.name_matching import NameMatcher
+
+SUMMARY_OF: Final = "summary_of"
+"""The key of the metadata in which a summary names the memories that it was made from."""
+MERGED_FROM: Final = "merged_from"
+"""The same, of a memory that joins what several said."""
+
+_REPEATED: Final = frozenset({"exact", "near"})
+_JOINED: Final = _REPEATED | {"merge"}
+"""The kinds of notes about memories that say no more than what superseded them."""
+_AT_ONCE: Final = 500
+
+
+class Purge:
+    """Purges memories and namespaces; `before` writes down what waits to be logged."""
+
+    def __init__(self, runtime: Runtime, names: NameBook, before: Callable[[], None]) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._names = names
+        self._before = before
+
+    def memories(
+        self, path: str, ids: Sequence[str], names: Iterable[str] = (), *, dry_run: bool = False
+    ) -> list[str]:
+        """Purge memories with their copies, and what the logs say of these names; return the ids of all."""
+        wanted, erased = self._with_copies(path, ids), sorted(names)
+        if not dry_run:
+            self._before()
+            self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.words_of))
+        return wanted
+
+    def namespace(self, namespace: str) -> int:
+        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
+
+        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
+        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
+        """
+        path = self._runtime.path(namespace)
+        self._before()
+        removed = self._runtime.run([path], lambda: self._store.purge_namespace(path))
+        self._names.clear()
+        return removed
+
+    def _with_copies(self, path: str, ids: Sequence[str]) -> list[str]:
+        """Return ids, and after them those of what says the same as these memories.
+
+        That is what was made from them, and what was superseded by one of them because it only repeats it.
+        """
+        found = dict.fromkeys(ids)
+        while more := [id_ for id_ in self._said_again(path, list(found), _JOINED) if id_ not in found]:
+            found |= dict.fromkeys(more)
+        made = [
+            (each.id, _named(each, key))
+            for key in (SUMMARY_OF, MERGED_FROM)
+            for each in made_from_others(self._store, path, key)
+        ]
+        fresh = list(found)
+        while fresh:
+            more = [id_ for id_, sources in made if not sources.isdisjoint(fresh)]
+            # Of what else was joined there nobody has spoken: it is current again.
+            more += self._said_again(path, fresh, _REPEATED)
+            fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in found]
+            found |= dict.fromkeys(fresh)
+        return list(found)
+
+    def _said_again(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
+        """Return the ids of memories that were superseded because they only repeat one of these."""
+        again: list[str] = []
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            again += [note.memory_id for note in self._store.repeats(path, of=some) if note.kind in kinds]
+            # What came from another store has brought no notes.
+            replaced = self._store.replaced(path, some)
+            words = {each.id: each.fingerprint for each in self._store.get(path, _superseders(replaced))}
+            again += [each.id for each in replaced if words[str(each.superseded_by)] == each.fingerprint]
+        return again
+
+
+def made_from_others(store: Store, path: str, key: str) -> Iterator[Memory]:
+    """Yield the memories whose metadata name those they were made from, under a key."""
+    from memorata.store.filters import parse
+
+    made_from_others = parse({f"metadata.{key}": {"exists": True}})
+    cursor: str | None = None
+    while True:
+        page = store.page(path, made_from_others, _AT_ONCE, cursor, hidden=True)
+        yield from page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return
+
+
+def sources_of(summary: Memory) -> frozenset[str]:
+    """Return the ids of the memories that a summary was made from; none for any other memory."""
+    return _named(summary, SUMMARY_OF)
+
+
+def _named(memory: Memory, key: str) -> frozenset[str]:
+    named = memory.metadata.get(key)
+    return (
+        frozenset(each for each in named if isinstance(each, str)) if isinstance(named, list) else frozenset()
+    )
+
+
+def _superseders(replaced: Sequence[Memory]) -> list[str]:
+    return sorted({each.superseded_by for each in replaced if each.superseded_by is not None})
+
+
+class Concern(Enum):
+    """How a memory concerns somebody: not at all, by a word alone, by a name in its text, or for certain."""
+
+    NONE = 0
+    WORD = 1
+    NAME = 2
+    CERTAIN = 3
+
+
+def concern(memory: Memory, spellings: set[str], matcher: NameMatcher) -> Concern:
+    """Return how a memory concerns somebody of these names.
+
+    It does for certain if they said it, or if it lists them: by itself, and not only because a name that is
+    an ordinary word was read in its text ("Will you come?").
+    """
+    listed = {folded(name) for name in memory.entities} & spellings
+    in_text = contains_any(memory.content, spellings)
+    if memory.source.speaker and folded(memory.source.speaker) in spellings:
+        return Concern.CERTAIN
+    if listed and (not in_text or listed - matcher.ordinary):
+        return Concern.CERTAIN
+    if not in_text:
+        return Concern.NONE
+    if not matcher.matches(memory.content):
+        return Concern.WORD
+    return Concern.CERTAIN if listed else Concern.NAME
+
+
+def names_of(subject: str, names: Names) -> list[str]:
+    """Return every name that means a subject, as it was written where it was declared."""
+    key = names.key(subject)
+    declared = names.entity(key, subject)
+    return [subject, declared.name, *declared.aliases, *names.merged(key)]
+
+
+def spellings_of(subject: str, names: Names) -> set[str]:
+    """Return every folded name that means a subject."""
+    return set(names.spellings(names.key(subject))) | {folded(subject)}

@@ -1,0 +1,161 @@
+"""The words of a memory, field by field, and the words of a question."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Final
+
+from memorata.model.memory import Memory
+from memorata.text.analysers import Analyser, Languages, roots
+from memorata.text.dates import TimeExpression, date_terms, time_expressions
+from memorata.text.folding import folded
+
+
+def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
+    """Return the analysed words of a memory: by field, each term and how often it occurs.
+
+    The date words are those of the day it happened, such as "7 May 2023 Sunday", and of the times that its
+    text names ("last summer"), so that a question that names a date finds what was said on it or of it. The
+    names are the entities it mentions, each of them one term, the whole name folded: that is how what
+    mentions an entity is found. The words of a name are also listed as words of entities, unless the name
+    stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too. Tags
+    and the words of names are read by themselves, and also in the language of the content.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from memorata.text.analysers import ANALYSERS
+    >>> tea = Memory(id="m1", content="Anna likes tea", tags=("drinks",),
+    ...              created_at=datetime(2023, 5, 7, tzinfo=UTC))
+    >>> words_of(tea, ANALYSERS["snowball"])["tags"]
+    {'drink': 1}
+    >>> bank = Memory(id="m2", content="It opens at nine", entities=("Bank of England",),
+    ...               created_at=datetime(2023, 5, 7, tzinfo=UTC))
+    >>> words_of(bank, ANALYSERS["snowball"])["names"]
+    {'bank of england': 1}
+    """
+    content = memory.content
+    terms, languages = analyser.read(content)
+    found = {"content": counted(terms)}
+    if memory.source.speaker:
+        found["speaker"] = counted(analyser.tokens(memory.source.speaker))
+    if memory.tags and (tags := " ".join(memory.tags)):
+        found["tags"] = _beside(tags, languages, analyser)
+    if memory.entities:
+        if elsewhere := " ".join([name for name in memory.entities if name not in content]):
+            found["entities"] = _beside(elsewhere, languages, analyser)
+        found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
+    if beginnings := roots(content):
+        found["roots"] = counted(beginnings)
+    found["dates"] = _dates(memory, analyser)
+    return found
+
+
+def embedded_text(memory: Memory) -> str:
+    """Return what is embedded of a memory: its content, after the speaker's name if it has one.
+
+    "I went to the museum" answers "Where did Anna go?" only for those who know that Anna said it.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from memorata.model import Source
+    >>> said = Memory(id="m1", content="I went to the museum.", created_at=datetime(2023, 5, 7, tzinfo=UTC),
+    ...               source=Source(speaker="Anna"))
+    >>> embedded_text(said)
+    'Anna: I went to the museum.'
+    """
+    return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
+
+
+def counted(terms: Sequence[str]) -> dict[str, int]:
+    """Return how often each term occurs; for a sentence this takes a fifth of the time of a Counter.
+
+    Examples
+    --------
+    >>> counted(["tea", "tea", "rum"])
+    {'tea': 2, 'rum': 1}
+    """
+    # Few sentences say a word twice.
+    counts = dict.fromkeys(terms, 1)
+    if len(counts) < len(terms):
+        counts = {}
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
+    return counts
+
+
+def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, int]:
+    """Return the words of what stands beside the content, in every way that a question may read them.
+
+    Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
+    be; who asks in another does not.
+    """
+    terms, own = analyser.read(text)
+    alone = counted(terms)
+    return alone if own == languages else counted(analyser.tokens_in(text, languages)) | alone
+
+
+def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
+    own = _date_terms(memory.event_time.date(), analyser)
+    named = named_times(memory.content, memory.created_at)
+    if not named:
+        return own
+    terms = dict(own)
+    for each in named:
+        for term in analyser.tokens(date_terms(each.period)):
+            # A date that is named twice is still one date.
+            terms.setdefault(term, 1)
+    return terms
+
+
+@lru_cache(maxsize=4096)
+def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
+    written = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
+    return dict(Counter(analyser.tokens(written)))
+
+
+# Not strftime's names: those change with the locale of the process.
+_MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+    "November", "December",
+)  # fmt: skip
+_WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
+
+PHRASE: Final = "time_phrase"
+"""The key of a memory's metadata that keeps the words its event time was read from."""
+
+_DAY: Final = timedelta(days=1)
+
+
+@lru_cache(maxsize=4_096)
+def named_times(content: str, said_at: datetime) -> tuple[TimeExpression, ...]:
+    """Return the times a text names; remembered, since a write asks twice."""
+    return time_expressions(content, said_at, nearest=True)
+
+
+def dated(memory: Memory) -> Memory:
+    """Return the memory with the first day its text names as its event time, if it has none of its own.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> said = Memory(id="m1", content="We sailed yesterday.", created_at=datetime(2023, 5, 8, 9, tzinfo=UTC))
+    >>> dated(said).valid_from.date().isoformat(), dated(said).metadata["time_phrase"]
+    ('2023-05-07', 'yesterday')
+    """
+    if memory.valid_from is not None or PHRASE in memory.metadata:
+        return memory
+    for each in named_times(memory.content, memory.created_at):
+        period = each.period
+        if period.end - period.start <= _DAY and period.tolerance <= _DAY:
+            if memory.valid_to is not None and memory.valid_to < period.start:
+                return memory
+            noted = {**memory.metadata, PHRASE: each.phrase}
+            return replace(memory, valid_from=period.start, metadata=noted)
+    return memory

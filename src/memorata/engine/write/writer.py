@@ -1,0 +1,151 @@
+"""The write path: drafts get their vectors and terms, meet what is there already, and are written.
+
+`update` changes what is known about a memory, never its content, which `correct` alone replaces. It raises
+the version by one, in one transaction with what the index keeps, so that two who change the same memory
+never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 1981).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.dedupe.fingerprint import fingerprint
+from memorata.engine.embedding import CurrentEmbedder
+from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
+from memorata.engine.write.names import NameBook
+from memorata.engine.write.terms import embedded_text, words_of
+from memorata.model import checks
+from memorata.model.entity import Relation
+from memorata.model.errors import InvalidArgument, VersionConflict
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.store.port import Entry
+from memorata.text.folding import folded
+
+if TYPE_CHECKING:
+    from memorata.engine.write.deduplication import Heard
+
+UPDATABLE: Final = (
+    "category", "tier", "confidence", "importance", "pinned", "tags", "metadata", "entities", "place",
+    "valid_from", "valid_to", "expires_at",
+)  # fmt: skip
+"""The fields of a memory that `update` changes."""
+_OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
+
+
+class Writer:
+    """Writes memories with everything that is derived from them."""
+
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, drafts: Drafts, names: NameBook) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._embedding = embedding
+        self._names = names
+        self.drafts = drafts
+
+    def add_items(
+        self,
+        batch: Sequence[Memory | Mapping[str, Any] | str],
+        whose: str,
+        mode: DedupeMode,
+        *,
+        verbatim: bool,
+    ) -> list[Memory]:
+        """Add the items of one transaction, but those whose ids are known."""
+        drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
+        # Only an item that brought its own id can be known already.
+        named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
+        if known := self._store.known([(draft.namespace, draft.id) for draft in named]):
+            drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
+        return self.add(drafts, mode)
+
+    def add(self, drafts: Sequence[Memory], mode: DedupeMode) -> list[Memory]:
+        """Write drafts in one transaction; return for each the memory that now says it."""
+        if not drafts:
+            return []
+        entries = self.entries(drafts)
+        if not self._names.has_relations:
+            return self._deduplicated(entries, mode).survivors
+
+        def take() -> list[Memory]:
+            with self._store.together():
+                heard = self._deduplicated(entries, mode)
+                self._relate(heard.fresh)
+            return heard.survivors
+
+        return self._runtime.run(sorted({draft.namespace for draft in drafts}), take)
+
+    def update(
+        self, path: str, id: str, fields: Mapping[str, Any], expected_version: int | None = None
+    ) -> Memory:
+        """Change fields of a memory; see :meth:`Engine.update`."""
+        if expected_version is not None:
+            checks.whole("expected_version", expected_version, 1)
+        given = _checked(cleaned(fields) if self.drafts.redact else fields)
+        while True:
+            current = self._store.get(path, [id])[0]
+            version = current.version if expected_version is None else expected_version
+            if version != current.version:
+                raise VersionConflict(id, version, current.version)
+            changed = replace(current, **given)
+            if changed == current:
+                return current
+            try:
+                return self._runtime.run([path], partial(self._written, changed, version))
+            except VersionConflict:
+                if expected_version is not None:
+                    raise
+                # Somebody else was faster; the same fields are changed of what they left.
+
+    def entries(self, drafts: Sequence[Memory]) -> list[Entry]:
+        """Return drafts with everything that is derived from them."""
+        texts = [embedded_text(draft) for draft in drafts]
+        vectors = self._embedding.meaning().of_documents(texts, [draft.namespace for draft in drafts])
+        name = self._embedding.embedder.name if self._embedding.embedder is not None else ""
+        entries = []
+        for draft, (digest, rows) in zip(drafts, vectors, strict=True):
+            embedder = name if rows is not None else ""
+            memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
+            entries.append(Entry(memory, words_of(memory, self._runtime.analyser), rows, digest))
+        return entries
+
+    def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Heard:
+        from memorata.dedupe.verification import duplicate_cosine
+        from memorata.engine.write.deduplication import Hearing
+
+        noise = 0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
+        hearing = Hearing(self._store, duplicate_cosine(noise), noise, self._runtime.words_of)
+        paths = sorted({entry.memory.namespace for entry in entries})
+        return self._runtime.run(paths, lambda: hearing.take(entries, mode, self._runtime.clock()))
+
+    def _relate(self, memories: Sequence[Memory]) -> None:
+        """Write down the relations that an extractor read in what was just remembered."""
+        found: dict[str, list[Relation]] = {}
+        for memory in memories:
+            for relation in self._names.relations_in(memory):
+                # What a model calls by a word of the graph's own, or by nothing, is no relation.
+                if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
+                    found.setdefault(memory.namespace, []).append(relation)
+        for path, relations in found.items():
+            self._store.relations.add(path, relations, self._runtime.clock())
+
+    def _written(self, changed: Memory, version: int) -> Memory:
+        return self._store.update(changed, version, self._runtime.words_of)
+
+
+def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    for name in fields:
+        if name == "content":
+            raise InvalidArgument(
+                "fields", name, "what is known about a memory; to say something new, use correct"
+            )
+        checks.one_of("fields", name, UPDATABLE)
+    given = dict(fields)
+    if isinstance(given.get("place"), Mapping):
+        given["place"] = built("place", Place, given["place"])
+    return given

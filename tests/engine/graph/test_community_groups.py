@@ -1,0 +1,70 @@
+"""Communities in words: who is most central, and that the structure is computed once for a graph."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+import memorata
+from memorata.engine.graph.communities import Structure
+from memorata.engine.graph.namespace_graph import NamespaceGraph
+
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+
+
+def test_an_empty_graph_has_an_empty_structure() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        assert memory.graph.communities().groups == ()
+
+
+def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+
+    def counted(known: NamespaceGraph, seed: int) -> Structure:
+        made.append(seed)
+        return whole(known, seed)
+
+    whole = Structure.of
+    monkeypatch.setattr(Structure, "of", counted)
+    with memorata.open(":memory:", embedder=None, extract_entities=False, clock=lambda: NOW) as memory:
+        hub = memory.remember("tea with all", entities=["Anna", "Ben", "Cyd", "Dora"])
+        groups = [memory.graph.communities(level=level).groups for level in range(3)]
+        assert made == [0]
+        (group,) = groups[2]
+        assert group.memories == (hub.id,)
+        assert group.entities == ("Anna", "Ben", "Cyd", "Dora")
+        assert memory.graph.communities(seed=7).level == 0
+        memory.remember("more tea", entities=["Dora"])
+        memory.graph.communities(seed=7)
+        assert made == [0, 7, 7]
+
+
+def about(memory: memorata.Engine, namespace: str) -> list[tuple[str, ...]]:
+    return [group.summary.terms for group in memory.graph.communities(namespace=namespace).groups]
+
+
+def remember(memory: memorata.Engine, namespace: str, *contents: str) -> None:
+    for number, content in enumerate(contents):
+        memory.remember(content, id=f"m{number}", entities=["Anna"], namespace=namespace)
+
+
+def test_a_summary_says_nothing_of_memories_of_the_same_id_elsewhere_or_before() -> None:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        remember(memory, "one", "secret rocket fuel", "hidden rocket plans", "noise")
+        assert "rocket" in about(memory, "one")[0]
+        remember(memory, "two", "green tea leaves", "warm tea pots", "noise")
+        assert {"rocket", "secret"}.isdisjoint(about(memory, "two")[0])
+        assert "tea" in about(memory, "two")[0]
+        memory.purge("m0", "m1", "m2", namespace="one")
+        remember(memory, "one", "blue bicycle bell", "red bicycle seat", "noise")
+        assert {"rocket", "secret"}.isdisjoint(about(memory, "one")[0])
+
+
+def test_a_summary_knows_when_its_memories_are_said_to_have_happened_at_last() -> None:
+    with memorata.open(":memory:", embedder=None, clock=lambda: NOW) as memory:
+        remember(memory, "one", "green tea leaves", "warm tea pots")
+        (before,) = memory.graph.communities(namespace="one").groups
+        assert (before.summary.since, before.summary.until) == (NOW, NOW)
+        then = datetime(2020, 1, 1, tzinfo=UTC)
+        memory.update("m0", valid_from=then, namespace="one")
+        (after,) = memory.graph.communities(namespace="one").groups
+        assert (after.summary.since, after.summary.until) == (then, NOW)

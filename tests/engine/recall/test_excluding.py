@@ -1,0 +1,112 @@
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import memorata
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.legs import asked_for, permitted, search
+from memorata.engine.recall.query import read_question
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.shipped import RECIPES
+from memorata.model import Period, Place
+from memorata.store.port import Found
+from memorata.text import RuleClassifier
+
+Make = Callable[..., Situation]
+TEXTS = ["a cup of green tea", "tea that is green", "Green  TEA again", "evergreen tea", "tea with milk"]
+LATER = datetime(2100, 1, 1, tzinfo=UTC)
+THERE = Place(38.7, -9.1)
+
+
+def test_only_what_says_it_together_is_left_out(situation: Make) -> None:
+    asked = situation(TEXTS, 'tea -"green tea"')
+    assert permitted(asked, np.arange(5)).tolist() == [1, 3, 4]
+    both = situation(TEXTS, 'tea -"green tea" -milk')
+    assert permitted(both, np.arange(5)).tolist() == [1, 3]
+    assert permitted(situation(TEXTS, "tea"), np.arange(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_an_option_of_a_command_is_no_word_that_must_not_occur(situation: Make) -> None:
+    texts = ["cmake -DBUILD=Release .", "DBUILD=Release is a macro", "the x and -DBUILD=Release"]
+    asked = situation(texts, "cmake -DBUILD=Release")
+    assert permitted(asked, np.arange(3)).tolist() == [0, 2]
+    assert permitted(situation(texts, 'cmake -"and -DBUILD=Release"'), np.arange(3)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("recipe", [Recipe(name="x"), Recipe(name="x", complete=True, context_before=0.7)])
+def test_every_leg_leaves_it_out(situation: Make, recipe: Recipe) -> None:
+    legs = search(recipe, situation(TEXTS, 'tea -"green tea"'))
+    assert sorted(legs.lexical.slots.tolist()) == [1, 3, 4]
+    assert sorted(legs.vector.slots.tolist()) == [1, 3, 4]
+
+
+def test_it_is_not_found_as_a_neighbour_or_by_its_time_or_place(situation: Make) -> None:
+    then = datetime(2020, 5, 7, tzinfo=UTC)
+    items: list[dict[str, Any]] = [
+        {"content": text, "valid_from": then, "place": THERE, "source": {"session": "s", "position": place}}
+        for place, text in enumerate(TEXTS)
+    ]
+    asked = situation(items, 'milk -"green tea"', period=Period(then, then), about_time=True, here=THERE)
+    legs = search(Recipe(name="x", context_before=0.7), asked)
+    for name, found in legs.named():
+        assert not {0, 2} & set(found.slots.tolist()), name
+    assert {leg.name for leg in legs.more} == {"time", "place"}
+
+
+def test_what_is_left_out_does_not_take_the_places_of_others(situation: Make) -> None:
+    texts = [*(f"green tea {number}" for number in range(40)), "tea, which can be green, and milk and sugar"]
+    legs = search(Recipe(name="x", vector_pool=2, lexical_pool=2), situation(texts, 'green tea -"green tea"'))
+    assert legs.lexical.slots.tolist() == legs.vector.slots.tolist() == [40]
+
+
+@settings(max_examples=50, deadline=None)
+@given(said=st.lists(st.booleans(), max_size=40), limit=st.integers(0, 12), by_words=st.booleans())
+def test_the_best_that_may_be_returned_are_those_of_all_that_were_found(
+    said: list[bool], limit: int, by_words: bool
+) -> None:
+    texts = ["a green tea" if each else "tea" for each in said]
+    with memorata.open(":memory:", embedder="lexical") as memory:
+        memory.remember_many(texts, duplicates="off")
+        with memory.store.view("default", LATER) as view:
+            question = read_question("cup -green" if by_words else 'cup -"green tea"', memory.analyser)
+            situation = Situation(view, question, RuleClassifier(), None, 0, 0, LATER, None)
+            calls: list[int] = []
+
+            def find(count: int) -> Found:
+                calls.append(count)
+                slots = np.arange(min(count, len(texts)))
+                return Found(slots, -slots.astype(float), ceiling=7.0)
+
+            found = asked_for(situation, find, limit, words=by_words)
+    wanted = [slot for slot, each in enumerate(said) if not each][:limit]
+    assert found.slots.tolist() == wanted
+    assert found.scores.tolist() == [-float(slot) for slot in wanted]
+    assert found.ceiling == 7.0
+    assert calls[0] == limit
+
+
+def test_a_leg_is_asked_once_where_nothing_is_excluded(situation: Make) -> None:
+    found = Found(np.array([3]), np.array([1.0]))
+    assert asked_for(situation(TEXTS, "tea"), lambda count: found, 9, words=True) is found
+
+
+@pytest.mark.parametrize("recipe", sorted(RECIPES))
+def test_no_recipe_answers_with_what_must_not_occur(recipe: str) -> None:
+    texts = [
+        {"content": "Anna drinks green tea in Porto", "entities": ["Anna", "Porto"]},
+        {"content": "Anna drinks tea that is green", "entities": ["Anna"]},
+        {"content": "In Porto one pours green tea for Anna", "entities": ["Anna", "Porto"]},
+        {"content": "Anna drinks coffee in Porto", "entities": ["Anna", "Porto"]},
+    ]
+    with memorata.open(":memory:", embedder="lexical") as memory:
+        memory.remember_many(texts)
+        changes = {"least_similarity": 0.0, "least_match": 0.0, "least_confidence": 0.0}
+        found = memory.recall('What does Anna drink? -"green tea"', recipe=recipe, changes=changes)
+        contents = {hit.memory.content for hit in found}
+    assert "Anna drinks tea that is green" in contents
+    assert not {text for text in contents if "green tea" in text}

@@ -1,0 +1,181 @@
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pytest
+
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.port import Vectors
+from memorata.engine.recall.query import Question, possible_names, read_question, with_speakers
+from memorata.model import Source
+from memorata.store.port import View
+from memorata.text import ANALYSERS
+
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+SNOWBALL = ANALYSERS["snowball"]
+TALK = [
+    ("Anna", "I painted a horse."),
+    ("Ben", "Anna, that is great, Anna!"),
+    ("Anna", "Ben, the lake was nice."),
+    ("Ben", "I paint walls."),
+    ("Zoe Miles", "I paint, too."),
+]
+
+
+@pytest.fixture
+def talking() -> Iterator[Callable[[list[tuple[str, str]]], memorata.Engine]]:
+    with ExitStack() as stack:
+
+        def make(talk: list[tuple[str, str]]) -> memorata.Engine:
+            memory = stack.enter_context(memorata.open(":memory:", embedder="lexical", clock=lambda: NOW))
+            for speaker, text in talk:
+                memory.remember(text, source=Source(speaker=speaker, session="s1"))
+            return memory
+
+        yield make
+
+
+def named(text: str, view: View, share: float = 0.2) -> Question:
+    question = read_question(text, SNOWBALL)
+    return with_speakers(question, possible_names(question, SNOWBALL), view, SNOWBALL, share)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("What does Anna paint?", ["Anna"]),
+        ("Anna and Ben and Anna's horse", ["Anna", "Ben"]),
+        # Lower case is no name, nor is what the analyser leaves out, nor a number.
+        ("what does anna paint? Which ones? 7 OK", []),
+        # What is quoted is wanted as it stands.
+        ('who said "Anna paints"?', []),
+        # Hebrew and Han have no capitals; German has many.
+        ("מה אנה מציירת", ["אנה", "מציירת"]),
+        ("Was malt Anna in Wien?", ["Anna", "Wien"]),
+        ("", []),
+    ],
+)
+def test_names_have_a_capital_letter_where_there_are_any(asked: str, words: list[str]) -> None:
+    assert list(possible_names(read_question(asked, SNOWBALL), SNOWBALL)) == words
+
+
+@pytest.mark.parametrize(
+    ("asked", "speakers", "topic"),
+    [
+        ("What does Anna paint?", ("anna",), "What does paint?"),
+        ("What do Anna and Ben paint?", ("anna", "ben"), "What do and paint?"),
+        ("Anna's horse", ("anna",), "'s horse"),
+        # One of two words of a name is enough to look for her.
+        ("What does Zoe paint?", ("zoe",), "What does paint?"),
+        # Nobody who speaks, or nothing else that is asked for.
+        ("What does Carl paint?", (), ""),
+        ("Who is Anna?", (), ""),
+        ("Anna and Ben", (), ""),
+    ],
+)
+def test_a_named_speaker_is_told_from_what_is_asked(
+    talking: Callable[..., memorata.Engine], asked: str, speakers: tuple[str, ...], topic: str
+) -> None:
+    with talking(TALK).store.view("default", NOW) as view:
+        found = named(asked, view)
+    assert (found.speakers, found.topic) == (speakers, topic)
+    assert found.text == asked
+
+
+def test_who_says_little_stays_in_what_is_embedded(talking: Callable[..., memorata.Engine]) -> None:
+    with talking(TALK).store.view("default", NOW) as view:
+        # Anna says two of five, Zoe one.
+        found = named("What do Anna and Zoe paint?", view, share=0.4)
+        assert (found.speakers, found.topic) == (("anna", "zoe"), "What do and Zoe paint?")
+        assert named("What does Anna paint?", view, share=0.41).topic == "What does Anna paint?"
+
+
+def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., memorata.Engine]) -> None:
+    memory = talking([("Мария", "Я рисую лошадей"), ("Иван", "Мария, отлично!")])
+    question = read_question("Что рисует Мария?", SNOWBALL)
+    with memory.store.view("default", NOW) as view:
+        found = named("Что рисует Мария?", view)
+    assert found.speakers
+    assert set(found.roots) < set(question.roots)
+    assert len(question.roots) - len(found.roots) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "speaker", "terms"),
+    [
+        ("¿Qué le gusta pintar a Carmen?", "Carmen", {"gust": 1, "pint": 1, "carmen": 1}),
+        ("Was malt Günther denn gern?", "Günther", {"malt": 1, "gern": 1, "günther": 1}),
+        ("Pourquoi est-ce que Marie veut peindre ?", "Marie", {"veut": 1, "peindr": 1, "mari": 1}),
+    ],
+)
+def test_a_speaker_is_looked_for_as_speakers_are_read_whatever_the_language_of_the_question(
+    talking: Callable[..., memorata.Engine], asked: str, speaker: str, terms: dict[str, int]
+) -> None:
+    with talking([(speaker, "Mmm."), ("Ben", "Aha.")]).store.view("default", NOW) as view:
+        found = named(asked, view)
+    assert found.terms == terms
+    assert found.speakers == tuple(SNOWBALL.tokens(speaker))
+
+
+def test_a_name_that_is_not_looked_for_stays_in_what_is_embedded(
+    talking: Callable[..., memorata.Engine],
+) -> None:
+    with talking(TALK).store.view("default", NOW) as view:
+        found = named("What does Anna paint, but not -anna", view)
+    assert (found.speakers, found.topic) == ((), "")
+
+
+def test_what_only_names_her_is_not_found_by_her_name(talking: Callable[..., memorata.Engine]) -> None:
+    memory, asked = talking(TALK), "What did Anna paint?"
+    apart = memory.recall(asked, recipe="bm25", changes={"speakers_apart": True}).hits
+    whole = memory.recall(asked, recipe="bm25").hits
+    assert [hit.memory.content for hit in apart] == [
+        "I painted a horse.",
+        "I paint, too.",
+        "I paint walls.",
+        "Ben, the lake was nice.",
+    ]
+    assert "Anna, that is great, Anna!" in [hit.memory.content for hit in whole]
+    assert "anna in speaker" in str(apart[0].explanation)
+
+
+def test_an_explanation_says_what_was_embedded_if_not_the_question(
+    talking: Callable[..., memorata.Engine],
+) -> None:
+    memory, asked = talking(TALK), "What did Anna paint?"
+    assert "compared with “What did paint?”" in str(memory.recall(asked).hits[0].explanation)
+    vector = LexicalEmbedder().embed_query(asked)
+    options: dict[str, Any]
+    for options in ({"vector": vector}, {"changes": {"speaker_share": 0.5}}):
+        assert "compared with" not in str(memory.recall(asked, **options).hits[0].explanation)
+
+
+class _Noting(LexicalEmbedder):
+    """An embedder that notes which questions it was given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    def embed_query(self, text: str) -> Vectors:
+        self.asked.append(text)
+        return super().embed_query(text)
+
+
+def test_the_question_is_embedded_without_the_name() -> None:
+    embedder = _Noting()
+    with memorata.open(":memory:", embedder=embedder, clock=lambda: NOW) as memory:
+        for speaker, text in TALK:
+            memory.remember(text, source=Source(speaker=speaker))
+        embedder.asked.clear()
+        memory.recall("What did Anna paint?")
+        memory.recall("What did Anna paint?", changes={"speaker_share": 0.5})
+        memory.recall("What did Anna paint?", changes={"speakers_apart": False})
+        memory.recall("What did Anna paint?", recipe="vector")
+        # A vector that is given is taken as it is.
+        memory.recall("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
+    whole = "What did Anna paint?"
+    assert embedder.asked == ["What did paint?", whole, whole, whole]

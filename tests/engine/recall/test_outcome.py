@@ -1,0 +1,50 @@
+from datetime import UTC, datetime
+
+from memorata.engine import Recall, Rejected
+from memorata.engine.recall.result import Shortfall
+from memorata.model import Explanation, Hit, Memory
+
+TEA = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+HIT = Hit(TEA, 0.5, lambda: Explanation.leaf("relevance", 0.5))
+MISSED = (Shortfall("similarity", 0.3, 0.6), Shortfall("confidence", 0.5, 0.65))
+
+
+def test_an_answer_is_a_sequence_of_hits() -> None:
+    answer = Recall((HIT,))
+    assert (list(answer), len(answer)) == ([HIT], 1)
+    assert len(Recall(())) == 0
+
+
+def test_plain_data_holds_everything() -> None:
+    answer = Recall((HIT,), ("no embedder",), Rejected(HIT, MISSED), "balanced", "e", 2, {"search": 1.0})
+    assert answer.as_dict(explain=True) == {
+        "recall_id": "",
+        "support": 0.0,
+        "hits": [
+            {
+                "id": "m1",
+                "score": 0.5,
+                "content": "tea",
+                "category": "fact",
+                "created_at": "2026-05-07T00:00:00+00:00",
+                "explanation": {"label": "relevance", "value": 0.5},
+            }
+        ],
+        "degraded": ["no embedder"],
+        "rejected": {
+            "id": "m1",
+            "score": 0.5,
+            "reason": "similarity 0.300 is below 0.600 and confidence 0.50 is below 0.65",
+            "missed": [
+                {"measure": "similarity", "value": 0.3, "least": 0.6},
+                {"measure": "confidence", "value": 0.5, "least": 0.65},
+            ],
+        },
+        "recipe": "balanced",
+        "embedder": "e",
+        "omitted": 2,
+        "milliseconds": {"search": 1.0},
+        "methods": {},
+        "sessions": [],
+    }
+    assert "explanation" not in answer.as_dict()["hits"][0]

@@ -1,0 +1,117 @@
+"""What a run is given: the same for every step, unchangeable, and no more work than a recipe asks for."""
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, fields, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import memorata
+from memorata.engine import Recipe
+from memorata.engine.graph.namespace_graph import NamespaceGraph
+from memorata.engine.lifecycle.rules import USUAL, Life
+from memorata.engine.recall import recaller as recalling
+from memorata.engine.recall.context import Situation
+from memorata.engine.recall.ranking import Ranked, run
+from memorata.model.period import Period
+from memorata.model.place import Place
+
+Make = Callable[..., Situation]
+NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
+PORTO = Place(41.15, -8.61)
+NAMED: list[dict[str, Any]] = [
+    {"content": "The song was written by Maria Silva", "entities": ["Maria Silva"]},
+    {"content": "Maria Silva was born in Porto", "entities": ["Maria Silva", "Porto"]},
+]
+
+
+@pytest.fixture
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[Situation]:
+    """The situations in which recipes are run from now on."""
+    found: list[Situation] = []
+
+    def watched(recipe: Recipe, situation: Situation) -> Ranked:
+        found.append(situation)
+        return run(recipe, situation)
+
+    monkeypatch.setattr(recalling, "run", watched)
+    return found
+
+
+def test_what_is_not_said_is_not_there(situation: Make) -> None:
+    whole = situation(["tea"], "tea")
+    needed = ("view", "question", "classifier", "vector", "least_similarity", "noise", "now", "period")
+    bare = Situation(**{name: getattr(whole, name) for name in needed})
+    assert {field.name: getattr(bare, field.name) for field in fields(Situation)[len(needed) :]} == {
+        "about_time": False,
+        "here": None,
+        "reranker": None,
+        "graph": None,
+        "overview": None,
+        "life": USUAL,
+        "words_of": None,
+        "failures": [],
+    }
+
+
+def test_no_step_can_change_what_the_next_is_given(situation: Make) -> None:
+    given = situation(["tea"], "tea")
+    with pytest.raises(FrozenInstanceError):
+        given.noise = 0.0  # type: ignore[misc]
+    assert replace(given, noise=0.5).noise == 0.5
+    assert given.noise != 0.5
+
+
+def test_two_situations_are_never_compared_by_what_is_in_them(situation: Make) -> None:
+    """A vector has no truth value: to compare two of them would raise, in the middle of a recall."""
+    given = situation(["tea"], "tea")
+    assert given == given
+    assert given != replace(given)
+
+
+@pytest.mark.parametrize(("graph", "needed"), [("none", False), ("walk", True)])
+def test_the_graph_is_made_only_for_a_leg_that_walks_it(situation: Make, graph: str, needed: bool) -> None:
+    given = situation(NAMED, "written song")
+    made = given.graph
+    assert made is not None
+    times: list[NamespaceGraph] = []
+
+    def counted() -> NamespaceGraph:
+        times.append(made())
+        return times[-1]
+
+    run(Recipe(name="x", vector_pool=0, graph=graph), replace(given, graph=counted))
+    assert bool(times) is needed
+
+
+def test_a_recall_hands_on_what_was_asked_and_when(seen: list[Situation]) -> None:
+    rules = Life(confidence_loss=0.1)
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
+        memory.remember("green tea in Porto", place=PORTO)
+        week = Period(NOW - timedelta(days=7), NOW)
+        memory.recall("tea", period=week, near=PORTO)
+        (given,) = seen
+        assert (given.question.text, given.now, given.period, given.here) == ("tea", NOW, week, PORTO)
+        assert given.life == rules
+        assert given.vector is not None
+        assert given.reranker is None
+
+
+def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[Situation]) -> None:
+    with memorata.open(":memory:", embedder="lexical") as memory:
+        assert memory.embedder is not None
+        calibrated = memory.embedder.similarity_threshold
+        memory.remember("green tea")
+        memory.recall("tea")
+        memory.recall("tea", changes={"least_similarity": 0.875})
+        assert [given.least_similarity for given in seen] == [calibrated, 0.875]
+        # What is likely noise is a matter of the embedder alone.
+        assert [given.noise for given in seen] == [calibrated, calibrated]
+
+
+def test_without_an_embedder_there_is_no_vector(seen: list[Situation]) -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        memory.remember("green tea")
+        assert [hit.memory.content for hit in memory.recall("tea")] == ["green tea"]
+    assert [given.vector for given in seen] == [None]

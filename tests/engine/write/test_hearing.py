@@ -1,0 +1,474 @@
+"""What is remembered meets what was said before."""
+
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from hashlib import blake2b
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+import memorata
+from memorata.dedupe.verification import is_turn
+from memorata.embed.port import Prompts, Vectors
+from memorata.engine import Engine
+from memorata.engine.write.deduplication import Hearing, _by_words, _Candidate
+from memorata.engine.write.drafts import DedupeMode
+from memorata.model.errors import EmbedderError, InvalidArgument
+from memorata.store import openings
+from memorata.store.port import Entry, View
+from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store as ConcreteStore
+
+START = datetime(2026, 5, 7, 12, tzinfo=UTC)
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["lexical", None])
+def memory(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Engine]:
+    """An engine with vectors of hashed words, and one without any."""
+    with memorata.open(":memory:", embedder=request.param, clock=clock) as engine:
+        yield engine
+
+
+def seen(memory: Engine) -> list[str]:
+    return sorted(each.content for each in memory.list(limit=100).memories)
+
+
+def test_what_stays_is_found_by_what_was_said_with_the_repeat(memory: Engine, clock: Clock) -> None:
+    day = timedelta(days=1)
+    first = memory.remember("Anna likes green tea.", tags=["drinks"], expires_at=START + day)
+    again = memory.remember("anna likes  green tea!", tags=["breakfast"], place={"lat": 1, "lon": 2})
+    assert (again.id, again.tags, again.place is None) == (first.id, ("drinks", "breakfast"), False)
+    clock.now += 2 * day
+    # What was said without an end has none.
+    tagged = memory.recall("green tea", filter={"tags": "breakfast"})
+    assert [hit.memory.id for hit in tagged.hits] == [first.id]
+    (found,) = memory.list(filter={"tags": "breakfast"}).memories
+    assert found.id == first.id
+    (repeat,) = (each for each in memory.history(first.id) if each.id != first.id)
+    memory.purge(repeat.id)
+    assert memory.get(first.id).tags == ("drinks",)
+    assert (memory.recall("green tea").hits, memory.admin.check()) == ((), [])
+
+
+def test_what_held_until_then_is_not_what_holds(memory: Engine) -> None:
+    for until in (START + timedelta(days=9), None, START + timedelta(days=9), START):
+        memory.remember("Anna works at the bank.", valid_from=START - timedelta(days=9), valid_to=until)
+    assert sorted(each.mentions for each in memory.list().memories) == [1, 1, 2]
+
+
+def test_the_same_words_are_said_once_and_nothing_is_lost(memory: Engine) -> None:
+    first = memory.remember("Anna likes green tea.", tags=["drinks"])
+    again = memory.remember("anna likes  green tea!", tags=["tea"])
+    assert (again.id, again.content, again.mentions) == (first.id, "Anna likes green tea.", 2)
+    assert seen(memory) == ["Anna likes green tea."]
+    (note,) = memory.duplicates.repeats(first.id)
+    assert (note.kind, note.reason, note.run) == ("exact", "The words are the same.", None)
+    lost = memory.get(note.memory_id)
+    assert (lost.content, lost.tags, lost.superseded_by) == ("anna likes  green tea!", ("tea",), first.id)
+    assert [each.id for each in memory.history(first.id)] == [lost.id, first.id]
+    assert memory.history(lost.id) == memory.history(first.id)
+    assert memory.admin.check() == []
+
+
+def test_nearly_the_same_words_are_said_once(memory: Engine) -> None:
+    first = memory.remember("Anna really likes the green tea from Japan.")
+    again = memory.remember("Anna likes green tea from Japan")
+    assert again.id == first.id
+    (note,) = memory.duplicates.repeats(first.id)
+    assert note.kind == "near"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The rent of the flat is 900 euros a month", "The rent of the flat is 950 euros a month"),
+        ("Anna told Bob about the trip to Rome", "Bob told Anna about the trip to Rome"),
+        ("The door of the garage is locked at night", "The door of the garage is not locked at night"),
+        ("Anna lives in the old town of Rome", "Anna lives in the old town of Bern"),
+    ],
+)
+def test_what_only_sounds_alike_is_kept(memory: Engine, older: str, newer: str) -> None:
+    memory.remember(older)
+    memory.remember(newer)
+    assert seen(memory) == sorted([older, newer])
+
+
+def test_what_goes_on_is_kept_and_what_breaks_off_is_a_repeat(memory: Engine) -> None:
+    longer = memory.remember("The user prefers dark mode, large fonts and wide margins in editors")
+    assert memory.remember("User prefers dark mode, large fonts and wide margins").id == longer.id
+    shorter = memory.remember("Bob owns a red car, a blue boat and a green bike")
+    more = memory.remember("Bob owns a red car, a blue boat and a green bike in Rome")
+    assert more.id != shorter.id
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"category": "preference"}, {"category": "fact"}),
+        ({"source": {"speaker": "Anna"}}, {"source": {"speaker": "Bob"}}),
+        ({"place": {"lat": 1, "lon": 2}}, {"place": {"lat": 3, "lon": 4}}),
+        ({"valid_from": START}, {"valid_from": START - timedelta(days=1)}),
+        ({"confidence": 0.9}, {"confidence": 0.6}),
+    ],
+)
+def test_the_same_words_may_be_two_statements(
+    memory: Engine, one: dict[str, Any], other: dict[str, Any]
+) -> None:
+    first, second = memory.remember("I like tea", **one), memory.remember("I like tea", **other)
+    assert first.id != second.id
+    assert seen(memory) == ["I like tea", "I like tea"]
+
+
+def test_events_of_two_days_are_two(memory: Engine, clock: Clock) -> None:
+    first = memory.remember("Went for a run", category="event")
+    assert memory.remember("Went for a run", category="event").id == first.id
+    clock.now += timedelta(days=1)
+    assert memory.remember("Went for a run", category="event").id != first.id
+
+
+@pytest.mark.parametrize("speaker", ["Anna", "I", "!"])
+def test_a_turn_of_a_transcript_neither_repeats_nor_is_repeated(memory: Engine, speaker: str) -> None:
+    said = {"speaker": speaker, "session": "s"}
+    turns = [memory.remember("Yes.", source={**said, "position": place}) for place in range(2)]
+    plain = memory.remember("Yes.")
+    named = memory.remember("Yes.", source={"session": "s"})
+    assert len({turns[0].id, turns[1].id, plain.id}) == 3
+    assert named.id == plain.id
+
+
+@pytest.mark.parametrize("speaker", ["Anna", "I", "!"])
+def test_a_turn_of_a_transcript_is_not_contradicted(memory: Engine, speaker: str) -> None:
+    memory.remember("Anna lives in Rome", source={"speaker": speaker, "session": "s", "position": 1})
+    later = memory.remember("Anna lives in Paris", source={"speaker": speaker})
+    assert memory.duplicates.contradictions(later.id) == ()
+    again = memory.remember("Anna lives in Oslo", source={"speaker": speaker})
+    assert [hint.older for hint in memory.duplicates.contradictions(again.id)] == [later.id]
+
+
+def test_a_passage_of_two_files_is_said_twice(memory: Engine) -> None:
+    notes = [{"session": file, "position": 4} for file in ("garden.md", "old/garden.md")]
+    first = memory.remember("Anna likes green tea with honey.", source=notes[0])
+    assert memory.remember("Anna likes green tea with honey.", source=notes[1]).id == first.id
+    assert memory.remember("Anna really likes green tea with honey").id == first.id
+    assert [note.kind for note in memory.duplicates.repeats(first.id)] == ["exact", "near"]
+
+
+def test_what_is_forgotten_was_not_said(memory: Engine) -> None:
+    first = memory.remember("Anna likes tea")
+    memory.forget(first.id)
+    assert memory.remember("Anna likes tea").id != first.id
+
+
+def test_namespaces_do_not_hear_each_other(memory: Engine) -> None:
+    first = memory.remember("Anna likes tea")
+    assert memory.remember("Anna likes tea", namespace="elsewhere").id != first.id
+
+
+def test_support_counts_once_a_day(memory: Engine, clock: Clock) -> None:
+    said = memory.remember("Anna likes tea", confidence=0.5)
+    confidences = []
+    for _ in range(5):
+        clock.now += timedelta(hours=12)
+        confidences.append(round(memory.remember("Anna likes tea", confidence=0.5).confidence, 6))
+    # 0.5 + 0.1 · 0.5 after a day, then 0.55 + 0.1 · 0.45 after the next.
+    assert confidences == [0.5, 0.55, 0.55, 0.595, 0.595]
+    kept = memory.get(said.id)
+    assert (kept.mentions, kept.supported_at) == (6, START + timedelta(days=2))
+
+
+def test_the_higher_confidence_is_taken_over(memory: Engine) -> None:
+    said = memory.remember("Anna likes tea", confidence=0.7)
+    assert memory.remember("Anna likes tea", confidence=0.9).confidence == 0.9
+    assert memory.get(said.id).confidence == 0.9
+
+
+def test_a_correction_wins_over_what_it_sets_right_and_nothing_else(clock: Clock) -> None:
+    with memorata.open(":memory:", embedder="lexical", clock=clock) as memory:
+        text = "The flight to {} with the choir, orchestra, soloists, conductor, crew and cats leaves at {}"
+        old = memory.remember(text.format("Rome", "8"))
+        other = memory.remember(text.format("Oslo", "8"))
+        clock.now += timedelta(days=1)
+        fixed = memory.remember(text.format("Rome", "9"), category="correction")
+        assert fixed.supersedes == (old.id,)
+        ended = memory.get(old.id)
+        assert (ended.superseded_by, ended.valid_to) == (fixed.id, clock.now)
+        assert memory.get(other.id).superseded_by is None
+        # Whoever says it again is told what is known by now.
+        assert memory.duplicates.repeats(fixed.id)[0].kind == "correction"
+
+
+def test_a_batch_hears_what_was_there_and_itself(memory: Engine) -> None:
+    there = memory.remember("tea")
+    kept = memory.remember_many(["Tea.", "coffee", "milk", "COFFEE", "tea"])
+    assert [each.content for each in kept] == ["tea", "coffee", "milk", "coffee", "tea"]
+    assert (kept[0].id, kept[0].mentions, kept[1].id) == (there.id, 3, kept[3].id)
+    assert seen(memory) == ["coffee", "milk", "tea"]
+    assert len(list(memory.store.export(None))) == 6
+    assert memory.admin.check() == []
+
+
+def test_a_batch_hears_nearly_the_same_if_told(memory: Engine) -> None:
+    said = ["Anna likes the green tea from Japan", "Anna likes green tea from Japan"]
+    assert len({each.id for each in memory.remember_many(said)}) == 2
+    memory.purge(*(each.id for each in memory.list().memories))
+    kept = memory.remember_many([*said, "Bob sails"], duplicates="near")
+    expected = 1 if memory.embedder is not None else 2
+    assert len({each.id for each in kept[:2]}) == expected
+
+
+def test_everything_can_be_written_as_it_comes(memory: Engine) -> None:
+    for _ in range(2):
+        memory.remember("tea", duplicates="off")
+    assert len(memory.remember_many(["tea", "tea"], duplicates="off")) == 2
+    assert seen(memory) == ["tea"] * 4
+
+
+def test_what_is_taken_as_it_is_is_not_compared(memory: Engine) -> None:
+    drafts = [memory.draft("tea"), memory.draft("tea")]
+    memory.remember_many(drafts, verbatim=True)
+    assert seen(memory) == ["tea", "tea"]
+
+
+def test_the_setting_holds_for_both_verbs() -> None:
+    with memorata.open(":memory:", embedder=None, duplicates="off") as memory:
+        memory.remember("tea")
+        memory.remember("tea")
+        memory.remember_many(["tea"])
+        assert seen(memory) == ["tea"] * 3
+        assert memory.dedupe_mode is DedupeMode.OFF
+    with memorata.open(":memory:", embedder=None, duplicates="exact") as memory:
+        memory.remember("Anna likes the green tea from Japan")
+        memory.remember("Anna likes green tea from Japan")
+        assert len(seen(memory)) == 2
+
+
+@pytest.mark.parametrize("bad", ["fuzzy", "", 1, None])
+def test_another_word_is_refused(memory: Engine, bad: Any) -> None:
+    calls: list[Callable[[], Any]] = [lambda: memorata.open(":memory:", embedder=None, duplicates=bad)]
+    if bad is not None:
+        calls += [
+            lambda: memory.remember("tea", duplicates=bad),
+            lambda: memory.remember_many(["tea"], duplicates=bad),
+        ]
+    for call in calls:
+        with pytest.raises(InvalidArgument, match="duplicates"):
+            call()
+
+
+def test_relations_of_the_earlier_memory_go_on(memory: Engine) -> None:
+    said = memory.remember("Anna works at the bank")
+    memory.entities.relate("Anna", "works_at", "bank", memory=said.id)
+    memory.remember("Anna works at the bank.")
+    assert len(memory.entities.relations("Anna")) == 1
+
+
+def test_contradictions_are_noted_and_nothing_else(memory: Engine) -> None:
+    old = memory.remember("Anna lives in Rome.")
+    new = memory.remember("Anna moved to Paris.")
+    (hint,) = memory.duplicates.contradictions()
+    assert (hint.newer, hint.older, hint.cue, hint.verdict) == (new.id, old.id, "change", None)
+    assert seen(memory) == ["Anna lives in Rome.", "Anna moved to Paris."]
+
+
+def test_what_has_ended_or_another_said_is_not_contradicted(memory: Engine) -> None:
+    memory.remember("I live in Rome.", valid_to=START - timedelta(days=9))
+    memory.remember("I live in Bern.", source={"speaker": "Bob"})
+    memory.remember("I live in Paris.", source={"speaker": "Anna"})
+    assert memory.duplicates.contradictions() == ()
+
+
+def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = memory.remember("tea")
+
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(memory.store, "repeat", fail)
+    with pytest.raises(RuntimeError):
+        memory.remember("tea")
+    monkeypatch.undo()
+    assert [each.id for each in memory.store.export(None)] == [first.id]
+    assert memory.remember("tea").mentions == 2
+    assert memory.admin.check() == []
+
+
+class Scattered:
+    """An embedder of a few directions: what ends alike is close, and what is "really" so it cannot read."""
+
+    name = "scattered"
+    dimension = 6
+    max_tokens = None
+    prompts = Prompts()
+    similarity_threshold = 0.3
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([self.embed_query(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        if "really" in text:
+            raise EmbedderError("it cannot be read")
+        towards = _direction(text.split()[-1]) + np.float32(0.3) * _direction(text)
+        unit: Vectors = (towards / np.linalg.norm(towards)).astype(np.float32)
+        return unit
+
+    def passages(self, text: str) -> list[str]:
+        return [text]
+
+    def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
+        return [self.embed_query(text)[None] for text in texts]
+
+
+def _direction(text: str) -> Vectors:
+    seed = int.from_bytes(blake2b(text.casefold().encode(), digest_size=4).digest(), "big")
+    drawn = np.random.default_rng(seed).normal(size=Scattered.dimension).astype(np.float32)
+    return drawn / np.linalg.norm(drawn)
+
+
+def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Candidate]:
+    """Return all that is near by vectors or by words, every row read: what pruning must not change."""
+    row = None if entry.vectors is None else entry.vectors[0]
+    near = np.zeros(0, np.intp)
+    for limit in (16, 64, 256):
+        if row is None:
+            break
+        found = view.nearest(row, limit)
+        near = found.slots[found.scores >= hearing.noise]
+        if found.slots.size < limit or found.scores[-1] < hearing.threshold:
+            break
+    worded = _by_words(view, entry)
+    slots = worded if row is None else np.concatenate([near, np.setdiff1d(worded, near)])
+    plain = [not is_turn(memory) for memory in view.memories(slots)]
+    slots = slots[np.array(plain, bool)]
+    vectors = view.records(slots)["vectors"]
+    cosines = np.zeros(slots.size) if row is None else view.cosines(row, slots)
+    return [
+        _Candidate(float(cosine) if row is not None and has else None, memory=memory)
+        for memory, cosine, has in zip(view.memories(slots), cosines, vectors, strict=True)
+    ]
+
+
+def told(said: Sequence[tuple[str, bool]], *, batch: bool) -> list[Any]:
+    """Return all that can be read of an engine after it was told some things, some of them as turns."""
+    with memorata.open(":memory:", embedder=Scattered(), clock=lambda: START) as engine:
+        turn = {"source": {"speaker": "Ida", "session": "s", "position": 1}}
+        items: list[dict[str, Any]] = [
+            {"content": text, "id": f"m{number}"} | (turn if as_turn else {})
+            for number, (text, as_turn) in enumerate(said)
+        ]
+        if batch:
+            # The second meets what the first has said, and each meets what it says itself.
+            half = len(items) // 2
+            engine.remember_many(items[:half], duplicates="near")
+            engine.remember_many(items[half:], duplicates="near")
+        else:
+            for item in items:
+                engine.remember(**item)
+        notes = [engine.duplicates.repeats(each.id) for each in engine.store.export(None)]
+        return [list(engine.store.export(None)), notes, engine.duplicates.contradictions()]
+
+
+_statements = st.tuples(
+    st.sampled_from(["Anna", "Bob", "the shop", "Anna really"]),
+    st.sampled_from(["lives in", "moved to", "likes", "does not like", "has"]),
+    st.sampled_from(["", "the", "old", "green"]),
+    st.sampled_from(["Rome", "Paris", "tea", "tables", "Bern"]),
+).map(" ".join)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(_statements, st.booleans()), max_size=60), st.booleans())
+def test_what_is_not_looked_at_makes_no_difference(said: list[tuple[str, bool]], batch: bool) -> None:
+    found = told(said, batch=batch)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told(said, batch=batch) == found
+
+
+_sayings = st.tuples(
+    st.sampled_from(["Anna", "Bob", "my", "my sister", "the shop", "we", "now", "Clara and Dora", "42"]),
+    st.sampled_from(["", "really", "do not", "lives in", "moved to", "like", "likes", "is", "has"]),
+    st.sampled_from(["", "open", "closed", "2 old", "3 old", "data base", "database"]),
+    st.sampled_from(["", "Rome", "Paris", "tea", "tables", "on Monday"]),
+).map(lambda parts: " ".join(filter(None, parts)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(_sayings, st.booleans()), max_size=60), st.booleans())
+def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch: bool) -> None:
+    answers: list[bool] = []
+
+    def glance(store: SqliteStore, namespace: str, content: str) -> bool:
+        answers.append(ConcreteStore.unheard(store, namespace, content))
+        return answers[-1]
+
+    with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "unheard", glance):
+        found = told(said, batch=batch)
+    with patch.object(SqliteStore, "unheard", lambda store, namespace, content: False):
+        assert told(said, batch=batch) == found
+    event(f"some at a glance: {any(answers[1:])}")
+
+
+def test_many_that_are_close_make_no_difference_either() -> None:
+    """More duplicates than are ever looked at, all of them turns, and one more among them."""
+    said = [(f"Anna likes {'really ' * (number % 7)}tea", number != 3) for number in range(300)]
+    found = told([*said, ("Anna likes tea", False)], batch=False)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told([*said, ("Anna likes tea", False)], batch=False) == found
+
+
+@pytest.mark.parametrize(
+    ("before", "new", "notes"),
+    [
+        (
+            ["Anna really likes green tea", *(f"Tom had {n} cups of tea" for n in range(20))],
+            "Anna likes green tea",
+            1,
+        ),
+        (["Anna lives in Rome", "Bob lives in Bern", "Tom likes tea"], "Anna lives in Paris", 1),
+        (
+            ["Anna lives in Rome", *(f"Tom saw {n} birds in Paris" for n in range(20))],
+            "Anna lives in Paris",
+            0,
+        ),
+    ],
+    ids=["said by one without a vector", "far in meaning, but nothing is nearer", "far behind many others"],
+)
+def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: str, notes: int) -> None:
+    said = [(text, False) for text in (*before, new)]
+    found = told(said, batch=False)
+    with patch.object(Hearing, "_candidates", everything_looked_at):
+        assert told(said, batch=False) == found
+    _, repeats, contradictions = found
+    assert sum(map(len, repeats[:1])) + len(contradictions) == notes
+
+
+@pytest.mark.parametrize("mode", ["exact", "near"])
+@pytest.mark.parametrize(
+    "text", ["Zoë wohnt in Köln", "Hà Nội là thủ đô của Việt Nam", "the ﬁnal ﬂow of the oﬃce"]
+)
+def test_the_same_words_in_another_form_of_unicode_are_the_same(text: str, mode: str) -> None:
+    for form in ("NFD", "NFKC"):
+        with memorata.open(":memory:", embedder="lexical", duplicates=mode) as memory:
+            first = memory.remember(text)
+            for number in range(8):
+                memory.remember(f"a quite different note about number {number * 7_919}")
+            assert memory.remember(unicodedata.normalize(form, text)).id == first.id
