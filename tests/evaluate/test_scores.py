@@ -25,7 +25,7 @@ from memorata.evaluate.scores import (
     compare,
     score,
 )
-from memorata.evaluate.significance import Difference, Interval, bootstrap_mean, paired_bootstrap
+from memorata.evaluate.significance import Difference, Interval, draw_means, paired_bootstrap
 from memorata.model import InvalidArgument
 
 HEADER = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
@@ -152,8 +152,8 @@ def test_sessions_are_measured_by_the_labels_of_sessions() -> None:
 
 def test_intervals_are_those_of_the_bootstrap() -> None:
     found = score(GOOD, QUESTIONS, ["mrr", "any@1"], "turn", samples=500, seed=3, level=0.8).measures["any@1"]
-    assert found.micro == bootstrap_mean([1, 0, 0, 1], samples=500, seed=3, level=0.8)
-    assert found.kinds["multi"] == bootstrap_mean([1], samples=500)
+    assert found.micro == draw_means([[1], [0], [0], [1]], samples=500, seed=3).intervals(0.8)[0]
+    assert found.kinds["multi"] == draw_means([[1]], samples=500).intervals()[0]
     assert found.macro.low < found.macro.mean < found.macro.high
 
 

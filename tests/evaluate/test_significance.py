@@ -10,13 +10,21 @@ from hypothesis import strategies as st
 from memorata.evaluate.significance import (
     Difference,
     Interval,
-    bootstrap_mean,
     draw_means,
     macro_means,
     paired_bootstrap,
     reality_check,
 )
 from memorata.model import InvalidArgument
+
+SAMPLES = 10_000
+
+
+def bootstrap_mean(values: Any, *, samples: int = SAMPLES, seed: int = 0, level: float = 0.95) -> Interval:
+    """The mean of one column, with its interval."""
+    column = [[value] for value in values] if isinstance(values, list) else np.asarray(values)[:, np.newaxis]
+    return draw_means(column, samples=samples, seed=seed).intervals(level)[0]
+
 
 values = st.lists(st.floats(-100, 100), min_size=1, max_size=8)
 

@@ -54,12 +54,6 @@ def test_agreement_is_the_mean_over_pairs() -> None:
     assert list(found.support) == ["a", "b", "c", "d"]
 
 
-def test_a_caller_can_require_agreement() -> None:
-    found = agreement([["a", "b", "c"], ["a", "c", "b"], ["a", "d", "e"]], depth=2)
-    assert found.agreed(1.0) == ("a",)
-    assert found.agreed(0.3) == ("a", "b", "c", "d")
-
-
 def test_only_the_first_few_are_looked_at() -> None:
     assert agreement([["a", "b"], ["a", "c"]], depth=1).confidence == 1
 
@@ -86,11 +80,6 @@ def test_bad_arguments(changes: dict[str, Any]) -> None:
     good: dict[str, Any] = {"rankings": [["a"], ["b"]], "depth": 2, "persistence": 0.9}
     with pytest.raises(InvalidArgument):
         agreement(**good | changes)
-
-
-def test_a_share_that_cannot_be_required() -> None:
-    with pytest.raises(InvalidArgument):
-        agreement([["a"], ["b"]]).agreed(2)
 
 
 def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:

@@ -17,7 +17,6 @@ from memorata.learn.calibration import (
     calibrate,
     calibration_for,
     calibration_of,
-    expected_calibration_error,
     keep_calibration,
     out_of_fold,
     probabilities,
@@ -62,17 +61,17 @@ def test_out_of_fold_is_honest_where_the_fit_flatters_itself() -> None:
     random = np.random.default_rng(5)
     similar, labels = random.random(200), random.random(200) < 0.5
     groups = [f"q{row}" for row in range(200)]
-    fitted = expected_calibration_error(fit_isotonic(similar, labels)(similar), labels)
+    fitted = reliability(fit_isotonic(similar, labels)(similar), labels).error
     assert fitted < 0.01
-    assert expected_calibration_error(out_of_fold(similar, labels, groups), labels) > 3 * fitted
+    assert reliability(out_of_fold(similar, labels, groups), labels).error > 3 * fitted
 
 
 def test_calibration_makes_similarities_keep_their_word() -> None:
     similar, labels = drawn(2_000, seed=6, slope=12.0, centre=0.7)
     groups = [f"q{row // 4}" for row in range(2_000)]
-    raw = expected_calibration_error(similar, labels)
+    raw = reliability(similar, labels).error
     for fit in (fit_isotonic, fit_logistic):
-        assert expected_calibration_error(out_of_fold(similar, labels, groups, fit), labels) < raw / 3
+        assert reliability(out_of_fold(similar, labels, groups, fit), labels).error < raw / 3
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,6 @@ class CachedEmbedder:
         The one that computes.
     path
         The file; made if it is not there. Its folder must exist.
-
-    Examples
-    --------
-    >>> from memorata.embed.lexical import LexicalEmbedder
-    >>> cached = CachedEmbedder(LexicalEmbedder(), ":memory:")
-    >>> bool((cached.embed_query("tea") == cached.embed_query("tea")).all()), cached.computed
-    (True, 1)
     """
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:

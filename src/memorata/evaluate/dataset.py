@@ -26,20 +26,8 @@ from memorata.model.errors import DatasetError, InvalidArgument, shown
 class Document:
     """One text to be remembered: a turn, a paragraph, an abstract.
 
-    Parameters
-    ----------
-    id
-        Opaque, and unique in its haystack.
-    text
-        What was said or written.
-    title
-        The title, where the set has one.
-    when
-        When it was said; aware.
-    speaker
-        Who said it: a name, or "user" and "assistant".
-    session, position
-        The opaque session it belongs to and its place in it; empty and None where there are none.
+    `id` is opaque and unique in its haystack; `session` and `position` are empty and None where there are
+    none.
     """
 
     id: str
@@ -55,22 +43,8 @@ class Document:
 class Question:
     """One question with its labels, which the engine never sees.
 
-    Parameters
-    ----------
-    id
-        Unique in the set; also the query id in run files.
-    text
-        The question.
-    kind
-        The type the set gives it, for tables by type; empty if none.
-    when
-        When it was asked; aware.
-    relevant
-        Gains of the relevant documents by id; documents not named have none.
-    relevant_sessions
-        The same by session.
-    answerable
-        Whether the haystack holds the answer at all; those that it does not are for measuring abstention.
+    `relevant` has the gains of the relevant documents by id, `relevant_sessions` those of sessions; what is
+    not named has none. Questions that are not `answerable` from the haystack are for measuring abstention.
     """
 
     id: str

@@ -47,24 +47,11 @@ _BEGINNINGS: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.enco
 
 @frozen
 class RunHeader:
-    """What was run on what.
+    """What was run on what: the data with its hash and options, and how.
 
-    Parameters
-    ----------
-    dataset, sha256
-        The data set's name with the options it was read with, and its hash.
-    recipe
-        The recipe's parameters, as JSON can hold them.
-    embedder
-        The embedder's name; empty if none was used.
-    granularity
-        What the ids in the rankings are: "turn" (or any other document) or "session".
-    code
-        The version of the code that ran.
-    seed
-        Where everything random started.
-    created
-        When the run was begun; aware.
+    `recipe` has the recipe's parameters; `embedder` is empty if none was used; `granularity` says what the
+    ids in the rankings are: "turn" (or any other document) or "session"; `seed` is where everything random
+    started.
     """
 
     dataset: str
@@ -109,21 +96,9 @@ class RunHeader:
 class Answered:
     """What one question got.
 
-    Parameters
-    ----------
-    question
-        The question's id.
-    kind
-        Its type; empty if none.
-    ranking
-        Ids with their scores, best first, none of them twice. The order counts, not the scores.
-    milliseconds
-        How long it took; None where that is not known.
-    top
-        How well the best is supported, before anything was cut off, comparable between questions; None where
-        nothing was found at all.
-    abstained
-        Whether the engine would rather not have answered.
+    `ranking` has ids with their scores, best first, none of them twice; the order counts, not the scores.
+    `top` is how well the best is supported, before anything was cut off, comparable between questions; None
+    where nothing was found at all. `abstained` says whether the engine would rather not have answered.
     """
 
     question: str
@@ -175,23 +150,6 @@ class RunWriter:
         What is being run.
     again
         Whether to start over where there is a file already.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> header = RunHeader("locomo", "9f", {"name": "balanced"}, "static", "turn", "0.1.0", 0, now)
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder, "run.jsonl")
-    ...     with RunWriter(path, header) as writer:
-    ...         writer.append(Answered("q1", ranking=(("t-1", 0.9),), milliseconds=1.8, top=0.9))
-    ...     with RunWriter(path, header) as writer:
-    ...         sorted(writer.finished)
-    ...     read_run(path).answers["q1"].ranking
-    ['q1']
-    (('t-1', 0.9),)
     """
 
     def __init__(self, path: str | PathLike[str], header: RunHeader, *, again: bool = False) -> None:

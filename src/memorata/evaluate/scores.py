@@ -22,20 +22,9 @@ from memorata.model import InvalidArgument, checks
 class Counts:
     """How many questions there were, and what became of them.
 
-    Parameters
-    ----------
-    questions
-        All of the data set's.
-    measured
-        Those the ranking metrics are over; with the next two, they make up `questions`.
-    unanswerable, unlabelled
-        Those left out: their answer is nowhere, or no relevant item is known at this granularity.
-    missing
-        Those of the data set that the run has no line for; the measured ones of them count as empty rankings.
-    unknown
-        Lines of the run about questions that the data set does not have.
-    abstained
-        Questions the engine would rather not have answered.
+    `measured`, `unanswerable` (their answer is nowhere) and `unlabelled` (no relevant item is known at this
+    granularity) make up `questions`. The run has no line for the `missing`; the measured ones of them count
+    as empty rankings. `unknown` lines are about questions that the data set does not have.
     """
 
     questions: int
@@ -69,21 +58,11 @@ class Latency:
 
 @frozen
 class Abstention:
-    """How well the best score tells answerable questions from others.
+    """How well the best score tells answerable questions from others; no hit is below every score.
 
-    Parameters
-    ----------
-    answerable, unanswerable
-        How many of each the run has: of the former those that are measured.
-    abstained_answerable, abstained_unanswerable
-        From how many of them the engine itself would have abstained: wrongly, and rightly.
-    auroc
-        See :func:`~memorata.evaluate.abstention.auroc`; having found nothing is below every score.
-    risk_coverage
-        Of answering from a score on. An answer is right if a relevant item is among the first 5, and to an
-        unanswerable question never.
-    roc
-        The curve that `auroc` is the area under.
+    An answer is right if a relevant item is among the first 5, and to an unanswerable question never. The
+    engine's own abstentions are counted beside it: wrongly from answerable questions, rightly from the
+    others.
     """
 
     answerable: int
@@ -97,24 +76,10 @@ class Abstention:
 
 @frozen
 class Scores:
-    """What a run is worth.
+    """What a run is worth: means with intervals, and for each measure the value of each measured question.
 
-    Parameters
-    ----------
-    header
-        What was run on what.
-    counts
-        What became of the questions.
-    kind_of
-        The kind of each measured question, in the order of the data set.
-    values
-        For each measure, the value of each measured question.
-    measures
-        For each measure, its means with intervals.
-    latency
-        None if the run does not say how long anything took.
-    abstention
-        None if all questions can be answered.
+    `latency` is None if the run does not say how long anything took, `abstention` if all questions can be
+    answered.
     """
 
     header: RunHeader
@@ -201,21 +166,6 @@ def score(
         "turn" or "session"; it must be that of the run.
     samples, seed, level
         Of the bootstrap intervals.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from memorata.evaluate.run_file import RunHeader
-    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> header = RunHeader("tea", "9f", {"name": "bm25"}, "", "turn", "0.1.0", 0, now)
-    >>> first = Answered("q1", ranking=(("t-1", 2.0),))
-    >>> second = Answered("q2", ranking=(("t-1", 1.0), ("t-2", 0.5)))
-    >>> asked = [Question("q1", "Tea?", relevant={"t-1": 1}), Question("q2", "When?", relevant={"t-2": 1})]
-    >>> scores = score(Run(header, {"q1": first, "q2": second}), asked, ["mrr", "any@1"], "turn")
-    >>> {name: value.micro.mean for name, value in scores.measures.items()}
-    {'mrr': 0.75, 'any@1': 0.5}
-    >>> scores.values["mrr"]
-    {'q1': 1.0, 'q2': 0.5}
     """
     if run.header.granularity != granularity:
         raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
@@ -269,18 +219,6 @@ def compare(
 
     Both must be of the same data (by its hash), granularity and questions. The p values are of each measure
     by itself; of many, a few are low by chance.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from memorata.evaluate.run_file import RunHeader
-    >>> header = RunHeader("tea", "9f", {}, "", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
-    >>> asked = [Question("q1", "Which tea?", relevant={"t-1": 1})]
-    >>> good = Run(header, {"q1": Answered("q1", ranking=(("t-1", 2.0),))})
-    >>> poor = Run(header, {"q1": Answered("q1", ranking=(("t-2", 2.0), ("t-1", 1.0)))})
-    >>> scores = [score(run, asked, ["mrr"], "turn") for run in (good, poor)]
-    >>> compare(*scores).measures["mrr"].micro
-    Difference(mean=0.5, low=0.5, high=0.5, p=1.0)
     """
     for name in ("sha256", "granularity"):
         theirs, mine = getattr(baseline.header, name), getattr(ours.header, name)

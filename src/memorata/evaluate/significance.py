@@ -49,42 +49,14 @@ class Difference:
     p: float
 
 
-def bootstrap_mean(
-    values: Numbers, *, samples: int = SAMPLES, seed: int = 0, level: float = 0.95
-) -> Interval:
-    r"""Return the mean of `values` with its percentile bootstrap interval.
-
-    .. math:: \Bigl[ Q_{(1-\ell)/2}, \; Q_{(1+\ell)/2} \Bigr]
-        \text{ of } \bar v^*_b = \frac{1}{n} \sum_{j} v_{i_{bj}}, \quad i_{bj} \sim U\{1..n\}
-
-    Parameters
-    ----------
-    values
-        One value per question; at least one. A single value has an interval of no width, for nothing is known
-        about its spread.
-    samples, seed
-        How many times to draw, and where the drawing starts; the same seed gives the same interval.
-    level
-        The share of the drawn means that lies in the interval.
-
-    Examples
-    --------
-    >>> interval = bootstrap_mean([1, 0, 1, 1] * 25)
-    >>> interval.mean, round(interval.low, 2), round(interval.high, 2)
-    (0.75, 0.66, 0.83)
-    """
-    column = checks.numbers("values", values)[:, np.newaxis]
-    return draw_means(column, samples=samples, seed=seed).intervals(level)[0]
-
-
 def paired_bootstrap(
     ours: Numbers, baseline: Numbers, *, samples: int = SAMPLES, seed: int = 0, level: float = 0.95
 ) -> Difference:
     r"""Return how much higher `ours` is than `baseline` on the same questions, with interval and p value.
 
-    The differences :math:`d_i` are drawn like the values of :func:`bootstrap_mean`. The p value turns the
-    interval around, so that the two agree: it is one minus the highest level at which the interval leaves 0
-    out,
+    The differences :math:`d_i` are drawn again :math:`B` times; the interval is the percentile interval of
+    their means. The p value turns the interval around, so that the two agree: it is one minus the highest
+    level at which the interval leaves 0 out,
 
     .. math:: p = 2 \, \frac{1 + \min(\#\{\bar d^*_b \le 0\}, \#\{\bar d^*_b \ge 0\})}{B + 1}
 
@@ -97,8 +69,10 @@ def paired_bootstrap(
     ----------
     ours, baseline
         One value per question in the same order; at least one.
-    samples, seed, level
-        As for :func:`bootstrap_mean`.
+    samples, seed
+        How many times to draw, and where the drawing starts; the same seed gives the same interval.
+    level
+        The share of the drawn means that lies in the interval.
 
     Examples
     --------
@@ -123,7 +97,7 @@ class DrawnMeans:
     count: int
 
     def intervals(self, level: float = 0.95) -> list[Interval]:
-        """Return the interval of each column, as of :func:`bootstrap_mean`."""
+        """Return the interval of each column, the percentile interval of its drawn means."""
         share = checks.probability("level", level)
         low, high = np.quantile(self.drawn, [(1 - share) / 2, (1 + share) / 2], axis=0)
         return [Interval(*ends) for ends in zip(self.mean.tolist(), low.tolist(), high.tolist(), strict=True)]

@@ -14,12 +14,9 @@ from math import isfinite
 from os import PathLike
 from pathlib import Path
 
-import numpy as np
-
-from memorata.evaluate.dataset import Question, gains_of
+from memorata.evaluate.dataset import Question
 from memorata.evaluate.files import numbered_lines
 from memorata.evaluate.run_file import Answered, Run, RunHeader, read_run
-from memorata.model import InvalidArgument, checks
 from memorata.model.errors import DatasetError, shown
 
 
@@ -43,28 +40,6 @@ def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
     return Run(header, answers)
 
 
-def write_trec_run(path: str | PathLike[str], run: Run, tag: str = "memorata") -> None:
-    """Write the rankings of `run` so that every reader finds them in the same order.
-
-    Scores are kept where they fall strictly even when rounded to single precision, which ``trec_eval``
-    computes with; otherwise the question's items get the scores n, n - 1, …, 1. Questions without a ranking
-    do not appear.
-    """
-    _token("tag", tag)
-    lines = []
-    for question, answered in run.answers.items():
-        _token("question", question)
-        count = len(answered.ranking)
-        scores = [score for _, score in answered.ranking]
-        with np.errstate(over="ignore"):
-            single = np.asarray(scores, np.float32)
-        if not (np.isfinite(single).all() and (single[1:] < single[:-1]).all()):
-            scores = [float(count - place) for place in range(count)]
-        for rank, ((item, _), score) in enumerate(zip(answered.ranking, scores, strict=True), 1):
-            lines.append(f"{question} Q0 {_token('item', item)} {rank} {score!r} {tag}\n")
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
-
-
 def read_qrels(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     """Return the gains in a qrels file by question and item; the second field is not looked at."""
     qrels: dict[str, dict[str, float]] = {}
@@ -81,26 +56,6 @@ def read_qrels(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     return qrels
 
 
-def write_qrels(path: str | PathLike[str], qrels: Mapping[str, Mapping[str, float]]) -> None:
-    """Write gains by question and item; whole ones as whole numbers, for ``trec_eval`` reads no others."""
-    lines = []
-    for question, gains in qrels.items():
-        _token("question", question)
-        for item, gain in gains.items():
-            value = checks.number(f"qrels[{question!r}][{item!r}]", gain)
-            written = int(value) if value.is_integer() else value
-            lines.append(f"{question} 0 {_token('item', item)} {written!r}\n")
-    Path(path).write_text("".join(lines), encoding="utf-8", newline="\n")
-
-
-def qrels_of(questions: Iterable[Question], granularity: str) -> dict[str, dict[str, float]]:
-    """Return the gains of `questions` by id, at the granularity of turns or of sessions.
-
-    Questions that have none are left out: an empty entry could not be written.
-    """
-    return {question.id: dict(gains) for question in questions if (gains := gains_of(question, granularity))}
-
-
 def _number(path: str | PathLike[str], number: int, name: str, value: str) -> float:
     try:
         parsed = float(value)
@@ -109,13 +64,6 @@ def _number(path: str | PathLike[str], number: int, name: str, value: str) -> fl
     if not isfinite(parsed):
         raise DatasetError(path, number, f"{name} must be a finite number, got {shown(value)}")
     return parsed
-
-
-def _token(argument: str, value: str) -> str:
-    """Return `value` if it can stand as a field between spaces."""
-    if checks.writable(argument, value).split() != [value]:
-        raise InvalidArgument(argument, value, "text without spaces, for TREC's formats to hold it")
-    return value
 
 
 def is_trec(path: Path) -> bool:

@@ -46,21 +46,7 @@ def adapt_training_set(
     level: float = 0.95,
     least: int = LEAST_GROUPS,
 ) -> Tuned:
-    """Look for the share of meaning that suits one namespace, drawn towards the one in use.
-
-    Parameters
-    ----------
-    training
-        What its people said.
-    base
-        The recipe in use there; what is found has to win against it.
-    everywhere
-        The recipe in use elsewhere, whose share of meaning it is drawn towards; `base` by default.
-    strength
-        How many questions of its own outweigh what holds everywhere.
-    metric, folds, seed, level, least
-        As for :func:`~memorata.learn.tuning.tune_weights`.
-    """
+    """Look for the share of meaning that suits one namespace, drawn towards the one in use."""
     enough(training, least)
     values = {
         share: training.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS

@@ -41,36 +41,9 @@ class Agreement:
     pairs: FloatArray
     support: Mapping[str, float]
 
-    def agreed(self, least: float) -> tuple[str, ...]:
-        """Return the items that at least this share of the rankings has.
-
-        Examples
-        --------
-        >>> agreement([["a", "b"], ["a", "c"]], depth=2).agreed(0.6)
-        ('a',)
-        """
-        share = checks.probability("least", least)
-        return tuple(item for item, support in self.support.items() if support >= share)
-
 
 def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence: float = 0.9) -> Agreement:
-    """Return how far several rankings of the same question agree.
-
-    Parameters
-    ----------
-    rankings
-        At least two, best first; the first is the one as it was asked.
-    depth
-        How far down to look.
-    persistence
-        As for :func:`rank_biased_overlap`.
-
-    Examples
-    --------
-    >>> found = agreement([["a", "b"], ["a", "b"], ["a", "c"]], depth=2)
-    >>> round(found.confidence, 3), {item: round(share, 2) for item, share in found.support.items()}
-    (0.842, {'a': 1.0, 'b': 0.67, 'c': 0.33})
-    """
+    """Return how far several rankings of the same question agree."""
     if isinstance(rankings, str) or not isinstance(rankings, Sequence) or len(rankings) < 2:
         raise InvalidArgument("rankings", rankings, "at least two rankings")
     room = checks.whole("depth", depth, 1)
@@ -141,19 +114,7 @@ def _ranking(argument: str, ranking: Sequence[str]) -> tuple[str, ...]:
 
 @frozen
 class ConfidentRecall:
-    """An answer, and how far others agree with it.
-
-    Attributes
-    ----------
-    recall
-        The answer as it was asked for; without its hits, if too little agreement was found.
-    agreement
-        How far the samples agree, and what each hit is supported by.
-    samples
-        What was asked, in words.
-    refused
-        Why nothing is shown; empty if something is.
-    """
+    """An answer, and how far others agree with it."""
 
     recall: Recall
     agreement: Agreement

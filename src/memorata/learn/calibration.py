@@ -44,17 +44,7 @@ class Calibration(Protocol):
 
 @frozen(eq=False)
 class Reliability:
-    """How often what was called likely came true, by bins of equal width that hold anything.
-
-    Attributes
-    ----------
-    predicted, observed
-        The mean probability of each bin, and the share of its pairs that are relevant.
-    counts
-        How many pairs are in it.
-    error
-        The expected calibration error.
-    """
+    """How often what was called likely came true, by bins of equal width that hold anything."""
 
     predicted: FloatArray
     observed: FloatArray
@@ -63,13 +53,7 @@ class Reliability:
 
 
 def calibration_of(data: Mapping[str, Any]) -> Calibration:
-    """Read a curve back from the plain data of its ``as_dict``.
-
-    Examples
-    --------
-    >>> calibration_of({"kind": "logistic", "intercept": -5.0, "slope": 10.0})
-    Logistic(intercept=-5.0, slope=10.0)
-    """
+    """Read a curve back from the plain data of its ``as_dict``."""
     if not isinstance(data, Mapping):
         raise InvalidArgument("data", data, "a mapping, as as_dict returns it")
     kind = checks.one_of("data['kind']", data.get("kind"), ("isotonic", "logistic"))
@@ -112,17 +96,6 @@ def reliability(probability: Numbers, relevant: Flags, *, bins: int = 10) -> Rel
     return Reliability(predicted, observed, held[some], error)
 
 
-def expected_calibration_error(probability: Numbers, relevant: Flags, *, bins: int = 10) -> float:
-    """Return how far probabilities are from how often they came true, as in :func:`reliability`.
-
-    Examples
-    --------
-    >>> round(expected_calibration_error([0.9, 0.9, 0.1, 0.1], [True, False, False, False], bins=2), 3)
-    0.25
-    """
-    return reliability(probability, relevant, bins=bins).error
-
-
 def out_of_fold(
     similarity: Numbers,
     relevant: Flags,
@@ -132,26 +105,7 @@ def out_of_fold(
     count: int = 5,
     seed: int = 0,
 ) -> FloatArray:
-    """Return each pair's probability from a curve that was fitted without the pair's group.
-
-    Parameters
-    ----------
-    similarity, relevant
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`; each fold's own must be enough for `fit`.
-    groups
-        The group of each pair: its question or conversation.
-    fit
-        :func:`~memorata.learn.curves.fit_isotonic` or :func:`~memorata.learn.curves.fit_logistic`.
-    count, seed
-        As for :func:`~memorata.learn.validation.grouped_folds`.
-
-    Examples
-    --------
-    >>> similar = [0.1, 0.9] * 20
-    >>> chance = out_of_fold(similar, [False, True] * 20, [f"q{row // 2}" for row in range(40)])
-    >>> expected_calibration_error(chance, [False, True] * 20)
-    0.0
-    """
+    """Return each pair's probability from a curve that was fitted without the pair's group."""
     similar, labels = labelled_pairs(similarity, relevant, least=2)
     checks.same_length(similarity=similar, groups=checks.texts("groups", groups))
     chance = np.empty(similar.size)

@@ -20,13 +20,7 @@ from memorata.model.errors import InvalidArgument
 
 @frozen
 class Isotonic:
-    """A rising curve through points, straight between them and level beyond the first and last.
-
-    Examples
-    --------
-    >>> Isotonic((0.2, 0.6), (0.0, 0.8))([0.1, 0.4, 0.9]).round(2)
-    array([0. , 0.4, 0.8])
-    """
+    """A rising curve through points, straight between them and level beyond the first and last."""
 
     similarities: tuple[float, ...]
     probabilities: tuple[float, ...]
@@ -92,18 +86,6 @@ def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
 
     Neighbours that fall are pooled into their mean until nothing falls; each value is pooled at most once, so
     the cost is linear.
-
-    Parameters
-    ----------
-    values
-        One number per place, in the order that is to rise.
-    weights
-        One number above 0 for each.
-
-    Examples
-    --------
-    >>> rising_means([1.0, 3.0, 2.0, 4.0], [1.0, 1.0, 1.0, 1.0])
-    array([1. , 2.5, 2.5, 4. ])
     """
     given, weight = checks.numbers("values", values), checks.numbers("weights", weights)
     checks.same_length(values=given, weights=weight)
@@ -133,13 +115,7 @@ _SETTLED: Final = 1e-10
 
 @frozen
 class Logistic:
-    r"""The curve :math:`1 / (1 + e^{-(a + b s)})` with a slope :math:`b` of at least 0.
-
-    Examples
-    --------
-    >>> Logistic(intercept=-5.0, slope=10.0)([0.5]).tolist()
-    [0.5]
-    """
+    """The curve :math:`1 / (1 + e^{-(a + b s)})` with a slope :math:`b` of at least 0."""
 
     intercept: float
     slope: float

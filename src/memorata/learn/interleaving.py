@@ -29,15 +29,7 @@ class Team(IntEnum):
 
 @frozen
 class Interleaved:
-    """One list made of two.
-
-    Attributes
-    ----------
-    ids
-        What is shown, in order.
-    teams
-        Whose each item is.
-    """
+    """One list made of two."""
 
     ids: tuple[str, ...]
     teams: tuple[Team, ...]
@@ -45,17 +37,7 @@ class Interleaved:
 
 @frozen
 class Preference:
-    """Which of two rankings people preferred.
-
-    Attributes
-    ----------
-    wins, losses, ties
-        Of the first ranking, in questions.
-    p
-        Of the sign test, right for one look at a time that was fixed before.
-    always_valid_p
-        Right however often one looks.
-    """
+    """Which of two rankings people preferred."""
 
     wins: int
     losses: int
@@ -115,21 +97,7 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
 
 
 def credit(interleaved: Interleaved, clicked: Iterable[str]) -> int:
-    """Return which ranking a question went to: 1 for the first, -1 for the second, 0 for a tie.
-
-    Parameters
-    ----------
-    interleaved
-        What was shown.
-    clicked
-        The items that were clicked; each counts once. One that was not shown is an error.
-
-    Examples
-    --------
-    >>> shown = Interleaved(("a", "b"), (Team.FIRST, Team.SECOND))
-    >>> credit(shown, ["a"]), credit(shown, ["a", "b"]), credit(shown, [])
-    (1, 0, 0)
-    """
+    """Return which ranking a question went to: 1 for the first, -1 for the second, 0 for a tie."""
     whose = dict(zip(interleaved.ids, interleaved.teams, strict=True))
     points = 0
     for item in set(checks.texts("clicked", clicked)):
@@ -140,14 +108,7 @@ def credit(interleaved: Interleaved, clicked: Iterable[str]) -> int:
 
 
 def preference(credits: Iterable[int]) -> Preference:
-    """Return which ranking won more questions, and whether that may be chance.
-
-    Examples
-    --------
-    >>> found = preference([1] * 20 + [-1] * 5 + [0] * 100)
-    >>> found.wins, found.losses, round(found.p, 4), round(found.always_valid_p, 3)
-    (20, 5, 0.0041, 0.111)
-    """
+    """Return which ranking won more questions, and whether that may be chance."""
     counts = {1: 0, -1: 0, 0: 0}
     for place, each in enumerate(credits):
         if not isinstance(each, int) or isinstance(each, bool) or each not in counts:

@@ -47,13 +47,7 @@ class Observation:
 
 @frozen
 class Composite:
-    """How much each measure counts; they sum to 1. Without ratings, give satisfaction no weight.
-
-    Examples
-    --------
-    >>> round(Composite().worth(0.5, 4.0, 0.1), 3)  # 0.4 · 0.5 + 0.4 · 4/5 + 0.2 · 0.9
-    0.7
-    """
+    """How much each measure counts; they sum to 1. Without ratings, give satisfaction no weight."""
 
     click_through: float = 0.4
     satisfaction: float = 0.4
@@ -75,17 +69,7 @@ class Composite:
 
 @frozen(eq=False)
 class Totals:
-    """What each user of a variant did so far: arrays with users along the last axis.
-
-    Attributes
-    ----------
-    questions, clicked, empty
-        How many, how many with a click, and how many without a result.
-    results
-        How many results in all.
-    ratings, stars
-        How many ratings, and their sum.
-    """
+    """What each user of a variant did so far: arrays with users along the last axis."""
 
     questions: FloatArray
     clicked: FloatArray
@@ -136,17 +120,7 @@ class Measures:
 
 
 def measured(totals: Totals, composite: Composite) -> Measures:
-    """Return what a variant achieved; NaN for shares of nothing.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> noon = datetime(2026, 5, 7, 12, tzinfo=UTC)
-    >>> asked = [Observation("ann", noon, 5, clicked=True, rating=4), Observation("bob", noon, 0)]
-    >>> found = measured(Totals.of(asked), Composite())
-    >>> found.click_through, found.satisfaction, found.zero_results, round(found.worth, 2)
-    (0.5, 4.0, 0.5, 0.62)
-    """
+    """Return what a variant achieved; NaN for shares of nothing."""
     questions, ratings = float(totals.questions.sum()), float(totals.ratings.sum())
     per = questions or np.nan
     click, empty = float(totals.clicked.sum()) / per, float(totals.empty.sum()) / per

@@ -101,15 +101,7 @@ def draw_thresholds(curve: Curve, choice: Choice, path: str | PathLike[str]) -> 
 
 
 def draw_grid(choice: GridChoice, path: str | PathLike[str]) -> Path:
-    """Draw the F1 of every pair of thresholds as a heat map, with the chosen one.
-
-    Parameters
-    ----------
-    choice
-        Of :func:`~memorata.learn.thresholds.by_f1`.
-    path
-        A file that ends in .png or .svg.
-    """
+    """Draw the F1 of every pair of thresholds as a heat map, with the chosen one."""
     return draw_heat_map(
         choice.surface,
         {"least similarity": choice.similarities, "least confidence": choice.confidences},
@@ -183,16 +175,7 @@ def draw_heat_map(
 
 
 def draw_calibration(curves: Mapping[str, Reliability], path: str | PathLike[str]) -> Path:
-    """Draw how often what was called likely came true, for one or two ways of saying how likely.
-
-    Parameters
-    ----------
-    curves
-        By name, of :func:`~memorata.learn.calibration.reliability`: the raw similarity and the calibrated
-        probability, say. Points are the larger the more pairs they stand for.
-    path
-        A file that ends in .png or .svg.
-    """
+    """Draw how often what was called likely came true, for one or two ways of saying how likely."""
     if not isinstance(curves, Mapping) or not 1 <= len(curves) <= 2:
         raise InvalidArgument("curves", curves, "one or two curves by name")
     with _figure(path, 5.6, 5.4) as figure:
@@ -226,15 +209,7 @@ def draw_calibration(curves: Mapping[str, Reliability], path: str | PathLike[str
 
 
 def draw_drift(weeks: Mapping[str, Decision], path: str | PathLike[str]) -> Path:
-    """Draw the threshold and both error rates week by week, with what the weekly rule did.
-
-    Parameters
-    ----------
-    weeks
-        By the name of the week, in order, what :func:`~memorata.learn.retune.retune` decided.
-    path
-        A file that ends in .png or .svg.
-    """
+    """Draw the threshold and both error rates week by week, with what the weekly rule did."""
     if not isinstance(weeks, Mapping) or not weeks:
         raise InvalidArgument("weeks", weeks, "at least one week's decision by name")
     names, decisions = list(weeks), list(weeks.values())

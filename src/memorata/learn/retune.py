@@ -171,17 +171,7 @@ _CALIBRATED: Final = -1.0
 
 @frozen
 class Retuned:
-    """What a look at the week came to.
-
-    Attributes
-    ----------
-    due
-        When the next look is due; the decision is None before that.
-    decision
-        What the rule said.
-    recipe
-        The recipe that is in use since; empty if nothing moved, or it was only tried.
-    """
+    """What a look at the week came to."""
 
     due: datetime
     decision: Decision | None = None

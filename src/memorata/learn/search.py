@@ -139,17 +139,7 @@ def tune_families(
 
 @frozen
 class Optimised:
-    """What a search found.
-
-    Attributes
-    ----------
-    verdict
-        Whether it may be installed.
-    tried
-        How many settings were valued, over all folds and the search on all the data.
-    impossible
-        How many were refused by the objective as settings that cannot be.
-    """
+    """What a search found."""
 
     verdict: Verdict
     tried: int

@@ -60,15 +60,7 @@ class Curve:
 
 @frozen
 class Shortfall:
-    """A warning: no threshold reaches the precision that was asked for, so the fallback stands.
-
-    Attributes
-    ----------
-    target, best
-        The precision that was asked for, and the highest there is.
-    threshold
-        Where the highest is.
-    """
+    """A warning: no threshold reaches the precision that was asked for, so the fallback stands."""
 
     target: float
     best: float
@@ -83,19 +75,7 @@ class Shortfall:
 
 @frozen
 class Choice:
-    """A threshold and what it does on the labelled pairs it was chosen from.
-
-    Attributes
-    ----------
-    threshold
-        What passes has at least this similarity.
-    precision
-        NaN for a fallback that lets nothing through.
-    recall, false_positives
-        As in the curve.
-    warning
-        Why this is the fallback; None where the rule found a point.
-    """
+    """A threshold and what it does on the labelled pairs it was chosen from."""
 
     threshold: float
     precision: float
@@ -106,17 +86,7 @@ class Choice:
 
 @frozen(eq=False)
 class GridChoice:
-    """The best pair of thresholds, and the F1 of all the others.
-
-    Attributes
-    ----------
-    similarity, confidence
-        The chosen thresholds.
-    f1
-        What they reach.
-    similarities, confidences, surface
-        The grid, and the F1 of each pair, a row for each similarity.
-    """
+    """The best pair of thresholds, and the F1 of all the others."""
 
     similarity: float
     confidence: float
@@ -214,12 +184,6 @@ def by_youden(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS)
     r"""Return the threshold at which the ROC curve is highest above chance: :math:`\max_t R(t) - F(t)`.
 
     Of several the highest threshold is taken.
-
-    Examples
-    --------
-    >>> choice = by_youden([0.2, 0.5, 0.6, 0.9], [False, False, True, True], least=4)
-    >>> choice.threshold, choice.recall, choice.false_positives
-    (0.6, 1.0, 0.0)
     """
     curve = threshold_curve(similarity, relevant, least=least)
     return _chosen(curve, _last_best(curve.youden))
@@ -321,30 +285,7 @@ def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
 def labelled_pairs(
     similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS
 ) -> tuple[FloatArray, BoolArray]:
-    """Return similarities and labels as arrays, or say how many more of which kind are needed.
-
-    Parameters
-    ----------
-    similarity
-        One cosine per pair, from -1 to 1.
-    relevant
-        Whether the pair belongs together.
-    least
-        How many pairs are the least; at least one of each kind is needed in any case.
-
-    Raises
-    ------
-    NotEnoughData
-        There are fewer than `least`, or all of one kind.
-
-    Examples
-    --------
-    >>> labelled_pairs([0.9, 0.8], [True, True], least=2)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.NotEnoughData: 0 pairs labelled not relevant are too few to learn from: at least 1
-    are needed, 1 more than there are
-    """
+    """Return similarities and labels as arrays, or say how many more of which kind are needed."""
     similar = checks.all_within("similarity", similarity, -1, 1)
     labels = checks.flags("relevant", relevant)
     checks.same_length(similarity=similar, relevant=labels)

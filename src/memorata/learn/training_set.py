@@ -45,15 +45,7 @@ class LabelledQuery:
 
 @frozen(eq=False)
 class Pairs:
-    """Judged pairs of a question and a memory, of one embedder.
-
-    Attributes
-    ----------
-    similarity, confidence, relevant
-        Of each pair.
-    groups
-        The question of each, by which data is held out.
-    """
+    """Judged pairs of a question and a memory, of one embedder."""
 
     similarity: FloatArray
     confidence: FloatArray
@@ -269,15 +261,7 @@ def from_labels(
 
 
 def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
-    """Return the parameters for whose sake a recipe has to search for itself, compared with another.
-
-    Examples
-    --------
-    >>> from memorata.engine.recipes.shipped import RECIPES
-    >>> base = RECIPES["fast"]
-    >>> searching(base.changed({"vector_weight": 0.3, "k1": 2.0}), base)
-    ('k1',)
-    """
+    """Return the parameters for whose sake a recipe has to search for itself, compared with another."""
     return tuple(name for name in SEARCHED if getattr(base, name) != getattr(recipe, name))
 
 

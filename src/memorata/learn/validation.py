@@ -169,13 +169,7 @@ def judge(
 
 
 def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Return whether two settings say the same; a weight that is not named is 0.
-
-    Examples
-    --------
-    >>> same({"meaning": 0.4, "graph": 0.0}, {"meaning": 0.4})
-    True
-    """
+    """Return whether two settings say the same; a weight that is not named is 0."""
     return all(first.get(name, 0.0) == second.get(name, 0.0) for name in {*first, *second})
 
 
@@ -224,15 +218,7 @@ def _reason(
 
 @frozen(eq=False)
 class Fold:
-    """Which rows are learnt from and which are held out, as ascending positions.
-
-    Attributes
-    ----------
-    learnt, held_out
-        Together they are all the rows that were divided, each once.
-    inner
-        Folds of `learnt`, where they were asked for.
-    """
+    """Which rows are learnt from and which are held out, as ascending positions."""
 
     learnt: IntArray
     held_out: IntArray
@@ -269,19 +255,6 @@ def nested_folds(groups: Sequence[str], *, count: int = 5, inner: int = 4, seed:
     """Divide rows into folds, and what each of them learns from into folds again.
 
     The inner ones choose, the outer ones judge the choosing: no row that judges has had a say.
-
-    Parameters
-    ----------
-    groups, count, seed
-        As for :func:`grouped_folds`; the inner positions are positions in `groups` too.
-    inner
-        How many folds within each.
-
-    Examples
-    --------
-    >>> fold = nested_folds(["a", "b", "c", "d"], count=2, inner=2)[0]
-    >>> fold.held_out.tolist(), [each.held_out.tolist() for each in fold.inner]
-    ([1, 2], [[0], [3]])
     """
     names = checks.texts("groups", groups)
     within, start = checks.whole("inner", inner, 2), checks.whole("seed", seed)

@@ -33,18 +33,6 @@ def read_beir(path: str | Path, *, split: str = "test") -> FileDataset:
         Whose judgements are read: "test", "dev" or "train", as far as the folder has them. Queries without
         judgements there belong to other splits, and are not counted as dropped;
         judged queries that are missing from the folder are.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "corpus.jsonl").write_text('{"_id": "MED-10", "title": "Statins", "text": "Yes."}')
-    >>> _ = (folder / "queries.jsonl").write_text('{"_id": "q1", "text": "Do statins help?"}')
-    >>> (folder / "qrels").mkdir()
-    >>> _ = (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tMED-10\t2")
-    >>> (haystack,) = read_beir(folder).haystacks()
-    >>> haystack.documents[0].title, haystack.questions[0].relevant
-    ('Statins', {'d-1f9238b75c0a': 2.0})
     """
     folder = Path(path)
     splits = {file.name.split(".")[0]: file for file in sorted(folder.glob("qrels/*.tsv*"))}

@@ -157,14 +157,6 @@ class Record:
         The value itself.
     trail
         The keys and indices that lead from the record to it.
-
-    Examples
-    --------
-    >>> record = Record(Path("a.json"), 1, 3, {"qa": [{"question": 5}]})
-    >>> next(record.each("qa")).text("question")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.DatasetError: a.json, line 1: record 3: qa[0].question must be text, got 5
     """
 
     path: Path

@@ -46,23 +46,6 @@ def read_locomo(path: str | Path, *, captions: bool = True) -> FileDataset:
         The JSON file, plain or gzip.
     captions
         Whether a turn with a photo also has the words that describe it: "… (shares a photo: a red kite)".
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "locomo.json"
-    >>> _ = path.write_text(json.dumps([{
-    ...     "sample_id": "conv-1",
-    ...     "conversation": {
-    ...         "session_1_date_time": "1:56 pm on 8 May, 2023",
-    ...         "session_1": [{"dia_id": "D1:1", "speaker": "Ann", "text": "I bought a kite.",
-    ...                        "blip_caption": "a red kite"}]},
-    ...     "qa": [{"question": "What did Ann buy?", "evidence": ["D1:1"], "category": 4}]}]))
-    >>> (haystack,) = read_locomo(path).haystacks()
-    >>> haystack.documents[0].text
-    'I bought a kite. (shares a photo: a red kite)'
-    >>> haystack.questions[0].kind, haystack.questions[0].relevant
-    ('4 single-hop', {'d-e5c252fb0d06': 1.0})
     """
     file, with_captions = Path(path), checks.flag("captions", captions)
     return FileDataset(

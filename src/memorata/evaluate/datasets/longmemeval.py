@@ -40,20 +40,6 @@ def read_longmemeval(path: str | Path, *, turns: str = "all") -> FileDataset:
         The JSON file, plain or gzip.
     turns
         "all", or "user" to leave out what the assistant said.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "longmemeval_s.json"
-    >>> _ = path.write_text(json.dumps([{
-    ...     "question_id": "q1", "question_type": "single-session-user",
-    ...     "question": "Which tea do I like?", "question_date": "2023/04/12 (Wed) 06:37",
-    ...     "haystack_session_ids": ["answer_1"], "haystack_dates": ["2023/01/01 (Sun) 00:52"],
-    ...     "haystack_sessions": [[{"role": "user", "content": "I like oolong.", "has_answer": True}]],
-    ...     "answer_session_ids": ["answer_1"]}]))
-    >>> (haystack,) = read_longmemeval(path).haystacks()
-    >>> haystack.documents[0].text, haystack.questions[0].relevant
-    ('I like oolong.', {'d-9bd0ff4efea2': 1.0})
     """
     file, whose = Path(path), checks.one_of("turns", turns, TURNS)
     return FileDataset("longmemeval", file, {file.name: file}, partial(_read, file, whose), turns=turns)

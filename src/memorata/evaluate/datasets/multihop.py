@@ -37,20 +37,6 @@ def read_multihop(path: str | Path, *, pooled: bool = True) -> FileDataset:
         Whether the paragraphs of all questions are one haystack, with equal ones (by title and text) taken
         once; otherwise each question is a haystack. Questions that MuSiQue marks as unanswerable lack a
         paragraph that the pool may well have, so pooling drops them.
-
-    Examples
-    --------
-    >>> import json, tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "musique.jsonl"
-    >>> _ = path.write_text(json.dumps({
-    ...     "id": "2hop__1_2", "question": "Where was the painter of the Scream born?",
-    ...     "paragraphs": [
-    ...         {"title": "The Scream", "paragraph_text": "Painted by Munch.", "is_supporting": True},
-    ...         {"title": "Edvard Munch", "paragraph_text": "Born in Ådalsbruk.", "is_supporting": True},
-    ...         {"title": "Oslo", "paragraph_text": "A city.", "is_supporting": False}]}))
-    >>> (haystack,) = read_multihop(path).haystacks()
-    >>> len(haystack.documents), haystack.questions[0].kind, len(haystack.questions[0].relevant)
-    (3, '2 hops', 2)
     """
     file, together = Path(path), checks.flag("pooled", pooled)
     return FileDataset("multihop", file, {file.name: file}, partial(_read, file, together), pooled=pooled)

@@ -33,19 +33,6 @@ def read_jsonl(path: str | Path) -> FileDataset:
     ----------
     path
         The JSON Lines file, plain or gzip.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
-    >>> _ = path.write_text('''
-    ... {"document": {"id": "a", "text": "I moved to Lisbon.", "when": "2024-03-01"}}
-    ... {"query": {"id": "q1", "text": "Where do I live?"}}
-    ... {"qrel": {"query": "q1", "document": "a"}}
-    ... ''')
-    >>> (haystack,) = read_jsonl(path).haystacks()
-    >>> haystack.documents[0].text, len(haystack.questions[0].relevant)
-    ('I moved to Lisbon.', 1)
     """
     file = Path(path)
     return FileDataset("jsonl", file, {file.name: file}, partial(_read_jsonl, file))
@@ -130,15 +117,6 @@ def read_facts(path: str | Path) -> FileDataset:
     ----------
     path
         The file, plain or gzip, without a header.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "facts.tsv"
-    >>> _ = path.write_text("I drink oolong.\tWhich tea do I drink?\n")
-    >>> (haystack,) = read_facts(path).haystacks()
-    >>> haystack.documents[0].text, haystack.questions[0].id, haystack.questions[0].text
-    ('I drink oolong.', '1', 'Which tea do I drink?')
     """
     file = Path(path)
     return FileDataset("facts", file, {file.name: file}, partial(_read_facts, file))

@@ -43,17 +43,6 @@ def read_smart(path: str | Path) -> FileDataset:
     ----------
     path
         The folder, with one file each like ``cran.all.1400``, ``cran.qry`` and ``cranqrel``, plain or gzip.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "cran.all").write_text(".I 1\n.T\nshear flow .\n.W\nshear flow past\na plate .\n")
-    >>> _ = (folder / "cran.qry").write_text(".I 004\n.W\nwhat of shear flow .\n")
-    >>> _ = (folder / "cranqrel").write_text("1 1 3\n")
-    >>> (haystack,) = read_smart(folder).haystacks()
-    >>> haystack.documents[0].text, haystack.questions[0].id, len(haystack.questions[0].relevant)
-    ('shear flow past a plate .', '1', 1)
     """
     folder = Path(path)
     corpus, queries, qrels = files = [_only(folder, kind) for kind in _FILES]
