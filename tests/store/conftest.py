@@ -15,11 +15,13 @@ from uuid import uuid4
 import psycopg
 import pytest
 
+from memorata.store import memories, segments
 from memorata.store.port import Store
 from memorata.store.postgres.migrating import made_ready
 from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import MEMORY_BUDGET
 
 SHARED = (
     "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "purges", "tenants",
@@ -138,12 +140,21 @@ def server_store(used: str) -> Iterator[PostgresStore]:
     opened.close()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def store(request: pytest.FixtureRequest) -> Iterator[Store]:
-    """An empty store on a database of each kind, one after the other."""
+@pytest.fixture(params=["sqlite", "small segments", "postgresql"])
+def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """An empty store on a database of each kind, one after the other.
+
+    Once with small segments: there nothing waits in the tail, and segments are merged all the time.
+    """
     if request.param == "postgresql":
         yield request.getfixturevalue("server_store")
         return
-    opened = SqliteStore(":memory:")
+    if request.param == "small segments":
+        monkeypatch.setattr(memories, "TAIL", 1)
+        monkeypatch.setattr(segments, "TAIL", 1)
+        monkeypatch.setattr(segments, "_FAN_OUT", 2)
+        monkeypatch.setattr(segments, "SPAN", 16)
+    budget = 1 if request.param == "small segments" else MEMORY_BUDGET
+    opened = SqliteStore(":memory:", memory_budget=budget)
     yield opened
     opened.close()

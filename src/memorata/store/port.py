@@ -1,7 +1,7 @@
 """What a store is: the contract between the engine and a database.
 
 A store keeps memories, their words and their vectors; a write is one transaction. Searching goes through a
-:class:`View`, one consistent look at one namespace. `store/conformance.py` holds any store to this contract.
+:class:`View`, one consistent look at one namespace. `tests/store` holds any store to this contract.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ from memorata.index import approximate as index_approximate
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store import approximation, loading
-from memorata.store.conformance import NOW
 from memorata.store.embedding import Embedded
 from memorata.store.methods import BITS, CELLS
 from memorata.store.port import Entry, Terms
+from memorata.store.samples import NOW
 from memorata.store.sqlite.store import SqliteStore
 
 DIMENSION = 32

@@ -12,7 +12,8 @@ import pytest
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.model.memory import Memory
-from memorata.store.conformance import (
+from memorata.store.port import Terms
+from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -20,7 +21,6 @@ from memorata.store.conformance import (
     entry,
     words,
 )
-from memorata.store.port import Terms
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from memorata.model.memory import Memory
 from memorata.store.chains import broken_links
-from memorata.store.conformance import HERE, entry, words
 from memorata.store.port import Entry, Terms
+from memorata.store.samples import HERE, entry, words
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

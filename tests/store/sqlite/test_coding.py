@@ -11,8 +11,8 @@ from memorata.model.memory import Memory
 from memorata.store import loading, segments
 from memorata.store import memories as writing
 from memorata.store import vector_codes as coding
-from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.port import Terms
+from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.segments import stored_vectors
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 from memorata.store.access import Reply
-from memorata.store.conformance import HERE, NOW, THERE, entry, words
+from memorata.store.samples import HERE, NOW, THERE, entry, words
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.sqlite.upkeep import owned_tables
 

@@ -8,8 +8,8 @@ import pytest
 import memorata
 from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
-from memorata.store.conformance import HERE, NOW, THERE, entry, words
 from memorata.store.port import Terms
+from memorata.store.samples import HERE, NOW, THERE, entry, words
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

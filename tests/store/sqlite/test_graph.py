@@ -6,7 +6,7 @@ import pytest
 
 from memorata.model import Source
 from memorata.model.errors import StoreCorrupt
-from memorata.store.conformance import HERE, NOW, entry
+from memorata.store.samples import HERE, NOW, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

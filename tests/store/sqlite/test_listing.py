@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
-from memorata.store.conformance import HERE, THERE, entry
+from memorata.store.samples import HERE, THERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from memorata.store import memories as writing
 from memorata.store import segments
-from memorata.store.conformance import HERE, THERE, entry
 from memorata.store.posting_lists import all_blocks, read_lists, segments_of, some_blocks
+from memorata.store.samples import HERE, THERE, entry
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.store import SqliteStore
 

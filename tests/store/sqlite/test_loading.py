@@ -13,7 +13,9 @@ from memorata.index.record import Records
 from memorata.model.memory import Memory
 from memorata.store import loading, segments
 from memorata.store import memories as writing
-from memorata.store.conformance import (
+from memorata.store.filters import parse
+from memorata.store.port import Entry, Floats, Terms
+from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -25,8 +27,6 @@ from memorata.store.conformance import (
     query,
     words,
 )
-from memorata.store.filters import parse
-from memorata.store.port import Entry, Floats, Terms
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from memorata.model import Relation
-from memorata.store.conformance import HERE, NOW
+from memorata.store.samples import HERE, NOW
 from memorata.store.sqlite.store import SqliteStore
 
 

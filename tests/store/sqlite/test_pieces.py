@@ -7,9 +7,9 @@ import pytest
 
 from memorata.index.record import RECORD
 from memorata.store import pieces
-from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.pieces import add_records, add_vectors
 from memorata.store.port import Entry
+from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.sqlite.connection import SqliteSession, connect
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore

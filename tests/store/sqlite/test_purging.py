@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from memorata.model.memory import Source
-from memorata.store.conformance import HERE, entry
+from memorata.store.samples import HERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

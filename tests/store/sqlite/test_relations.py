@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memorata.model import InvalidArgument, Relation
-from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.samples import HERE, NOW, THERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

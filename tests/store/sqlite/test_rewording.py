@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memorata.model.memory import Memory
-from memorata.store.conformance import HERE, NOW, entry, found_ids, query
+from memorata.store.samples import HERE, NOW, entry, found_ids, query
 from memorata.store.sqlite.store import SqliteStore
 
 

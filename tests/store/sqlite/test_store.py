@@ -6,7 +6,8 @@ import pytest
 
 from memorata.model.errors import InvalidArgument, StoreError
 from memorata.model.memory import Memory
-from memorata.store.conformance import (
+from memorata.store.port import Store, Terms
+from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -17,7 +18,6 @@ from memorata.store.conformance import (
     query,
     words,
 )
-from memorata.store.port import Store, Terms
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -11,9 +11,9 @@ from memorata.index.codes import Codes
 from memorata.index.record import FORGOTTEN, GONE, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.store.conformance import HERE, NOW, THERE, entry
 from memorata.store.namespaces import find, find_namespace
 from memorata.store.port import Entry
+from memorata.store.samples import HERE, NOW, THERE, entry
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
