@@ -39,7 +39,7 @@ _HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "benchmark", "version": "1"},
 }
-_RECALL = {"name": "recall", "arguments": {"question": "what tea does Anna like?"}}
+_RECALL = {"name": "recall", "arguments": {"query": "what tea does Anna like?"}}
 
 
 class Start(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from memorata.mcp import transports
+from memorata.mcp import server
 
 Run = Callable[..., Any]
 
@@ -28,9 +28,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         announce(f"http://{host}:{port}/mcp")
         seen.append(("http", host, port, reference))
 
-    monkeypatch.setattr(transports, "serve_stdio", stdio)
-    monkeypatch.setattr(transports, "serve_http", http)
-    monkeypatch.setattr(transports, "log_to_stderr", lambda *, debug: seen.append(debug))
+    monkeypatch.setattr(server, "serve_stdio", stdio)
+    monkeypatch.setattr(server, "serve_http", http)
+    monkeypatch.setattr(server, "log_to_stderr", lambda *, debug: seen.append(debug))
     return seen
 
 
@@ -74,8 +74,8 @@ def test_another_machine_is_not_served(cli: Run) -> None:
 
 def test_without_the_sdk_it_says_what_to_install(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
-    monkeypatch.delitem(sys.modules, "memorata.mcp.transports")
-    monkeypatch.delattr(sys.modules["memorata.mcp"], "transports")
+    monkeypatch.delitem(sys.modules, "memorata.mcp.server")
+    monkeypatch.delattr(sys.modules["memorata.mcp"], "server")
     ran = cli("mcp")
     assert ran.code == 4
     assert "pip install 'memorata[mcp]'" in ran.err

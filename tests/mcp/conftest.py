@@ -10,7 +10,7 @@ from mcp import Client
 
 import memorata
 from memorata.engine import Engine
-from memorata.mcp.calls import Calls
+from memorata.mcp.runner import EngineRunner
 from memorata.mcp.server import server
 
 
@@ -26,12 +26,12 @@ def talk(engine: Engine) -> Callable[..., Any]:
 
     def run(conversation: Callable[[Client], Awaitable[Any]], *, reference: bool = False) -> Any:
         async def main() -> Any:
-            calls = Calls(lambda: nullcontext(engine))
+            runner = EngineRunner(lambda: nullcontext(engine))
             try:
-                async with Client(server(calls, reference=reference)) as client:
+                async with Client(server(runner, reference=reference)) as client:
                     return await conversation(client)
             finally:
-                calls.close()
+                runner.close()
 
         return asyncio.run(main())
 

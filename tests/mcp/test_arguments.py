@@ -6,11 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from memorata.mcp.arguments import Arguments, Recall, Remember
-from memorata.mcp.reading_tools import READING
 from memorata.mcp.reference_tools import REFERENCE
-from memorata.mcp.writing_tools import WRITING
+from memorata.mcp.tools import OWN_TOOLS
 
-TOOLS = {tool.name: tool for tool in (*READING, *WRITING, *REFERENCE)}
+TOOLS = {tool.name: tool for tool in (*OWN_TOOLS, *REFERENCE)}
 
 
 def parts(schema: Any) -> list[dict[str, Any]]:
@@ -40,7 +39,7 @@ def test_every_value_is_bounded_and_nothing_unknown_is_taken(name: str) -> None:
             assert kind == "null"
 
 
-@pytest.mark.parametrize("name", [tool.name for tool in (*READING, *WRITING)])
+@pytest.mark.parametrize("name", [tool.name for tool in OWN_TOOLS])
 def test_every_argument_says_what_it_means(name: str) -> None:
     schema = TOOLS[name].arguments.schema_for_clients()
     assert all("description" in each for each in schema["properties"].values())
@@ -50,13 +49,13 @@ def test_every_argument_says_what_it_means(name: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "given"),
     [
-        (Recall, '{"question": ""}'),
-        (Recall, '{"question": "x", "limit": 0}'),
-        (Recall, '{"question": "x", "limit": "5"}'),
-        (Recall, '{"question": "x", "limit": true}'),
-        (Recall, '{"question": "x", "budget": 100000}'),
-        (Recall, '{"question": "x", "as_of": "2026-05-07T12:00:00"}'),
-        (Recall, '{"question": "x", "namespace": "other"}'),
+        (Recall, '{"query": ""}'),
+        (Recall, '{"query": "x", "limit": 0}'),
+        (Recall, '{"query": "x", "limit": "5"}'),
+        (Recall, '{"query": "x", "limit": true}'),
+        (Recall, '{"query": "x", "budget": 100000}'),
+        (Recall, '{"query": "x", "as_of": "2026-05-07T12:00:00"}'),
+        (Recall, '{"query": "x", "namespace": "other"}'),
         (Remember, '{"content": "x", "importance": 1.5}'),
         (Remember, '{"content": "x", "importance": NaN}'),
         (Remember, '{"content": "' + "x" * 100_001 + '"}'),

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from memorata.cli.app import app
-from memorata.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
+from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 from memorata.mcp.reference_tools import REFERENCE
-from memorata.mcp.server import OWN
-from memorata.mcp.teaching import PROMPT
+from memorata.mcp.resources import PROMPT
+from memorata.mcp.tools import OWN_TOOLS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "mcp.md").read_text("utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", TEXT, re.S)
@@ -48,11 +48,11 @@ def test_there_is_a_block_for_every_client() -> None:
 def test_the_table_is_that_of_the_tools() -> None:
     rows = re.findall(r"^\| `(\w+)` \| .*? \| (yes|no) \| (yes|no) \| (yes|no) \|$", TEXT, re.M)
     told = {name: tuple(word == "yes" for word in hints) for name, *hints in rows}
-    assert told == {tool.name: (tool.reads, tool.destroys, tool.repeats) for tool in OWN}
+    assert told == {tool.name: (tool.read_only, tool.destructive, tool.idempotent) for tool in OWN_TOOLS}
 
 
 def test_numbers_and_names_are_those_of_the_program() -> None:
     assert f"about {DEFAULT_BUDGET:,} tokens" in TEXT
-    assert f"from {LEAST_BUDGET} to {LARGEST_BUDGET:,}" in TEXT
+    assert f"from {MIN_BUDGET} to {MAX_BUDGET:,}" in TEXT
     assert all(f"`{tool.name}`" in TEXT for tool in REFERENCE)
     assert f"`{PROMPT.name}`" in TEXT

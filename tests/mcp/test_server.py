@@ -1,15 +1,26 @@
-"""The server as a client sees it: what it lists, what it refuses, and that it keeps answering."""
+"""The server behind the protocol's requests, over both transports."""
 
 import asyncio
+import http.client
+import json
+import os
 import re
-from collections.abc import Callable
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, closing, suppress
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from mcp import Client, MCPError
+from mcp import Client, MCPError, StdioServerParameters
 
 from memorata import __version__
 from memorata.engine import Engine
+from memorata.mcp.server import MAX_BODY_BYTES, serve_http
+from memorata.model.errors import InvalidArgument
 
 Talk = Callable[..., Any]
 
@@ -45,15 +56,15 @@ def test_an_unknown_tool_is_refused_with_the_known_ones(talk: Talk) -> None:
 
 
 def test_arguments_that_do_not_fit_are_an_answer_that_the_model_reads(call: Callable[..., Any]) -> None:
-    result = call("recall", question=7)
+    result = call("recall", query=7)
     assert result.is_error
-    assert "question: Input should be a valid string" in result.content[0].text
+    assert "query: Input should be a valid string" in result.content[0].text
 
 
 def test_many_calls_at_once_are_all_answered(engine: Engine, talk: Talk) -> None:
     async def conversation(client: Client) -> list[str]:
         writes = [client.call_tool("remember", {"content": f"Fact number {n} about tea."}) for n in range(24)]
-        reads = [client.call_tool("recall", {"question": "tea"}) for _ in range(24)]
+        reads = [client.call_tool("recall", {"query": "tea"}) for _ in range(24)]
         results = await asyncio.gather(*writes, *reads)
         assert not any(result.is_error for result in results)
         return [str(result.content[0].text) for result in results[:24]]  # type: ignore[union-attr]
@@ -74,7 +85,7 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
     monkeypatch.setattr(engine, "list", broken)
 
     async def conversation(client: Client) -> None:
-        failed = await client.call_tool("recall", {"question": "tea"})
+        failed = await client.call_tool("recall", {"query": "tea"})
         assert failed.is_error
         assert "recall failed inside Memorata (RuntimeError)" in failed.content[0].text  # type: ignore[union-attr]
         with pytest.raises(MCPError, match="failed inside Memorata"):
@@ -82,3 +93,241 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
         assert not (await client.call_tool("remember", {"content": "Anna likes tea."})).is_error
 
     talk(conversation)
+
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+PATIENCE = 60
+
+
+@pytest.fixture
+def arguments(tmp_path: Path) -> list[str]:
+    db = str(tmp_path / "memories.db")
+    return ["-m", "memorata", "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("MEMORATA_")}
+    return {**kept, "MEMORATA_MODELS": str(tmp_path / "models")}
+
+
+@asynccontextmanager
+async def over_stdio(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
+    async with Client(server, mode=mode, read_timeout_seconds=PATIENCE) as client:
+        yield client
+
+
+@asynccontextmanager
+async def listening(arguments: list[str], environment: dict[str, str]) -> AsyncIterator[str]:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, *arguments, "--transport", "http", "--port", "0",
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert process.stderr is not None
+        said = ""
+        async with asyncio.timeout(PATIENCE):
+            while (address := re.search(r"http://127\.0\.0\.1:\d+/mcp", said)) is None:
+                line = await process.stderr.readline()
+                assert line, said
+                said += line.decode()
+        yield address[0]
+    finally:
+        process.send_signal(signal.SIGINT)
+        out, _ = await process.communicate()
+    assert (process.returncode, out) == (130, b"")
+
+
+@asynccontextmanager
+async def over_http(arguments: list[str], environment: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    async with (
+        listening(arguments, environment) as address,
+        Client(address, mode=mode, read_timeout_seconds=PATIENCE) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=[over_stdio, over_http], ids=["stdio", "http"])
+def connect(request: pytest.FixtureRequest, arguments: list[str], environment: dict[str, str]) -> Connect:
+    def connected(*more: str, mode: str = "legacy") -> AbstractAsyncContextManager[Client]:
+        made: AbstractAsyncContextManager[Client] = request.param([*arguments, *more], environment, mode)
+        return made
+
+    return connected
+
+
+def text_of(result: Any) -> str:
+    assert not result.is_error, result.content[0].text
+    return str(result.content[0].text)
+
+
+def test_a_whole_conversation(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect() as client:
+            assert client.server_info is not None
+            assert client.server_info.name == "memorata"
+            assert "recall" in [tool.name for tool in (await client.list_tools()).tools]
+            said = text_of(await client.call_tool("remember", {"content": "Anna Keller prefers green tea."}))
+            id_ = said.removeprefix("Remembered, with the id ").removesuffix(".")
+            found = text_of(await client.call_tool("recall", {"query": "what tea does Anna like?"}))
+            assert json.loads(found.splitlines()[3])["id"] == id_
+            (content,) = (await client.read_resource(f"memory://acme/alice/{id_}")).contents
+            assert "green tea" in content.text  # type: ignore[union-attr]
+            assert "use_memory" in [prompt.name for prompt in (await client.list_prompts()).prompts]
+            wrong = await client.call_tool("recall", {"query": "tea", "limit": -1})
+            assert wrong.is_error
+
+    asyncio.run(conversation())
+
+
+def test_calls_at_once_and_calls_that_are_cancelled(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect(mode="auto") as client:
+            texts = [f"Fact number {number} about tea." for number in range(16)]
+            runner = [asyncio.create_task(client.call_tool("remember", {"content": text})) for text in texts]
+            gone = [
+                asyncio.create_task(client.call_tool("remember", {"content": f"Cancelled {number}. " * 200}))
+                for number in range(8)
+            ]
+            await asyncio.sleep(0)
+            for task in gone:
+                task.cancel()
+            ended = await asyncio.gather(*gone, return_exceptions=True)
+            assert all(isinstance(each, asyncio.CancelledError) for each in ended)
+            for result in await asyncio.gather(*runner):
+                assert text_of(result).startswith("Remembered")
+            asked = {"query": "fact about tea", "limit": 50, "budget": 20_000}
+            rows = text_of(await client.call_tool("recall", asked)).splitlines()[3:-1]
+            told = {json.loads(row)["content"] for row in rows}
+            assert set(texts) <= told
+            # One that had begun is whole; of one that had not there is nothing.
+            assert all(text in texts or text.count("Cancelled") == 200 for text in told)
+
+    asyncio.run(conversation())
+
+
+def test_the_reference_servers_tools(connect: Connect) -> None:
+    async def conversation() -> None:
+        async with connect("--compat", "reference") as client:
+            anna = {"name": "Anna", "entityType": "person", "observations": ["Likes tea"]}
+            made = await client.call_tool("create_entities", {"entities": [anna]})
+            assert made.structured_content == {"entities": [anna]}
+            read = await client.call_tool("read_graph", {})
+            assert read.structured_content == {"entities": [anna], "relations": []}
+
+    asyncio.run(conversation())
+
+
+def test_a_memory_that_cannot_be_opened_is_told_with_every_call_over_stdio(
+    arguments: list[str], environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "memories.db").write_text("this is no database" * 100)
+
+    async def conversation() -> None:
+        async with over_stdio(arguments, environment, "legacy") as client:
+            for _ in range(2):
+                result = await client.call_tool("recall", {"query": "tea"})
+                assert result.is_error
+                assert "damaged or not a database" in result.content[0].text  # type: ignore[union-attr]
+
+    asyncio.run(conversation())
+
+
+def test_on_standard_output_there_is_nothing_but_the_protocol(
+    arguments: list[str], environment: dict[str, str]
+) -> None:
+    client = {"clientInfo": {"name": "t", "version": "1"}, "capabilities": {}}
+    hello = {
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {"protocolVersion": "2025-06-18", **client},
+    }  # fmt: skip
+    forget = {"name": "forget", "arguments": {"ids": ["nobody"]}}
+    lines = [
+        hello,
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": forget},
+    ]
+    with subprocess.Popen(
+        [sys.executable, *arguments, "--debug"],
+        env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("this is not JSON\n" + "".join(json.dumps(line) + "\n" for line in lines))
+        process.stdin.flush()
+        # stderr is not read meanwhile: what is logged for so few lines fits in the pipe.
+        answers: list[dict[str, Any]] = []
+        while not any(answer.get("id") == 2 for answer in answers):
+            answers.append(json.loads(process.stdout.readline()))
+        out, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert out == ""
+    assert "A new memory, in" in err
+    assert [answer["id"] for answer in answers if "result" in answer] == [1, 2]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_an_interrupt_ends_it_at_once(arguments: list[str], environment: dict[str, str]) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, *arguments], env=environment, stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == -signal.SIGINT
+
+
+def test_nothing_heavy_is_loaded_before_a_tool_is_called() -> None:
+    code = (
+        "import sys, memorata.cli.app, memorata.mcp.server, memorata.mcp.reference_tools\n"
+        "heavy = ('numpy', 'memorata.engine', 'memorata.model')\n"
+        "loaded = [name for name in heavy if name in sys.modules]\n"
+        "assert not loaded, loaded"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def status(address: str, body: bytes, headers: dict[str, str]) -> int:
+    """Return the HTTP status of a request that is posted."""
+    usual = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    parts = urlsplit(address)
+    with closing(
+        http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=PATIENCE)
+    ) as connection:
+        # Who refuses a body may answer and hang up before all of it was sent.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request("POST", parts.path, body, {**usual, **headers})
+        return connection.getresponse().status
+
+
+def test_over_http_foreign_pages_and_bodies_that_are_no_requests_are_refused(
+    arguments: list[str], environment: dict[str, str]
+) -> None:
+    async def conversation() -> list[int]:
+        async with listening(arguments, environment) as address:
+            asked: list[tuple[str, bytes, dict[str, str]]] = [
+                (address, b"{}", {"Host": "evil.example"}),
+                (address, b"{}", {"Origin": "https://evil.example"}),
+                (address, b"this is not JSON", {}),
+                (address, b" " * (MAX_BODY_BYTES + 1), {}),
+                (address.replace("/mcp", "/other"), b"{}", {}),
+            ]
+            return [await asyncio.to_thread(status, *given) for given in asked]
+
+    assert asyncio.run(conversation()) == [421, 403, 400, 413, 404]
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.7", "example.org"])
+def test_only_this_machine_is_served(host: str) -> None:
+    with pytest.raises(InvalidArgument, match="without keys, only this machine is served"):
+        serve_http(lambda: pytest.fail("not opened"), host, 0, lambda address: None)
+
+
+def test_the_longest_text_fits_in_a_request() -> None:
+    assert MAX_BODY_BYTES >= 6 * 100_000

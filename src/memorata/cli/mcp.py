@@ -79,14 +79,14 @@ def _loaded() -> ModuleType:
     """
     try:
         with _hasty():
-            from memorata.mcp import transports
+            from memorata.mcp import server
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _PACKAGES:
             raise
         from memorata.model.errors import MissingExtra
 
         raise MissingExtra("memorata mcp", "'memorata[mcp]'") from error
-    return transports
+    return server
 
 
 @contextmanager

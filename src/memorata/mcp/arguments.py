@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from memorata.mcp.answers import DEFAULT_BUDGET, LARGEST_BUDGET, LEAST_BUDGET
+from memorata.mcp.answers import DEFAULT_BUDGET, MAX_BUDGET, MIN_BUDGET
 
 Id = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^\S+$")]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
@@ -19,8 +19,8 @@ Text = Annotated[str, Field(min_length=1, max_length=100_000)]
 Budget = Annotated[
     int,
     Field(
-        ge=LEAST_BUDGET,
-        le=LARGEST_BUDGET,
+        ge=MIN_BUDGET,
+        le=MAX_BUDGET,
         description="About how many tokens the answer may take. Only whole memories are shown.",
     ),
 ]
@@ -41,11 +41,15 @@ def _moment(value: object) -> object:
     return value
 
 
-Moment = Annotated[
+Time = Annotated[
     AwareDatetime,
     BeforeValidator(_moment),
     Field(description="ISO 8601 with a zone, such as 2026-05-07T18:30:00Z."),
 ]
+
+
+class InvalidToolArguments(Exception):  # noqa: N818 - named after what went wrong
+    """Arguments that do not fit a tool's schema; the message says which, and what would."""
 
 
 class Arguments(BaseModel):
@@ -53,18 +57,18 @@ class Arguments(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    formerly: ClassVar[dict[str, str]] = {}
+    former_names: ClassVar[dict[str, str]] = {}
     """Names that arguments had before, and which they have now. They are still understood, but not listed."""
 
     @model_validator(mode="before")
     @classmethod
     def _by_present_names(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
-        if not isinstance(given, dict) or not cls.formerly.keys() & given.keys():
+        if not isinstance(given, dict) or not cls.former_names.keys() & given.keys():
             return given
-        for old, new in cls.formerly.items():
+        for old, new in cls.former_names.items():
             if old in given and new in given:
                 raise ValueError(f"{old} is the name that {new} had before: leave it out")
-        return {cls.formerly.get(name, name): value for name, value in given.items()}
+        return {cls.former_names.get(name, name): value for name, value in given.items()}
 
     @classmethod
     def schema_for_clients(cls) -> dict[str, Any]:
@@ -78,7 +82,7 @@ class Arguments(BaseModel):
 class Remember(Arguments):
     """What to remember."""
 
-    formerly = {"text": "content"}
+    former_names = {"text": "content", "about": "entities", "happened_at": "valid_from"}
 
     content: Text = Field(
         description="One fact, preference, decision or event, complete in itself: names, not 'he' or 'it'."
@@ -87,14 +91,14 @@ class Remember(Arguments):
         default="fact", description="What kind of thing: fact, preference, decision, event, task, …"
     )
     tags: list[Word] = Field(default=[], max_length=20, description="Words to filter by later.")
-    about: list[Name] = Field(
+    entities: list[Name] = Field(
         default=[], max_length=20, description="Who and what it is about; names in the text are found anyway."
     )
     importance: float = Field(default=0.5, ge=0, le=1, description="From 0, a remark, to 1, vital.")
-    happened_at: Moment | None = Field(
+    valid_from: Time | None = Field(
         default=None, description="When it happened or began to hold, if not now. ISO 8601 with a zone."
     )
-    expires_at: Moment | None = Field(
+    expires_at: Time | None = Field(
         default=None, description="When it should stop being recalled. ISO 8601 with a zone."
     )
     speaker: str = Field(default="", max_length=200, description="Who said it.")
@@ -104,7 +108,9 @@ class Remember(Arguments):
 class Recall(Arguments):
     """What to look for."""
 
-    question: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
+    former_names = {"question": "query"}
+
+    query: Annotated[str, Field(min_length=1, max_length=4_000)] = Field(
         description='What you want to know, in plain words. A "quoted phrase" counts extra; -word excludes, '
         'and so does -"quoted phrase".'
     )
@@ -112,7 +118,7 @@ class Recall(Arguments):
     budget: Budget = DEFAULT_BUDGET
     category: Word | None = Field(default=None, description="Only memories of this category.")
     tags: list[Word] = Field(default=[], max_length=20, description="Only memories with one of these tags.")
-    as_of: Moment | None = Field(
+    as_of: Time | None = Field(
         default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
     )
 
@@ -120,7 +126,7 @@ class Recall(Arguments):
 class Correct(Arguments):
     """What to say instead of what."""
 
-    formerly = {"text": "content"}
+    former_names = {"text": "content"}
 
     id: Id = Field(description="The memory that is wrong or out of date, as recall showed it.")
     content: Text = Field(description="What is right, complete in itself.")
@@ -135,14 +141,16 @@ class Forget(Arguments):
 class Relate(Arguments):
     """Who or what relates to whom or what."""
 
+    former_names = {"relation": "type", "since": "valid_from"}
+
     subject: Name = Field(description="Who or what has the relation, such as Anna Keller.")
-    relation: Word = Field(description="What it is, in a few words joined by _: works_at, knows, part_of.")
+    type: Word = Field(description="What it is, in a few words joined by _: works_at, knows, part_of.")
     object: Name = Field(description="Whom or what it leads to, such as Bank of England.")
     memory: Id | None = Field(
         default=None,
         description="The memory that says so; the relation ends when that is forgotten or corrected.",
     )
-    since: Moment | None = Field(
+    valid_from: Time | None = Field(
         default=None, description="Since when it holds, if known. ISO 8601 with a zone."
     )
 
@@ -150,11 +158,13 @@ class Relate(Arguments):
 class Explore(Arguments):
     """Whom or what to look around."""
 
-    about: Name | None = Field(
+    former_names = {"about": "entity"}
+
+    entity: Name | None = Field(
         default=None, description="A person, place or thing; left out, the best known ones are listed."
     )
     to: Name | None = Field(
-        default=None, description="Another one: show how the two are connected. Needs `about`."
+        default=None, description="Another one: show how the two are connected. Needs `entity`."
     )
     depth: Annotated[int, Field(ge=1, le=4)] = Field(
         default=2, description="How many steps a connection may have."
@@ -166,14 +176,25 @@ class Explore(Arguments):
 class Feedback(Arguments):
     """What a recalled memory was worth."""
 
+    former_names = {"id": "memory_id"}
+
     recall_id: Id = Field(description="The recall_id that recall answered with.")
-    id: Id = Field(description="The memory, as that recall showed it.")
-    kind: Literal["relevant", "irrelevant", "rating"] = Field(
-        description="Whether it helped to answer; or rating, with a value."
+    memory_id: Id = Field(description="The memory, as that recall showed it.")
+    kind: Literal["relevant", "rating", "thumbs", "click"] = Field(
+        description="What the value says: if it helped to answer, a rating, a thumb; or that it was used."
     )
-    value: Annotated[int, Field(ge=1, le=5)] | None = Field(
-        default=None, description="For a rating only: from 1, useless, to 5, exactly right."
+    value: Annotated[int, Field(ge=1, le=5)] | Literal["yes", "no", "up", "down"] | None = Field(
+        default=None,
+        description="For relevant yes or no; for a rating from 1, useless, to 5; for thumbs up or down.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _irrelevant(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+        # What this tool called not relevant before.
+        if isinstance(given, dict) and given.get("kind") == "irrelevant" and given.get("value") is None:
+            return {**given, "kind": "relevant", "value": "no"}
+        return given
 
 
 def _without_titles(schema: Any) -> None:  # noqa: ANN401 - any part of a JSON Schema

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from memorata.mcp.answers import Answer
 from memorata.mcp.arguments import Arguments, Name, Text, Word
-from memorata.mcp.tool import Tool
+from memorata.mcp.tools import Tool
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -207,7 +207,7 @@ REFERENCE: Final = (
         Entities,
         _create_entities,
         _object(entities=_ENTITIES),
-        repeats=True,
+        idempotent=True,
     ),
     _tool(
         "create_relations",
@@ -215,7 +215,7 @@ REFERENCE: Final = (
         Edges,
         _create_relations,
         _object(relations=_RELATIONS),
-        repeats=True,
+        idempotent=True,
     ),
     _tool(
         "add_observations",
@@ -223,7 +223,7 @@ REFERENCE: Final = (
         Additions,
         _add_observations,
         _object(results=_RESULTS),
-        repeats=True,
+        idempotent=True,
     ),
     _tool(
         "delete_entities",
@@ -231,8 +231,8 @@ REFERENCE: Final = (
         EntityNames,
         _delete_entities,
         _DONE,
-        destroys=True,
-        repeats=True,
+        destructive=True,
+        idempotent=True,
     ),
     _tool(
         "delete_observations",
@@ -240,8 +240,8 @@ REFERENCE: Final = (
         Deletions,
         _delete_observations,
         _DONE,
-        destroys=True,
-        repeats=True,
+        destructive=True,
+        idempotent=True,
     ),
     _tool(
         "delete_relations",
@@ -249,8 +249,8 @@ REFERENCE: Final = (
         Edges,
         _delete_relations,
         _DONE,
-        destroys=True,
-        repeats=True,
+        destructive=True,
+        idempotent=True,
     ),
     _tool(
         "read_graph",
@@ -258,8 +258,8 @@ REFERENCE: Final = (
         Nothing,
         _read_graph,
         _GRAPH,
-        reads=True,
-        repeats=True,
+        read_only=True,
+        idempotent=True,
     ),
     _tool(
         "search_nodes",
@@ -267,8 +267,8 @@ REFERENCE: Final = (
         Search,
         _search_nodes,
         _GRAPH,
-        reads=True,
-        repeats=True,
+        read_only=True,
+        idempotent=True,
     ),
     _tool(
         "open_nodes",
@@ -276,8 +276,8 @@ REFERENCE: Final = (
         Names,
         _open_nodes,
         _GRAPH,
-        reads=True,
-        repeats=True,
+        read_only=True,
+        idempotent=True,
     ),
 )
 """In the order in which they are listed."""

@@ -1,52 +1,68 @@
-"""The server: tools, resources and the prompt behind the protocol's requests."""
+"""The server: tools, resources and the prompt, served over standard input and output or over HTTP.
+
+On standard output there is nothing but the protocol; logs go to standard error. Over HTTP there are no keys
+yet, so only addresses of this machine are served, and requests that a web page of another origin makes a
+browser send (DNS rebinding) are refused by the SDK.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from memorata._version import __version__
 from memorata.mcp import resources
-from memorata.mcp.failures import explained
-from memorata.mcp.reading_tools import READING
-from memorata.mcp.teaching import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, lesson
-from memorata.mcp.writing_tools import WRITING
+from memorata.mcp.errors import error_answer
+from memorata.mcp.resources import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, prompt_result
+from memorata.mcp.runner import EngineRunner
+from memorata.mcp.tools import OWN_TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from memorata.engine import Engine
     from memorata.mcp.answers import Answer
-    from memorata.mcp.calls import Calls
-    from memorata.mcp.tool import Tool
+
+    Opening = Callable[[], AbstractContextManager[Engine]]
 
 NAME: Final = "memorata"
+PATH: Final = "/mcp"
+MAX_BODY_BYTES: Final = 1024**2
+"""The longest request over HTTP, in bytes: ten times the longest text to remember."""
 
-OWN: Final = (READING[0], *WRITING, *READING[1:])
-"""Memorata's own tools."""
+_GRACE_SECONDS: Final = 5
+_BACKLOG: Final = 128
 
 
-def server(calls: Calls, *, reference: bool = False) -> Server[Any]:
-    """Return a server whose work is done by `calls`.
+def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
+    """Return a server whose work is done by `runner`.
 
     Parameters
     ----------
-    calls
+    runner
         Runs the work of tools on an engine.
     reference
         Whether the tools are those of the protocol's reference memory server instead of our own.
     """
-    tools: Iterable[Tool] = OWN
+    tools: Iterable[Tool] = OWN_TOOLS
     if reference:
         from memorata.mcp.reference_tools import REFERENCE
 
         tools = REFERENCE
-    handlers = _Handlers(calls, tools)
+    handlers = _Handlers(runner, tools)
     return Server(
         NAME,
         title="Memorata",
@@ -64,16 +80,16 @@ def server(calls: Calls, *, reference: bool = False) -> Server[Any]:
 
 
 class _Handlers:
-    def __init__(self, calls: Calls, tools: Iterable[Tool]) -> None:
-        self._calls = calls
+    def __init__(self, runner: EngineRunner, tools: Iterable[Tool]) -> None:
+        self._runner = runner
         self._tools = {tool.name: tool for tool in tools}
 
     async def list_tools(
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         # A client that lists tools will soon call one; the engine loads while its model thinks.
-        self._calls.warm()
-        return types.ListToolsResult(tools=[tool.listed() for tool in self._tools.values()])
+        self._runner.warm()
+        return types.ListToolsResult(tools=[tool.definition() for tool in self._tools.values()])
 
     async def call_tool(
         self, _: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -83,10 +99,12 @@ class _Handlers:
             names = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
         try:
-            given = tool.checked(params.arguments or {})
-            answer = await self._calls.run(lambda engine: tool.run(engine, given), writing=not tool.reads)
+            given = tool.validated(params.arguments or {})
+            answer = await self._runner.run(
+                lambda engine: tool.run(engine, given), writing=not tool.read_only
+            )
         except Exception as error:
-            return _result(explained(error, tool.name), is_error=True)
+            return _result(error_answer(error, tool.name), is_error=True)
         return _result(answer)
 
     async def list_resources(
@@ -119,18 +137,18 @@ class _Handlers:
             raise MCPError(
                 types.INVALID_PARAMS, f"there is no prompt {params.name!r}; there is {PROMPT.name}"
             )
-        return lesson()
+        return prompt_result()
 
     async def _answered(self, work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""
         try:
-            return await self._calls.run(work)
-        except resources.UnknownResource as error:
+            return await self._runner.run(work)
+        except resources.ResourceNotFound as error:
             raise MCPError(
                 types.INVALID_PARAMS, "there is nothing at this address", {"uri": str(error)}
             ) from error
         except Exception as error:
-            raise MCPError(types.INTERNAL_ERROR, explained(error, "this").text) from error
+            raise MCPError(types.INTERNAL_ERROR, error_answer(error, "this").text) from error
 
 
 def _read(engine: Engine, address: str) -> str:
@@ -143,3 +161,93 @@ def _result(answer: Answer, *, is_error: bool = False) -> types.CallToolResult:
         structured_content=answer.data,
         is_error=is_error,
     )
+
+
+def log_to_stderr(*, debug: bool = False) -> None:
+    """Send what is logged to standard error: warnings, or everything."""
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.WARNING,
+        stream=sys.stderr,
+        format="memorata mcp: %(levelname)s %(name)s: %(message)s",
+        force=True,
+    )
+
+
+def serve_stdio(opening: Opening, *, reference: bool = False) -> None:
+    """Serve the client at the other end of standard input and output, until it closes them."""
+
+    async def serve(runner: EngineRunner) -> None:
+        ours = server(runner, reference=reference)
+        async with stdio_server() as (read, write):
+            await ours.run(read, write, ours.create_initialization_options())
+
+    # Whoever reads standard input cannot be interrupted, so a signal ends the process as it is. That is safe:
+    # a write is on the disk before it is acknowledged, and one that is not finished never happened.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    runner = EngineRunner(opening)
+    try:
+        asyncio.run(serve(runner))
+    finally:
+        runner.close()
+
+
+def serve_http(
+    opening: Opening, host: str, port: int, announce: Callable[[str], None], *, reference: bool = False
+) -> None:
+    """Serve clients on this machine, until interrupted.
+
+    Parameters
+    ----------
+    opening
+        Gives the engine; called before anybody is served, so that what is wrong shows at once.
+    host, port
+        Where to listen: an address of this machine; port 0 for any that is free.
+    announce
+        Called with the address once it is listened on.
+    reference
+        Whether the tools are those of the protocol's reference memory server.
+    """
+    import uvicorn
+
+    listening = _listening(host, port)
+    runner = EngineRunner(opening)
+    try:
+        runner.engine()
+        ours = server(runner, reference=reference)
+        app = ours.streamable_http_app(
+            streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY_BYTES
+        )
+        config = uvicorn.Config(
+            app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
+        )
+        name = f"[{host}]" if ":" in host else host
+        announce(f"http://{name}:{listening.getsockname()[1]}{PATH}")
+        asyncio.run(uvicorn.Server(config).serve([listening]))
+    finally:
+        listening.close()
+        runner.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    from memorata.model.errors import InvalidArgument
+    from memorata.service.auth import is_loopback
+
+    if not is_loopback(host):
+        raise InvalidArgument(
+            "--host", host, "127.0.0.1, ::1 or localhost: without keys, only this machine is served"
+        )
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let two programs listen on one port
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        # From here on whoever connects waits in line, and is not refused.
+        listening.listen(_BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise InvalidArgument("--port", port, f"one that is free ({error.strerror})") from error
+    except BaseException:
+        listening.close()
+        raise
+    return listening

@@ -4,8 +4,8 @@ The engine is synchronous and the protocol is not. A call waits its turn for one
 cancelled while it waits never happens, and one that has begun runs to its end, for a write is either done or
 not, though nobody waits for the answer any more.
 
-Writing may wait for minutes, for an embedding service that hangs, and so it has threads of its own: those who
-only look are answered meanwhile.
+Writing may wait for minutes, for an embedding service that hangs, and so it has threads of its own: reads are
+answered meanwhile.
 """
 
 from __future__ import annotations
@@ -18,29 +18,28 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from memorata.mcp.failures import Busy
+from memorata.mcp.errors import Busy
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
 
 THREADS: Final = 4
-WAITING: Final = 64
+MAX_CALLS: Final = 64
 """How many calls may be in hand at once, running or waiting."""
 
 _LOG: Final = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
 
 
-class Calls:
+class EngineRunner:
     """Runs work on an engine.
 
     Parameters
     ----------
     opening
         Gives the engine, for the length of a block; called on a thread, when it is first needed.
-    threads, waiting
-        How many calls of each kind run at once, those that look and those that write, and how many are taken
-        in hand.
+    threads, max_calls
+        How many reads and how many writes run at once, and how many calls are taken in hand.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class Calls:
         opening: Callable[[], AbstractContextManager[Engine]],
         *,
         threads: int = THREADS,
-        waiting: int = WAITING,
+        max_calls: int = MAX_CALLS,
     ) -> None:
         self._opening = opening
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="memorata-mcp")
@@ -57,8 +56,8 @@ class Calls:
         self._counting = threading.Lock()
         self._opened: AbstractContextManager[Engine] | None = None
         self._engine: Engine | None = None
-        self._waiting = waiting
-        self._taken = 0
+        self._max_calls = max_calls
+        self._in_hand = 0
 
     async def run(self, work: Callable[[Engine], _Answer], *, writing: bool = False) -> _Answer:
         """Return what `work` returns, when a thread has done it; `writing` if it may wait for what it writes.
@@ -69,9 +68,9 @@ class Calls:
             Too many calls are in hand.
         """
         with self._counting:
-            if self._taken >= self._waiting:
-                raise Busy(f"{self._taken} calls are waiting already: wait for answers, then try again.")
-            self._taken += 1
+            if self._in_hand >= self._max_calls:
+                raise Busy(f"{self._in_hand} calls are waiting already: wait for answers, then try again.")
+            self._in_hand += 1
         submitted = (self._writing if writing else self._pool).submit(lambda: work(self.engine()))
         submitted.add_done_callback(lambda _: self._done())
         return await asyncio.wrap_future(submitted)
@@ -108,4 +107,4 @@ class Calls:
     def _done(self) -> None:
         # Not under the lock that opening holds: a call that is cancelled meanwhile must not wait for it.
         with self._counting:
-            self._taken -= 1
+            self._in_hand -= 1

@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from memorata.engine import Engine
-from memorata.mcp.calls import Calls
-from memorata.mcp.failures import Busy
+from memorata.mcp.errors import Busy
+from memorata.mcp.runner import EngineRunner
 
 
-def run(engine: Engine, conversation: Callable[[Calls], Any], **bounds: int) -> Any:
-    calls = Calls(lambda: nullcontext(engine), **bounds)
+def run(engine: Engine, conversation: Callable[[EngineRunner], Any], **bounds: int) -> Any:
+    runner = EngineRunner(lambda: nullcontext(engine), **bounds)
     try:
-        return asyncio.run(conversation(calls))
+        return asyncio.run(conversation(runner))
     finally:
-        calls.close()
+        runner.close()
 
 
 def test_the_engine_is_opened_once_when_first_needed_and_closed_at_the_end(engine: Engine) -> None:
@@ -33,14 +33,14 @@ def test_the_engine_is_opened_once_when_first_needed_and_closed_at_the_end(engin
         yield engine
         events.append("closed")
 
-    calls = Calls(opening)
+    runner = EngineRunner(opening)
     assert events == []
 
     async def many() -> list[str]:
-        return list(await asyncio.gather(*(calls.run(lambda given: given.namespace) for _ in range(8))))
+        return list(await asyncio.gather(*(runner.run(lambda given: given.namespace) for _ in range(8))))
 
     assert asyncio.run(many()) == ["acme/alice"] * 8
-    calls.close()
+    runner.close()
     assert events == ["opened off the main thread: True", "closed"]
 
 
@@ -53,17 +53,17 @@ def test_opening_that_failed_is_tried_again(engine: Engine, caplog: pytest.LogCa
             raise RuntimeError("locked")
         return nullcontext(engine)
 
-    calls = Calls(opening, threads=1)
+    runner = EngineRunner(opening, threads=1)
 
     async def conversation() -> None:
-        calls.warm()
+        runner.warm()
         with pytest.raises(RuntimeError, match="locked"):
-            await calls.run(lambda given: None)
-        assert await calls.run(lambda given: "open") == "open"
+            await runner.run(lambda given: None)
+        assert await runner.run(lambda given: "open") == "open"
 
     with caplog.at_level(logging.ERROR):
         asyncio.run(conversation())
-    calls.close()
+    runner.close()
     assert caplog.messages == ["the memory cannot be opened: locked"]
 
 
@@ -80,8 +80,8 @@ def test_no_more_run_at_once_than_there_are_threads(engine: Engine) -> None:
         with lock:
             running -= 1
 
-    async def conversation(calls: Calls) -> None:
-        await asyncio.gather(*(calls.run(work) for _ in range(12)))
+    async def conversation(runner: EngineRunner) -> None:
+        await asyncio.gather(*(runner.run(work) for _ in range(12)))
 
     run(engine, conversation, threads=3)
     assert 1 < most <= 3
@@ -90,10 +90,10 @@ def test_no_more_run_at_once_than_there_are_threads(engine: Engine) -> None:
 def test_those_who_look_do_not_wait_for_those_who_write(engine: Engine) -> None:
     go = threading.Event()
 
-    async def conversation(calls: Calls) -> None:
-        writes = [asyncio.create_task(calls.run(lambda given: go.wait(10), writing=True)) for _ in range(4)]
+    async def conversation(runner: EngineRunner) -> None:
+        writes = [asyncio.create_task(runner.run(lambda given: go.wait(10), writing=True)) for _ in range(4)]
         await asyncio.sleep(0.02)
-        assert await asyncio.wait_for(calls.run(lambda given: "found"), 5) == "found"
+        assert await asyncio.wait_for(runner.run(lambda given: "found"), 5) == "found"
         go.set()
         assert await asyncio.gather(*writes) == [True] * 4
 
@@ -108,9 +108,9 @@ def test_a_cancelled_call_that_waits_never_happens_and_one_that_runs_comes_to_it
         go.wait(10)
         done.append("first")
 
-    async def conversation(calls: Calls) -> None:
-        running = asyncio.create_task(calls.run(first))
-        waiting = asyncio.create_task(calls.run(lambda given: done.append("second")))
+    async def conversation(runner: EngineRunner) -> None:
+        running = asyncio.create_task(runner.run(first))
+        waiting = asyncio.create_task(runner.run(lambda given: done.append("second")))
         assert await asyncio.to_thread(begun.wait, 10)
         running.cancel()
         waiting.cancel()
@@ -118,7 +118,7 @@ def test_a_cancelled_call_that_waits_never_happens_and_one_that_runs_comes_to_it
             with pytest.raises(asyncio.CancelledError):
                 await task
         go.set()
-        await calls.run(lambda given: done.append("third"))
+        await runner.run(lambda given: done.append("third"))
 
     run(engine, conversation, threads=1)
     assert done == ["first", "third"]
@@ -127,13 +127,13 @@ def test_a_cancelled_call_that_waits_never_happens_and_one_that_runs_comes_to_it
 def test_too_many_calls_are_refused_until_some_are_done(engine: Engine) -> None:
     go = threading.Event()
 
-    async def conversation(calls: Calls) -> None:
-        taken = [asyncio.create_task(calls.run(lambda given: go.wait(10))) for _ in range(3)]
+    async def conversation(runner: EngineRunner) -> None:
+        taken = [asyncio.create_task(runner.run(lambda given: go.wait(10))) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(Busy, match="3 calls are waiting"):
-            await calls.run(lambda given: None)
+            await runner.run(lambda given: None)
         go.set()
         await asyncio.gather(*taken)
-        assert await calls.run(lambda given: 7) == 7
+        assert await runner.run(lambda given: 7) == 7
 
-    run(engine, conversation, threads=1, waiting=3)
+    run(engine, conversation, threads=1, max_calls=3)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from memorata.mcp.answers import Answer, Row, told
-from memorata.mcp.delimited import row
-from memorata.mcp.tool import BadArguments
+from memorata.mcp.answers import Answer, Row, row, within_budget
+from memorata.mcp.arguments import InvalidToolArguments
 
 _LOG: Final = logging.getLogger(__name__)
 _BUDGET: Final = 500
-_NAMES: Final = {
-    ("relate", "type"): "relation",
-}
-"""What a tool calls what the engine calls otherwise."""
 
 
 class Busy(Exception):  # noqa: N818 - named after what went wrong
     """More calls are waiting than will be taken."""
 
 
-def explained(error: Exception, tool: str) -> Answer:
+def error_answer(error: Exception, tool: str) -> Answer:
     """Return what to tell the model about an error; what nobody foresaw is logged and told in general."""
-    if isinstance(error, BadArguments | Busy):
+    if isinstance(error, InvalidToolArguments | Busy):
         return Answer(str(error))
     from memorata.model.errors import (
         EntityNotFound,
@@ -37,8 +32,8 @@ def explained(error: Exception, tool: str) -> Answer:
 
     if isinstance(error, EntityNotFound):
         rows = [Row(row({"name": name})) for name in error.nearest]
-        hint = " These names are like it:" if rows else " Call explore without `about` to see who is known."
-        return told(f"Nobody and nothing has the name {error.name!r} here.{hint}", rows, _BUDGET)
+        hint = " These names are like it:" if rows else " Call explore without `entity` to see who is known."
+        return within_budget(f"Nobody and nothing has the name {error.name!r} here.{hint}", rows, _BUDGET)
     if isinstance(error, MemoryNotFound):
         return Answer(
             f"There is no memory with the id {error.memory_id!r}. Copy ids exactly as recall shows them, "
@@ -47,10 +42,7 @@ def explained(error: Exception, tool: str) -> Answer:
     if isinstance(error, RecallNotFound):
         return Answer(f"{error}. Call recall again, and copy the recall_id that it answers with.")
     if isinstance(error, InvalidArgument):
-        said = str(error)
-        if name := _NAMES.get((tool, error.argument)):
-            said = said.replace(f"{error.argument} must be", f"{name} must be", 1)
-        return Answer(f"{said}. Change that and call {tool} again.")
+        return Answer(f"{error}. Change that and call {tool} again.")
     if isinstance(error, StoreReadOnly):
         _LOG.warning("%s: %s", tool, error)
         return Answer(f"This memory can only be read: {error.reason}. Nothing was changed. Tell the person.")
