@@ -8,9 +8,9 @@ import pytest
 
 from memorata.embed import builtin
 from memorata.embed.builtin import PACK, BuiltinEmbedder, dequantised, package_folder, unpacked
-from memorata.embed.conformance import TEXTS, EmbedderConformance
 from memorata.embed.port import Embedder, Prompts
 from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
+from memorata.testing import TEXTS, EmbedderConformance
 
 
 class TestGranite(EmbedderConformance):

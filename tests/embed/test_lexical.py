@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed.conformance import TEXTS, EmbedderConformance
 from memorata.embed.lexical import LexicalEmbedder, _place
 from memorata.embed.port import Embedder
 from memorata.model.errors import InvalidArgument
+from memorata.testing import TEXTS, EmbedderConformance
 from memorata.text.analysers import ANALYSERS
 
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from memorata.embed.conformance import ODD, TEXTS, EmbedderConformance
 from memorata.embed.description import ModelDescription
 from memorata.embed.onnx import OnnxEmbedder, OnnxSession, pooled
 from memorata.embed.port import Embedder, Prompts, Vectors
@@ -26,6 +25,7 @@ from memorata.model.errors import (
     ModelCorrupt,
     ModelNotInstalled,
 )
+from memorata.testing import ODD, TEXTS, EmbedderConformance
 
 PREFIX = "Represent this sentence for searching relevant passages: "
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorata.embed.conformance import EmbedderConformance
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.port import Embedder, Prompts
 from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
@@ -19,6 +18,7 @@ from memorata.model.errors import (
     ServiceRefused,
     ServiceUnreachable,
 )
+from memorata.testing import EmbedderConformance
 
 HASTY = RetryPolicy(timeout=5.0, sleep=lambda seconds: None)
 

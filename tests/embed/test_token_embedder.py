@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed.conformance import EmbedderConformance
 from memorata.embed.description import ModelDescription, read_description
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Embedder, Prompts, Vectors
@@ -26,6 +25,7 @@ from memorata.model.errors import (
     ModelCorrupt,
     ModelNotInstalled,
 )
+from memorata.testing import EmbedderConformance
 
 TINY = ModelDescription(id="tiny", kind="onnx", dimension=3, max_tokens=16, pooling="mean")
 

@@ -1,6 +1,7 @@
 """How is meaning measured? One file per embedder, all behind one port.
 
-:mod:`~memorata.embed.port` says what an embedder is and :mod:`~memorata.embed.conformance` checks one.
+:mod:`~memorata.embed.port` says what an embedder and a re-ranker are; :mod:`memorata.testing` checks an
+embedder.
 :func:`open_embedder` makes one from a line of settings, and :func:`open_reranker` a re-ranker, which reads a
 question and a text together (:mod:`~memorata.embed.port`). The models that can be installed are in
 :mod:`~memorata.embed.catalogue`, and :mod:`~memorata.embed.install` installs them.

@@ -2,7 +2,7 @@
 
 A sentence encoder turns a text into a vector so that texts of like meaning point the same way (Reimers &
 Gurevych, Sentence-BERT, 2019). The engine knows encoders by this protocol only; a new one is a class with
-these names, and :mod:`memorata.embed.conformance` says whether it keeps the promises.
+these names, and :mod:`memorata.testing` says whether it keeps the promises.
 """
 
 from __future__ import annotations

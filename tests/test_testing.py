@@ -3,10 +3,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from memorata.embed.conformance import EmbedderConformance, long_text
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Embedder, Vectors
 from memorata.embed.vectors import unit_rows
+from memorata.testing import EmbedderConformance, long_text
 
 
 class Scaled(LexicalEmbedder):

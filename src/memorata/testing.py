@@ -1,13 +1,13 @@
-"""What every embedder promises, as a public test suite.
+"""Test suites for those who add an embedder or a database: what each of them promises.
 
-Subclass it in a test module and give it a fixture called ``embedder``::
+Subclass one in a test module and give it a fixture called ``embedder``, or ``database``::
 
     class TestMine(EmbedderConformance):
         @pytest.fixture
         def embedder(self) -> Embedder:
             return MyEmbedder()
 
-pytest then runs every method that begins with ``test_``.
+pytest, which must be installed, then runs every method that begins with ``test_``.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import numpy as np
 
 from memorata.embed.port import Embedder, Vectors
 from memorata.model.errors import InvalidArgument
+from memorata.store.testing import DatabaseConformance
+
+__all__ = ["DatabaseConformance", "EmbedderConformance"]
 
 TEXTS = (
     "Alice moved to Lisbon in March.",
@@ -32,7 +35,10 @@ ODD = ("", " ", "\n\t", "\x00", "a\x00b", "\ud83d", "'\"`;--", "‮ right to lef
 
 
 class EmbedderConformance:
-    """The suite. Tolerances allow for the order in which floating-point sums are taken, and no more."""
+    """What an :class:`~memorata.embed.port.Embedder` promises.
+
+    Tolerances allow for the order in which floating-point sums are taken, and no more.
+    """
 
     tolerance = 1e-5
 
@@ -133,13 +139,7 @@ class EmbedderConformance:
 
 
 def long_text(words: int = 600) -> str:
-    """Return a text longer than any model reads at once, every word of it different.
-
-    Examples
-    --------
-    >>> long_text(3)
-    'w0 w1 w2'
-    """
+    """Return a text longer than any model reads at once, every word of it different."""
     return " ".join(f"w{number}" for number in range(words))
 
 
