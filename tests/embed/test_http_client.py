@@ -2,11 +2,15 @@ import gzip
 import http.client
 import pickle
 import random
+import shutil
 import socket
+import ssl
+import subprocess
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from email.utils import formatdate
+from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
@@ -197,12 +201,18 @@ def test_a_pause_that_took_too_long_leaves_no_time_and_breaks_nothing(
         post_json(service.address, {}, {}, retry)
 
 
-def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
+def raw_service(
+    *parts: bytes, pause: float = 0.0, context: ssl.SSLContext | None = None
+) -> tuple[socket.socket, str]:
     """A service that sends these bytes as they are, whatever it is asked."""
     listening = socket.create_server(("127.0.0.1", 0))
 
+    def accepted() -> socket.socket:
+        caller = listening.accept()[0]
+        return caller if context is None else context.wrap_socket(caller, server_side=True)
+
     def answer() -> None:
-        with suppress(OSError), listening.accept()[0] as caller:
+        with suppress(OSError), accepted() as caller:
             asked = b""
             while not asked.endswith(b"{}"):
                 asked += caller.recv(65_536)
@@ -211,7 +221,8 @@ def raw_service(*parts: bytes, pause: float = 0.0) -> tuple[socket.socket, str]:
                 sleep(pause)
 
     Thread(target=answer, daemon=True).start()
-    return listening, f"http://127.0.0.1:{listening.getsockname()[1]}"
+    scheme = "http" if context is None else "https"
+    return listening, f"{scheme}://127.0.0.1:{listening.getsockname()[1]}"
 
 
 def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
@@ -221,6 +232,45 @@ def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
     with listening, pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
         post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).retry)
     assert monotonic() - began < 3
+
+
+def test_a_secure_service_that_says_nothing_is_stopped_too() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        began = monotonic()
+        address = f"https://127.0.0.1:{listening.getsockname()[1]}"
+        with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
+            post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).retry)
+        assert monotonic() - began < 3
+
+
+def test_a_secure_service_is_known_by_its_certificate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the openssl command, which makes a certificate")
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            *("-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    parts = (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", b"{}")
+    for trusted in (True, False):
+        listening, address = raw_service(*parts, context=context)
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate if trusted else tmp_path / "none.pem"))
+        retry = Waiting(attempts=1).retry
+        with listening:
+            if trusted:
+                assert post_json(address, {}, {}, retry) == {}
+            else:
+                with pytest.raises(ServiceUnreachable, match="SSLCertVerificationError"):
+                    post_json(address, {}, {}, retry)
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -258,7 +308,7 @@ def test_a_host_without_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_an_answer_without_end_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_client, "_MOST", 1_000)
+    monkeypatch.setattr(http_client, "_MAX_BYTES", 1_000)
     listening, address = raw_service(b"HTTP/1.1 200 OK\r\n\r\n", b"1" * 100_000)
     with listening, pytest.raises(ServiceAnswerInvalid, match="more than 1,000 bytes"):
         post_json(address, {}, {}, Waiting(attempts=1).retry)

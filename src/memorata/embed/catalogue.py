@@ -7,8 +7,8 @@ taken and nothing else; the package is neither installed nor run.
 
 A model is an embedder or a re-ranker, which its entry's ``kind`` tells.
 
-The similarity thresholds are noise ceilings measured on LoCoMo: see
-:func:`memorata.embed.calibration.noise_ceiling`. A model without one has not been measured.
+The similarity thresholds are noise ceilings measured on LoCoMo (``benchmarks/noise.py``). A model without one
+has not been measured.
 """
 
 from __future__ import annotations

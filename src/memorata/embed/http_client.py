@@ -1,28 +1,34 @@
-"""One question to an HTTP service, one JSON answer: time limits, retries, and errors that say what happened.
+"""One POST to an HTTP service, one JSON answer: time limits, retries, and errors that say what happened.
 
 A request that failed for a passing reason (no connection, 408, 425, 429, 5xx) is sent again after a pause
 that doubles each time and is shortened at random, so that many clients do not come back in step
 (exponential back-off with jitter). A server's ``Retry-After`` is honoured as it stands. Randomness, the
 clock and sleeping are arguments. Proxies are not looked up in the environment: the address given is the
 address called.
+
+The standard library's client has no limit for a whole request: a socket's own starts anew with every address
+of a host and with every byte that is read. So the socket is opened here, each address of the host with its
+share of the time, and shut down by a timer when the time is over.
 """
 
 from __future__ import annotations
 
 import http.client
-import io
 import json
 import math
 import random
 import re
 import socket
+import ssl
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any, cast
-from urllib.parse import urljoin, urlsplit
+from typing import Any
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from memorata._frozen import frozen
 from memorata.model.checks import above, at_least, whole
@@ -35,15 +41,13 @@ from memorata.model.errors import (
 )
 
 _PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-_ELSEWHERE = frozenset({301, 302, 303, 307, 308})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _OF_TEXTS = frozenset({400, 422, 500})
 """What services answer to a text that is longer than they read, beside 413."""
 _TOO_LONG = re.compile(
     rb"too (large|long|many tokens)|context (length|size|window)|exceed\w*\W+(the )?(max|context|model|limit)"
     rb"|(less|fewer|more) than \d+ tokens|max(imum)? .{0,40}tokens"
 )
-_LONGEST_ADDRESS = 300
-_LONGEST_REASON = 100
 _ADVICE = {
     401: "the API key is missing or wrong",
     403: "the API key may not do this",
@@ -51,12 +55,13 @@ _ADVICE = {
     413: "the texts are too long for the service",
 }
 _AN_ADDRESS = "an address such as http://127.0.0.1:11434"
-_DIGITS = 18
-"""How many digits a length has at most."""
-_LEAST = 0.001
-"""Seconds of an attempt for which there is no time left: a socket does not take fewer than none."""
-_BLOCK = 1 << 16
-_MOST = 1 << 28
+_MAX_ADDRESS_SHOWN = 300
+_MAX_REASON_SHOWN = 100
+_MAX_LENGTH_DIGITS = 18
+_MIN_SECONDS = 0.001
+"""Of an attempt for which there is no time left: a socket does not take fewer than none."""
+_BLOCK_BYTES = 1 << 16
+_MAX_BYTES = 1 << 28
 """How many bytes an answer may have: a thousand vectors of ten thousand dimensions, written out."""
 
 
@@ -77,8 +82,8 @@ class RetryPolicy:
     random
         A source of numbers from 0 to 1: each pause is multiplied by something between a half and one. It is
         seeded differently in every process, or clients that failed together would return together.
-    sleep, clock
-        How to wait, a monotonic clock in seconds, and below it the wall clock for dates in ``Retry-After``.
+    sleep, clock, wall_clock
+        How to wait, a monotonic clock in seconds, and the wall clock for dates in ``Retry-After``.
     """
 
     timeout: float = 30.0
@@ -117,8 +122,7 @@ class _PassingError(Exception):
     """A failure that may be gone at the next attempt."""
 
     def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
-        self.status = status
-        self.retry_after = retry_after
+        self.status, self.retry_after = status, retry_after
         super().__init__(message)
 
 
@@ -128,7 +132,7 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
     Raises
     ------
     ServiceUnreachable
-        Every attempt failed for a passing reason, or the server asked for a longer wait than `retry` has.
+        Every attempt failed for a passing reason, or the server asked for a longer wait than `retry` allows.
     ServiceRefused
         The server said no.
     ServiceAnswerInvalid
@@ -138,8 +142,9 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
     until = math.inf if retry.total is None else retry.clock() + retry.total
     for attempt in range(retry.attempts):
         try:
-            left = max(_LEAST, min(retry.timeout, until - retry.clock()))
-            return _attempt(address, payload, headers, retry, left)
+            seconds = max(_MIN_SECONDS, min(retry.timeout, until - retry.clock()))
+            answer, content = _exchanged(address, payload, headers, seconds)
+            return _decoded(address, answer, content, headers, retry)
         except _PassingError as error:
             failure, made = error, attempt + 1
         wait = retry.pause(attempt, failure.retry_after)
@@ -152,8 +157,7 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
             break
         retry.sleep(wait)
     tries = "1 attempt" if made == 1 else f"{made} attempts"
-    message = f"{address} {failure}; gave up after {tries}"
-    raise ServiceUnreachable(message, failure.status) from failure
+    raise ServiceUnreachable(f"{address} {failure}; gave up after {tries}", failure.status) from failure
 
 
 def checked_address(argument: str, address: str) -> str:
@@ -203,40 +207,24 @@ def authorised(api_key: str | None) -> dict[str, str]:
 
 
 def without_key(text: str, headers: Mapping[str, str]) -> str:
-    """Return what a service said without the key it was asked with, which some repeat when they complain.
-
-    Examples
-    --------
-    >>> without_key("no such key: sk-1", authorised("sk-1"))
-    'no such key: ***'
-    """
+    """Return what a service said without the key it was asked with, which some repeat when they complain."""
     key = headers.get("Authorization", "").removeprefix("Bearer ")
     return text.replace(key, "***") if key else text
 
 
-def _attempt(
-    address: str, payload: bytes, headers: Mapping[str, str], retry: RetryPolicy, seconds: float
-) -> Any:  # noqa: ANN401 - what the service answered
+def _exchanged(
+    address: str, payload: bytes, headers: Mapping[str, str], seconds: float
+) -> tuple[http.client.HTTPResponse, bytes]:
+    """Return the answer to one request, and its body."""
     parts = urlsplit(address)
-    kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
-    deadline = retry.clock() + seconds
-    plain = connection.response_class
-
-    def timely(sock: socket.socket, *given: Any, **named: Any) -> http.client.HTTPResponse:  # noqa: ANN401
-        within = _Within(sock, lambda: deadline - retry.clock())
-        return plain(cast(socket.socket, within), *given, **named)
-
-    connection.response_class = cast(Any, timely)
-    cast(Any, connection)._create_connection = lambda place, *_: _connected(
-        place, lambda: deadline - retry.clock()
-    )
+    target = parts.path + (f"?{parts.query}" if parts.query else "")
     try:
-        target = parts.path + (f"?{parts.query}" if parts.query else "")
-        connection.request("POST", target or "/", payload, {"Content-Type": "application/json", **headers})
-        # Where the server is to close, the connection hands its socket to the answer and forgets it.
-        with connection.getresponse() as answer:
-            content = _read(answer, address)
+        with (
+            _connected(parts, seconds) as connection,
+            # Where the server is to close, the connection hands its socket to the answer and forgets it.
+            _sent(connection, target or "/", payload, headers) as answer,
+        ):
+            return answer, _read(answer, address)
     except TimeoutError as error:
         # Of what it was given, a thousandth may have gone by before it was asked.
         waited = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
@@ -244,107 +232,121 @@ def _attempt(
     except ConnectionRefusedError as error:
         raise _PassingError("refused the connection: is the service running?") from error
     except (OSError, http.client.HTTPException) as error:
-        raise _PassingError(
-            f"could not be read ({type(error).__name__}: {_plain(str(error), headers)})"
-        ) from error
-    finally:
-        connection.close()
-    too_long = answer.status == 413 or (
-        answer.status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None
-    )
-    if answer.status in _PASSING and not too_long:
-        raise _PassingError(
-            f"answered {_status(answer, headers)}: {_excerpt(content, headers)}",
-            answer.status,
-            _retry_after(answer.headers.get("Retry-After"), retry),
-        )
-    if answer.status != 200:
-        elsewhere = answer.headers.get("Location") if answer.status in _ELSEWHERE else None
-        said = f"{address} answered {_status(answer, headers)}"
-        if elsewhere is not None:
-            refusal = f"{said} and points to {_there(address, without_key(elsewhere, headers))}"
-        else:
-            advice = _ADVICE.get(413 if too_long else answer.status, "the service will not do this")
-            refusal = f"{said}: {advice} ({_excerpt(content, headers)})"
-        raise ServiceRefused(refusal, answer.status, too_long=too_long)
+        reason = f"{type(error).__name__}: {_plain(str(error), headers)}"
+        raise _PassingError(f"could not be read ({reason})") from error
+
+
+def _sent(
+    connection: http.client.HTTPConnection, target: str, payload: bytes, headers: Mapping[str, str]
+) -> http.client.HTTPResponse:
+    connection.request("POST", target, payload, {"Content-Type": "application/json", **headers})
+    return connection.getresponse()
+
+
+@contextmanager
+def _connected(parts: SplitResult, seconds: float) -> Iterator[http.client.HTTPConnection]:
+    """Give a connection that is shut down when the time is over, and a TimeoutError says so."""
+    until = time.monotonic() + seconds
+    host, secure = parts.hostname or "", parts.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(host, parts.port)
+    sock = _opened(host, connection.port, until)
+    if secure:
+        context = ssl.create_default_context()
+        sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
+    expired = threading.Event()
+
+    def expire() -> None:
+        expired.set()
+        with suppress(OSError):
+            # Not the method of a secure one, which forgets its keys while they are in use.
+            socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    timer = threading.Timer(max(_MIN_SECONDS, until - time.monotonic()), expire)
+    timer.daemon = True
+    timer.start()
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError) as error:
-        if content.lstrip()[:1] == b"<":
-            what = "a web page: is this the address of the service itself?"
-        elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
-            what = "something compressed, which was not asked for"
-        else:
-            what = "not JSON"
-        raise ServiceAnswerInvalid(
-            f"{address} answered with {what} ({_excerpt(content, headers)})"
-        ) from error
+        if isinstance(sock, ssl.SSLSocket):
+            sock.do_handshake()
+        connection.sock = sock
+        yield connection
+    except (OSError, http.client.HTTPException):
+        if expired.is_set():
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+        connection.close()
+        sock.close()
+    if expired.is_set():
+        # What looks like the end of an answer was the end of the time.
+        raise TimeoutError
 
 
-def _connected(place: tuple[str, int], left: Callable[[], float]) -> socket.socket:
-    """Connect to the first of a host's addresses that answers, each with its share of the time there is.
-
-    A socket's own time limit starts anew with every address, and a host may have many that are silent.
-    """
-    addresses = socket.getaddrinfo(*place, type=socket.SOCK_STREAM)
-    failure = OSError(f"{place[0]} has no address")
+def _opened(host: str, port: int, until: float) -> socket.socket:
+    """Return a socket to the first of a host's addresses that answers, each with its share of the time."""
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    failure = OSError(f"{host} has no address")
     for at, (family, kind, protocol, _, address) in enumerate(addresses):
         sock = socket.socket(family, kind, protocol)
         try:
-            sock.settimeout(max(_LEAST, left() / (len(addresses) - at)))
+            sock.settimeout(max(_MIN_SECONDS, (until - time.monotonic()) / (len(addresses) - at)))
             sock.connect(address)
         except OSError as error:
             sock.close()
             failure = error
         else:
-            sock.settimeout(max(_LEAST, left()))
+            sock.settimeout(None)
             return sock
     raise failure
 
 
-class _Within(io.RawIOBase):
-    """What is read from a socket until a deadline.
-
-    The socket's own time limit starts anew with every byte, so that a server that drips would never reach it.
-    """
-
-    def __init__(self, sock: socket.socket, left: Callable[[], float]) -> None:
-        self._sock = sock
-        self._left = left
-        self._raw = sock.makefile("rb", buffering=0)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        """Return what an answer is read from, as a socket does."""
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:  # noqa: ANN401 - as io has it
-        left = self._left()
-        if left <= 0:
-            raise TimeoutError
-        self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
 def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
     blocks, size = [], 0
-    while block := answer.read1(_BLOCK):
+    while block := answer.read1(_BLOCK_BYTES):
         blocks.append(block)
         size += len(block)
-        if size > _MOST:
-            raise ServiceAnswerInvalid(f"{address} answered with more than {_MOST:,} bytes")
+        if size > _MAX_BYTES:
+            raise ServiceAnswerInvalid(f"{address} answered with more than {_MAX_BYTES:,} bytes")
     content = b"".join(blocks)
     length = answer.headers.get("Content-Length", "")
     # Compared as numbers of digits first: of thousands of them Python makes no number.
-    if _is_number(length) and (len(length) > _DIGITS or len(content) < int(length)):
+    if _is_number(length) and (len(length) > _MAX_LENGTH_DIGITS or len(content) < int(length)):
         raise http.client.IncompleteRead(content)
     return content
+
+
+def _decoded(
+    address: str,
+    answer: http.client.HTTPResponse,
+    content: bytes,
+    headers: Mapping[str, str],
+    retry: RetryPolicy,
+) -> Any:  # noqa: ANN401 - what the service answered
+    """Return what an answer holds, or raise what its status means."""
+    status = answer.status
+    said = f"answered {f'{status} {_plain(answer.reason, headers)}'.strip()}"
+    excerpt = shown(without_key(content.decode("utf-8", "replace").strip(), headers))
+    too_long = status == 413 or (status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None)
+    if status in _PASSING and not too_long:
+        retry_after = _retry_after(answer.headers.get("Retry-After"), retry)
+        raise _PassingError(f"{said}: {excerpt}", status, retry_after)
+    if status != 200:
+        location = answer.headers.get("Location") if status in _REDIRECTS else None
+        advice = _ADVICE.get(413 if too_long else status, "the service will not do this")
+        reason = f": {advice} ({excerpt})"
+        if location is not None:
+            reason = f" and points to {_there(address, without_key(location, headers))}"
+        raise ServiceRefused(f"{address} {said}{reason}", status, too_long=too_long)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        what = "not JSON"
+        if content.lstrip()[:1] == b"<":
+            what = "a web page: is this the address of the service itself?"
+        elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
+            what = "something compressed, which was not asked for"
+        raise ServiceAnswerInvalid(f"{address} answered with {what} ({excerpt})") from error
 
 
 def _retry_after(value: str | None, retry: RetryPolicy) -> float | None:
@@ -358,34 +360,26 @@ def _retry_after(value: str | None, retry: RetryPolicy) -> float | None:
         date = date if date.tzinfo is not None else date.replace(tzinfo=UTC)
         return max(0.0, date.timestamp() - retry.wall_clock())
     except (ValueError, OverflowError):
-        # A date nobody can read is as good as none: the usual pause applies.
+        # A date that cannot be read is as good as none: the usual pause applies.
         return None
 
 
 def _is_number(text: str) -> bool:
-    """Tell whether a text is a whole number; of some digits, such as ², Python cannot make one."""
+    """Return whether a text is a whole number; of some digits, such as ², Python cannot make one."""
     return text.isascii() and text.isdigit()
 
 
-def _status(answer: http.client.HTTPResponse, headers: Mapping[str, str]) -> str:
-    return f"{answer.status} {_plain(answer.reason, headers)}".strip()
-
-
-def _plain(said: str, headers: Mapping[str, str]) -> str:
+def _plain(text: str, headers: Mapping[str, str]) -> str:
     """Return words that a server chose, which are as long as it likes and may hold anything."""
-    short = without_key(said, headers)[:_LONGEST_REASON]
+    short = without_key(text, headers)[:_MAX_REASON_SHOWN]
     return "".join(each if each.isprintable() else " " for each in short)
 
 
-def _there(address: str, elsewhere: str) -> str:
+def _there(address: str, location: str) -> str:
     # Not followed: texts and the key go to the address that was given, and to no other.
     try:
-        there = urljoin(address, elsewhere)
+        there = urljoin(address, location)
     except ValueError:
-        # No address at all, but the one who reads this may know what was meant.
-        there = elsewhere
-    return f"{there[:_LONGEST_ADDRESS]!r}; give that address, if it is right"
-
-
-def _excerpt(content: bytes, headers: Mapping[str, str]) -> str:
-    return shown(without_key(content.decode("utf-8", "replace").strip(), headers))
+        # No address at all, but the reader may know what was meant.
+        there = location
+    return f"{there[:_MAX_ADDRESS_SHOWN]!r}; give that address, if it is right"

@@ -65,7 +65,7 @@ class Embedder(Protocol):
     def similarity_threshold(self) -> float:
         """The cosine above which two texts are likelier related than not; 0 when nobody has measured it.
 
-        The measured ones are noise ceilings: see :func:`memorata.embed.calibration.noise_ceiling`.
+        The measured ones are noise ceilings: ``benchmarks/noise.py`` says what that is.
         """
         ...
 

@@ -1,0 +1,52 @@
+"""How similar must two texts be before their similarity says anything? The noise ceiling of an embedder.
+
+Cosines of one model cannot be compared with another's: unrelated texts have 0.05 with one and 0.65 with the
+next. The noise ceiling puts all of them on one footing: the 0.99 quantile of the cosines between questions
+and texts that cannot answer them, here each question of LoCoMo's four development conversations and every
+turn of the other three. Of the turns that do answer a question, 75 % (potion-base-8M) to 95 % (granite) lie
+above it. The similarity thresholds of the catalogue were measured so.
+
+    python -m benchmarks.noise ../shared/data/locomo_dev.json.gz arctic-embed-s potion-base-8M builtin lexical
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from memorata.embed import Resources, Vectors, open_embedder
+from memorata.embed.folder import models_folder
+from memorata.evaluate.datasets.locomo import read_locomo
+
+QUANTILE = 0.99
+
+
+def noise_ceiling(queries: Vectors, unrelated: Vectors, quantile: float = QUANTILE) -> float:
+    """Return the cosine that the given share of unrelated pairs stays below."""
+    return float(np.quantile(queries @ unrelated.T, quantile))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("locomo", type=Path)
+    parser.add_argument("embedders", nargs="+")
+    given = parser.parse_args()
+    haystacks = list(read_locomo(given.locomo).haystacks())
+    resources = Resources(models=models_folder(os.environ, sys.platform, Path.home()))
+    for name in given.embedders:
+        embedder = open_embedder(name, resources)
+        turns = [embedder.embed_documents([turn.text for turn in each.documents]) for each in haystacks]
+        ceilings = []
+        for number, haystack in enumerate(haystacks):
+            queries = np.stack([embedder.embed_query(question.text) for question in haystack.questions])
+            others = np.concatenate([rows for other, rows in enumerate(turns) if other != number])
+            ceilings.append(noise_ceiling(queries, others))
+        print(f"{name}: {np.mean(ceilings):.2f} (in force: {embedder.similarity_threshold:.2f})")
+
+
+if __name__ == "__main__":
+    main()
