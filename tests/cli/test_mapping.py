@@ -27,7 +27,7 @@ def test_the_nearest_come_first_with_their_distance(cli: Run) -> None:
     shown = cli("near", "50.85,4.35", "--limit", "1", terminal=True)
     assert "264 km" in shown.out
     within = cli("near", "-r", "500000", "--json", "--", "-17,180").json["memories"]
-    assert [memory["id"] for memory in within] == ["Suva"]
+    assert [near["memory"]["id"] for near in within] == ["Suva"]
     assert within[0]["metres"] == pytest.approx(208_000, rel=0.01)
     nothing = cli("near", "0,0", "--radius", "1")
     assert (nothing.code, nothing.out) == (1, "")

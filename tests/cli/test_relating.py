@@ -126,7 +126,7 @@ def test_what_hung_together_then(cli: Run, fleet: str) -> None:
             2,
             "valid_to must",
         ),
-        (("entities", "--type", "person"), 2, "NAME must be given"),
+        (("entities", "--type", "person"), 2, "ENTITY must be given"),
         (("entities", "Anna", "--merge", "anna"), 2, "other must be another entity than 'Anna'"),
         (("entities", "Anna", "--undo-merge"), 2, "name must be a name that was merged"),
         (("communities", "--level", "3"), 2, "level must be a whole number from 0 to 2"),

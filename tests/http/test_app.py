@@ -57,8 +57,8 @@ QUERIES: dict[tuple[str, str], dict[str, str]] = {
     ("GET", "/v1/paths"): {"start": "Vera"},
     ("GET", "/v1/near"): {"lat": "1", "lon": "1"},
     ("GET", "/v1/repeats"): {"id": "secret-id"},
-    ("GET", "/v1/about"): {"subject": "Vera"},
-    ("DELETE", "/v1/about"): {"subject": "Vera"},
+    ("GET", "/v1/about"): {"entity": "Vera"},
+    ("DELETE", "/v1/about"): {"entity": "Vera"},
     ("DELETE", "/v1/relations"): {"subject": "Vera", "type": "knows", "object": "Otto"},
 }
 

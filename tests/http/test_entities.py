@@ -77,13 +77,13 @@ def test_a_relation_needs_the_memory_it_rests_on(client: TestClient) -> None:
 
 def test_all_about_somebody_is_shown_and_removed(client: TestClient, engine: Engine, tea: str) -> None:
     client.post("/v1/relations", json={"subject": "Anna", "type": "knows", "object": "Bob"})
-    found = client.get("/v1/about", params={"subject": "anna"}).json()
+    found = client.get("/v1/about", params={"entity": "anna"}).json()
     assert [each["id"] for each in found["memories"]] == [tea]
     assert [each["type"] for each in found["relations"]] == ["knows"]
     assert found["entities"][0]["entity"]["name"] == "Anna"
-    assert client.delete("/v1/about", params={"subject": "anna"}).json() == {"removed": 1}
-    assert client.get("/v1/about", params={"subject": "anna"}).status_code == 404
-    assert client.delete("/v1/about", params={"subject": "anna"}).status_code == 404
+    assert client.delete("/v1/about", params={"entity": "anna"}).json() == {"removed": 1}
+    assert client.get("/v1/about", params={"entity": "anna"}).status_code == 404
+    assert client.delete("/v1/about", params={"entity": "anna"}).status_code == 404
     assert client.delete("/v1/about").status_code == 422
     assert len(engine.list(hidden=True).memories) == 2
 

@@ -39,7 +39,7 @@ def near(
     """Show the memories that were nearest to a place, and how far each was."""
     from memorata.cli.show_memory import byline
     from memorata.model.errors import InvalidArgument
-    from memorata.service.codec import memory_json
+    from memorata.service.codec import nearby_json
 
     output = session.output
     point, then = place_of("LAT,LON", place), instant("--as-of", as_of)
@@ -48,7 +48,7 @@ def near(
     with session.memory() as engine:
         found = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=then)
     if output.json:
-        output.data({"memories": [memory_json(each.memory) | {"metres": each.metres} for each in found]})
+        output.data({"memories": [nearby_json(each) for each in found]})
     elif output.terminal:
         from rich.table import Table
         from rich.text import Text

@@ -6,7 +6,7 @@ What can be changed is generated from their declarations.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -47,6 +47,7 @@ def recipes(session: Session, name: Name = None, recipe: Target = None) -> None:
     """
     from memorata.engine import RECIPES
     from memorata.model.errors import InvalidArgument
+    from memorata.service.codec import recipe_json, saved_recipe_json
 
     if name in ("use", "rollback"):
         _change(session, name, recipe)
@@ -62,8 +63,8 @@ def recipes(session: Session, name: Name = None, recipe: Target = None) -> None:
     if session.output.json:
         session.output.data(
             {
-                "recipes": [each.as_dict() for each in RECIPES.values()],
-                "saved": [_saved_json(each) for each in saved],
+                "recipes": [recipe_json(each) for each in RECIPES.values()],
+                "saved": [saved_recipe_json(each) for each in saved],
             }
         )
         return
@@ -85,43 +86,23 @@ def _saved(session: Session) -> tuple[SavedRecipe, ...]:
 
 
 def _change(session: Session, what: str, name: str | None) -> None:
+    from memorata.service.codec import recipe_json
+
     with session.memory() as engine:
         now = engine.recipes.use(name) if what == "use" else engine.recipes.rollback(name)
         used = engine.recipes.get()
     if session.output.json:
-        session.output.data({"recipe": now.as_dict(), "in_use": used.name})
+        session.output.data({"recipe": recipe_json(now), "in_use": used.name})
     else:
         session.output.line(f"in use: {used.name}")
 
 
-def _saved_json(saved: SavedRecipe) -> dict[str, Any]:
-    return {
-        "recipe": saved.recipe.as_dict(),
-        "evidence": dict(saved.evidence),
-        "saved_at": saved.saved_at.isoformat(),
-        "versions": saved.versions,
-        "in_use": saved.in_use,
-    }
-
-
 def _one(session: Session, recipe: Recipe, saved: SavedRecipe | None) -> None:
     from memorata.engine import PARAMETERS
+    from memorata.service.codec import recipe_json, saved_recipe_json
 
     if session.output.json:
-        described: list[dict[str, Any]] = [
-            {
-                "name": each.name,
-                "value": getattr(recipe, each.name),
-                "type": each.type.__name__,
-                "low": each.low,
-                "high": each.high,
-                "choices": list(each.choices),
-                "doc": each.doc,
-            }
-            for each in PARAMETERS
-        ]
-        found = {"name": recipe.name, "doc": recipe.doc, "parameters": described}
-        session.output.data(found if saved is None else {**found, "saved": _saved_json(saved)})
+        session.output.data(recipe_json(recipe) if saved is None else saved_recipe_json(saved))
         return
     about = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
     session.output.say(f"{recipe.name}: {about}", "")

@@ -31,16 +31,16 @@ ValidFrom = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", h
 ValidTo = Annotated[str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it holds.")]
 Remove = Annotated[bool, typer.Option("--remove", help="Take it back instead.")]
 
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="One of them, by any of its names.")]
+Name = Annotated[str | None, typer.Argument(metavar="[ENTITY]", help="One of them, by any of its names.")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Only names that begin so.")]
 Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
 Kind = Annotated[str | None, typer.Option("--type", "-t", help="Say what kind of thing it is.")]
 Aliases = Annotated[list[str] | None, typer.Option("--alias", help="Another name of it; repeatable.")]
 Description = Annotated[str | None, typer.Option("--description", help="A few words about it.")]
 Merge = Annotated[
-    str | None, typer.Option("--merge", metavar="OTHER", help="Read OTHER as NAME from now on.")
+    str | None, typer.Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")
 ]
-Undo = Annotated[bool, typer.Option("--undo-merge", help="Let NAME stand for itself again.")]
+Undo = Annotated[bool, typer.Option("--undo-merge", help="Let ENTITY stand for itself again.")]
 AsOf = Annotated[
     str | None, typer.Option("--as-of", metavar="TIME", help="The relations that held at that time.")
 ]
@@ -49,8 +49,8 @@ AsKnown = Annotated[
     str | None, typer.Option("--as-of", metavar="TIME", help="What was known and believed at that time.")
 ]
 
-Start = Annotated[str, typer.Argument(metavar="START", help="The entity to start from.")]
-To = Annotated[str | None, typer.Option("--to", metavar="NAME", help="Only ways to this entity.")]
+Start = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity to start from.")]
+To = Annotated[str | None, typer.Option("--to", metavar="ENTITY", help="Only ways to this entity.")]
 Depth = Annotated[int, typer.Option("--depth", help="How many steps a way may have.")]
 Types = Annotated[
     list[str] | None, typer.Option("--type", "-t", help="A type of relation to follow; repeatable.")
@@ -126,7 +126,7 @@ def entities(
         any(given is not None for given in (type, alias, description, merge, as_of)) or undo_merge
     )
     if name is None and asks_about_one:
-        raise InvalidArgument("NAME", name, "given with --type, --alias, --description, a merge or --as-of")
+        raise InvalidArgument("ENTITY", name, "given with --type, --alias, --description, a merge or --as-of")
     with session.memory() as engine:
         if name is None:
             _list(session, engine.entities.list(prefix=prefix, limit=limit))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _PANEL: Final = "Let go"
 
-Subject = Annotated[str, typer.Argument(metavar="NAME", help="Who or what, by any of its names.")]
+Subject = Annotated[str, typer.Argument(metavar="ENTITY", help="Who or what, by any of its names.")]
 File = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
 Export = Annotated[
     str | None, typer.Option("--export", metavar="FILE", help="Write everything there before it is removed.")

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.engine.graph.entities import About
 from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import (
     AboutAnswer,
     EntitiesAnswer,
     EntityAnswer,
-    PurgeSubjectAnswer,
+    EntityPurgeAnswer,
     RelationAnswer,
     RelationsAnswer,
     RemovedAnswer,
 )
-from memorata.service.codec import Json, entity_json, memory_json, plain, relation_json
+from memorata.service.codec import Json, about_json, entity_json, relation_json
 from memorata.service.schemas import (
     MAX_RESULTS,
     MAX_WORD,
@@ -34,7 +33,7 @@ router = APIRouter(prefix="/v1", tags=["entities and relations"])
 
 Name = Annotated[str, Query(max_length=MAX_WORD)]
 EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its names.")]
-Subject = Annotated[
+EntityQuery = Annotated[
     str, Query(min_length=1, max_length=MAX_WORD, description="A person or a thing, by any name.")
 ]
 
@@ -144,36 +143,24 @@ async def unrelate(context: WriteContext, subject: Name, type: Name, object: Nam
 
 
 @router.get("/about", response_model=None, responses={200: {"model": AboutAnswer}})
-async def about(context: ReadContext, subject: Subject, text: InTexts = False) -> Response:
+async def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Response:
     """Return everything about a person or a thing that is known."""
     return await context.read(
-        lambda: _about_json(context.engine.entities.about(subject, text=text, namespace=context.namespace))
+        lambda: about_json(context.engine.entities.about(entity, text=text, namespace=context.namespace))
     )
 
 
-@router.delete("/about", response_model=None, responses={200: {"model": PurgeSubjectAnswer}})
-async def purge_subject(
-    context: UnkeyedAdminContext, subject: Subject, text: InTexts = False, dry_run: DryRun = False
+@router.delete("/about", response_model=None, responses={200: {"model": EntityPurgeAnswer}})
+async def purge(
+    context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
 ) -> Response:
     """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
 
     def work() -> Json:
-        found = context.engine.entities.purge(
-            subject, text=text, dry_run=dry_run, namespace=context.namespace
-        )
+        found = context.engine.entities.purge(entity, text=text, dry_run=dry_run, namespace=context.namespace)
         if dry_run:
             return {"removed": 0, "would_remove": len(found.memories)}
         context.server.jobs.forget(context.namespace)
         return {"removed": len(found.memories)}
 
     return await context.read(work, DELETE)
-
-
-def _about_json(found: About) -> dict[str, Any]:
-    return {
-        "subject": found.subject,
-        "memories": [memory_json(memory) for memory in found.memories],
-        "entities": [plain(record) for record in found.entities],
-        "relations": [relation_json(relation) for relation in found.relations],
-        "in_texts": found.in_texts,
-    }

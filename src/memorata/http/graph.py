@@ -10,7 +10,7 @@ from starlette.responses import Response
 from memorata.http.context import ReadContext
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import CommunitiesAnswer, MemoriesAnswer, NearAnswer, PathsAnswer
-from memorata.service.codec import Json, community_json, memories_json, memory_json, path_json
+from memorata.service.codec import Json, community_json, memories_json, nearby_json, path_json
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
 router = APIRouter(prefix="/v1", tags=["what hangs together"])
@@ -117,6 +117,6 @@ async def near(
         found = context.engine.graph.near(
             lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return {"memories": [{"metres": each.metres, "memory": memory_json(each.memory)} for each in found]}
+        return {"memories": [nearby_json(each) for each in found]}
 
     return await context.read(work, SEARCH)

@@ -189,7 +189,7 @@ class RemovedAnswer(BaseModel):
     removed: int
 
 
-class PurgeSubjectAnswer(RemovedAnswer):
+class EntityPurgeAnswer(RemovedAnswer):
     """How many memories were removed, or would be, where that was all that was asked."""
 
     would_remove: int | None = None
@@ -256,9 +256,9 @@ class NearAnswer(BaseModel):
 
 
 class AboutAnswer(BaseModel):
-    """Everything about a subject, hidden memories too."""
+    """Everything about an entity, hidden memories too."""
 
-    subject: str
+    entity: str
     memories: list[MemoryAnswer]
     entities: list[dict[str, Any]]
     relations: list[RelationAnswer]

@@ -24,7 +24,8 @@ from memorata.model.place import Place
 if TYPE_CHECKING:
     from memorata.engine import Recall, Recipe
     from memorata.engine.duplicates.search import DuplicateGroup
-    from memorata.engine.graph.communities import FoundPath, Group, KnownEntity
+    from memorata.engine.graph.communities import FoundPath, Group, KnownEntity, Nearby
+    from memorata.engine.graph.entities import About
     from memorata.engine.recipes.saved import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
@@ -168,6 +169,22 @@ def community_json(group: Group) -> Json:
         "since": time_json(summary.since),
         "until": time_json(summary.until),
         "representative": summary.representative,
+    }
+
+
+def nearby_json(nearby: Nearby) -> Json:
+    """Return a memory near a point as JSON, with its distance."""
+    return {"metres": nearby.metres, "memory": memory_json(nearby.memory)}
+
+
+def about_json(about: About) -> Json:
+    """Return everything about an entity as JSON."""
+    return {
+        "entity": about.subject,
+        "memories": [memory_json(memory) for memory in about.memories],
+        "in_texts": about.in_texts,
+        "entities": [plain(record) for record in about.entities],
+        "relations": [relation_json(relation) for relation in about.relations],
     }
 
 
