@@ -10,8 +10,7 @@ from datetime import datetime
 from memorata._frozen import frozen
 from memorata.store.database import Database, Session
 from memorata.store.instants import microseconds, moment
-from memorata.store.memory_rows import ids_at, is_inhabited, slots_of
-from memorata.store.namespace_rows import find_namespace
+from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
 from memorata.text.gazetteer import may_mention
 
 

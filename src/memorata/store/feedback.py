@@ -17,8 +17,7 @@ from memorata.model.feedback import Feedback, Signal
 from memorata.store.database import Database, Session
 from memorata.store.exposures import team_slots
 from memorata.store.instants import microseconds, moment
-from memorata.store.memory_rows import ids_at, is_inhabited, slots_of
-from memorata.store.namespace_rows import find_namespace
+from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
 from memorata.store.recall_log import read_recalls
 
 _LONG_AGO: Final = -(2**63)

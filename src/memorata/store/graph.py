@@ -13,8 +13,8 @@ from memorata.model.checks import FloatArray, IntArray
 from memorata.store.database import Database, Session
 from memorata.store.instants import instant
 from memorata.store.limits import SLOTS
-from memorata.store.memory_rows import read_list, slots_of
-from memorata.store.namespace_rows import NO_MEMORY, find_namespace
+from memorata.store.namespaces import NO_MEMORY, find_namespace, slots_of
+from memorata.store.rows import read_list
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})

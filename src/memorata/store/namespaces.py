@@ -5,17 +5,21 @@ Every function here runs inside a transaction that its caller opened.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Final, NamedTuple
 
 from memorata.index.record import Records, unpacked
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.store.database import Session
+from memorata.store.limits import SLOTS
 from memorata.store.rows import OWN, memory
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
-_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun"
+NO_MEMORY: Final = SLOTS - 1
+"""The slot of a change that is about no memory; no memory ever gets it."""
+_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
 
 
 class Namespace(NamedTuple):
@@ -29,6 +33,8 @@ class Namespace(NamedTuple):
     generation: int
     begun: int = 0
     """A change before it came to be: what was known of its name until then was another's."""
+    naming: int = 0
+    """The last change of the names of its entities."""
 
 
 EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
@@ -49,6 +55,17 @@ def new_namespace(session: Session, path: str) -> Namespace:
     return found
 
 
+def made_namespace(session: Session, path: str) -> Namespace:
+    """Return a namespace, which is made if it is not there yet, inside a write that names it."""
+    return find_namespace(session, path) or new_namespace(session, path)
+
+
+def is_inhabited(session: Session, number: int) -> bool:
+    """Return whether a namespace has any memory."""
+    row = session.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone()
+    return row is not None
+
+
 def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
     """Return where a memory is (its namespace, number and slot) and what it is, or raise."""
     namespace = find_namespace(session, path)
@@ -60,6 +77,29 @@ def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Me
         if row is not None:
             return namespace, row[0], row[1], memory(row[2:], path)
     raise MemoryNotFound(id_, path)
+
+
+def ids_at(session: Session, number: int, slots: Iterable[int]) -> dict[int, str]:
+    """Return the ids of the memories of a namespace by slot; slots without one are left out."""
+    numbers = [session.dialect.number(number, slot) for slot in sorted(set(slots))]
+    if not numbers:
+        return {}
+    rows = session.execute(
+        "SELECT slot, id FROM memories WHERE +namespace = ? AND number IN (SELECT value FROM json_each(?))",
+        (number, session.dialect.array(numbers)),
+    )
+    return dict(rows.fetchall())
+
+
+def slots_of(session: Session, number: int, ids: Collection[str]) -> dict[str, int]:
+    """Return the slots of the memories of a namespace by id; those that are not there are left out."""
+    if not ids:
+        return {}
+    rows = session.execute(
+        "SELECT id, slot FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+        (number, session.dialect.array(list(ids))),
+    )
+    return dict(rows.fetchall())
 
 
 def record_of(session: Session, namespace: Namespace, slot: int) -> Records:
@@ -78,10 +118,11 @@ def put_record(session: Session, namespace: Namespace, slot: int, record: bytes,
     return log_change(session, namespace.number, slot, kind)
 
 
-def log_change(session: Session, number: int, slot: int, kind: str) -> int:
+def log_change(session: Session, number: int, slot: int, kind: str, *, naming: bool = False) -> int:
     """Note in the feed and in the namespace that something happened, and return the number of the change."""
     change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")
-    session.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, number))
+    names = ", naming = ?1" if naming else ""
+    session.execute(f"UPDATE namespaces SET change = ?1{names} WHERE number = ?2", (change, number))
     return change
 
 

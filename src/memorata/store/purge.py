@@ -22,9 +22,17 @@ from memorata.store.feedback import purge_feedback
 from memorata.store.instants import microseconds
 from memorata.store.limits import SLOTS
 from memorata.store.memories import update
-from memorata.store.memory_rows import slots_of
-from memorata.store.namespace_rows import log_change
-from memorata.store.namespaces import EMPTY, Namespace, find, find_namespace, put_record, record_of
+from memorata.store.namespaces import (
+    EMPTY,
+    NO_MEMORY,
+    Namespace,
+    find,
+    find_namespace,
+    log_change,
+    put_record,
+    record_of,
+    slots_of,
+)
 from memorata.store.port import Terms
 from memorata.store.recall_log import forget_queries, purge_recalls
 from memorata.store.succession import ended_again
@@ -55,7 +63,7 @@ def purge(
         forget_queries(session, whose, names)
         forget_users(session, whose, names)
         # Of those who wait to log a question, nobody is to bring a name back.
-        log_change(session, whose, "purge")
+        log_change(session, whose, NO_MEMORY, "purge")
     erase_replies(session, path)
 
 

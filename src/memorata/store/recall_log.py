@@ -30,8 +30,7 @@ from memorata.store.logged_recall import (
     unpacked,
     without,
 )
-from memorata.store.memory_rows import ids_at, is_inhabited
-from memorata.store.namespace_rows import Namespace, find_namespace
+from memorata.store.namespaces import Namespace, find_namespace, ids_at, is_inhabited
 from memorata.text.gazetteer import may_mention
 
 _Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)

@@ -180,3 +180,8 @@ def sound(values: Sequence[Any], path: str | None = None) -> Memory:
 
 def _tuple(text: str) -> tuple[str, ...]:
     return () if text == _ABSENT else tuple(_read(text)[0])
+
+
+def read_list(value: str | list[str]) -> list[str]:
+    """Return a column that holds a list of texts."""
+    return list(json.loads(value)) if isinstance(value, str) else value

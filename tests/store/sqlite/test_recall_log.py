@@ -12,7 +12,7 @@ import pytest
 from memorata.model.errors import StoreUnavailable
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.memory_rows import slots_of
+from memorata.store.namespaces import slots_of
 from memorata.store.recall_log import _there
 from memorata.store.samples import entry
 from memorata.store.sqlite.store import SqliteStore
