@@ -19,8 +19,7 @@ from typing import Any
 
 import memorata
 from memorata.cli.app import app
-from memorata.service.declarations import DeclarationWriter
-from memorata.service.record_writer import RecordWriter
+from memorata.service.record_writer import DeclarationWriter, RecordWriter
 
 COUNT = 1_000
 KILLS = 10
@@ -52,16 +51,16 @@ def exported(db: Path) -> list[str]:
 
 def child(copy: Path, file: Path, pipe: int) -> None:
     """Import as the command does, and tell of every chunk and every entity before it is written."""
-    add, take = RecordWriter._add, DeclarationWriter.write
+    add, write = RecordWriter._add, DeclarationWriter.write
 
     def told_add(self: RecordWriter, new: Sequence[Any]) -> int:
         # Of what is known already there is nothing to write.
         os.write(pipe, b"m" if new else b"")
         return add(self, new)
 
-    def told_write(self: DeclarationWriter, said: Any, namespace: str = "") -> bool:
+    def told_write(self: DeclarationWriter, declared: Any, namespace: str = "") -> bool:
         os.write(pipe, b"e")
-        return take(self, said, namespace)
+        return write(self, declared, namespace)
 
     RecordWriter._add = told_add  # type: ignore[method-assign]
     DeclarationWriter.write = told_write  # type: ignore[method-assign]

@@ -1,6 +1,7 @@
 """The records of files and lines: where what does not come in stands. The rest: test_record_writer.py."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import memorata
 from memorata.service.formats import jsonl
 from memorata.service.formats.record import Notes, Record
-from memorata.service.importer import Importer
+from memorata.service.importer import Importer, files_of
 from memorata.service.record_writer import ImportCounts
 
 AT = "2026-05-07T00:00:00+00:00"
@@ -137,3 +138,15 @@ def test_a_content_that_is_too_long_is_a_problem(engine: memorata.Engine) -> Non
     importer.take([Record(1, {"content": "short"}), Record(2, {"content": "longer"})])
     assert (importer.counts.imported, importer.notes.failed) == (1, 1)
     assert importer.notes.problems[0]["problem"].startswith("content must be at most 5 characters")
+
+
+def test_files_come_in_order_with_the_names_they_have_in_the_folder(tmp_path: Path) -> None:
+    for name in ("b.md", "a/z.md", "a/c/d.txt", ".git/config", "a/.hidden"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    (tmp_path / "a" / "round").symlink_to(tmp_path)
+    assert [(name, path) for name, path in files_of(tmp_path)] == [
+        ("a/c/d.txt", tmp_path / "a/c/d.txt"),
+        ("a/z.md", tmp_path / "a/z.md"),
+        ("b.md", tmp_path / "b.md"),
+    ]

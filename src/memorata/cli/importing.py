@@ -48,8 +48,7 @@ def import_(
 ) -> None:
     """Remember what files and folders say, those of other programs too. Again, it adds only what is new."""
     from memorata.model.errors import MemorataError
-    from memorata.service.files import sources
-    from memorata.service.importer import Importer
+    from memorata.service.importer import Importer, sources
 
     if format is not None:
         chosen("--format", format, FORMATS)

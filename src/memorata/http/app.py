@@ -31,9 +31,9 @@ from memorata.http import (
 from memorata.http.context import ServerState, lifespan
 from memorata.http.middleware import API, Limits, RequestMiddleware
 from memorata.http.telemetry import Metrics, spans
+from memorata.http.workers import Workers
 from memorata.service.auth import RateLimiter
 from memorata.service.jobs import Jobs
-from memorata.service.workers import Workers
 
 _ROUTERS: Final = (
     memories, recall, entities, graph, duplicates, recipes, learning, transfer, jobs, status,

@@ -19,16 +19,15 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKeys
 from memorata.engine.embedding import embedded_ahead
-from memorata.http.errors import retry_after
+from memorata.http.errors import check_query, retry_after
 from memorata.http.middleware import Limits
 from memorata.http.telemetry import Metrics, Spans
-from memorata.http.validation import check_query
+from memorata.http.workers import Workers
 from memorata.model.errors import NotAdmitted, StoreUnavailable
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.auth import RateLimiter
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.jobs import Jobs
-from memorata.service.workers import Workers
 
 _Result = TypeVar("_Result")
 _JSON: Final = "application/json"

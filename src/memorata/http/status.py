@@ -11,9 +11,8 @@ from starlette.responses import Response
 from memorata import __version__
 from memorata.engine.access import READ
 from memorata.http.context import Caller, GlobalContext, ServerState, UnkeyedAdminContext, json_response
-from memorata.http.errors import problem, request_id
+from memorata.http.errors import check_query, problem, request_id
 from memorata.http.telemetry import DELETE, MEDIA_TYPE
-from memorata.http.validation import check_query
 from memorata.model.errors import MemorataError
 from memorata.service.answers import RemovedAnswer
 from memorata.service.codec import Json

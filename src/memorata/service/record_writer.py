@@ -1,28 +1,29 @@
-"""Takes what was said elsewhere into a memory: memories, since when they are hidden, entities, relations.
+"""Writes imported memories, entities and relations: what is there already is left as it is.
 
-This is the one import, whichever way the lines came and whoever read them. Some come at a time, in one
-transaction together with what is hidden of them: whenever an import is cut off, everything that is there is
-as it should be, and the same import run again adds the rest.
+Some come at a time, in one transaction together with what is hidden of them: whenever an import is cut off,
+everything that is there is as it should be, and the same import run again adds the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
+from memorata.engine.graph.entities import relation_type
 from memorata.model import checks
-from memorata.model.entity import Relation
-from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError
+from memorata.model.entity import Entity, Relation
+from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError, MemoryNotFound
+from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
-from memorata.service.declarations import DeclarationWriter
 from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 from memorata.store.repeats import KINDS
 from memorata.store.succession import ended_by
+from memorata.text.folding import folded
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
 """What reading a text for names and days can fill in."""
@@ -47,7 +48,7 @@ class ImportedMemory:
 class ImportedDeclaration:
     """An entity or a relation as it was declared elsewhere, and in which namespace, if that is said."""
 
-    what: EntityRecord | Relation
+    declared: EntityRecord | Relation
     namespace: str = ""
 
 
@@ -63,24 +64,15 @@ class ImportCounts:
 
 @frozen
 class _Draft:
-    """A memory on its way in, what was said of it, and whether it was exported from a memory."""
+    """A memory to write, the record it was made from, and whether that was exported from a memory."""
 
     memory: Memory
-    said: ImportedMemory
+    record: ImportedMemory
     exported: bool
 
 
 class RecordWriter:
-    """Takes things into a memory, some at a time.
-
-    Parameters
-    ----------
-    engine
-        The memory.
-    namespace
-        Where everything goes; None for where each thing says.
-    dry_run
-        Whether to write nothing.
+    """Writes records into a memory, some at a time: into one namespace, or None for where each record says.
 
     Examples
     --------
@@ -100,52 +92,52 @@ class RecordWriter:
         self._seen: dict[tuple[str, str], int] = {}
         self._newer: dict[tuple[str, str], str] = {}
         self._superseded: dict[tuple[str, str], tuple[datetime, Memory, ImportedMemory]] = {}
-        self._entities = DeclarationWriter(engine, namespace, self._is_there, dry_run=dry_run)
+        self._entities = DeclarationWriter(engine, namespace, self._exists, dry_run=dry_run)
 
-    def write(self, things: Sequence[ImportedMemory | ImportedDeclaration]) -> dict[int, MemorataError]:
-        """Take things in, the memories in one transaction, and return why some could not be, by their places.
+    def write(self, records: Sequence[ImportedMemory | ImportedDeclaration]) -> dict[int, MemorataError]:
+        """Write records, the memories in one transaction, and return why some could not be, by position.
 
-        What cannot be taken in stops nothing else.
+        What cannot be written stops nothing else.
         """
         problems: dict[int, MemorataError] = {}
         drafts: list[_Draft] = []
-        for place, thing in enumerate(things):
-            if isinstance(thing, ImportedMemory):
+        for position, record in enumerate(records):
+            if isinstance(record, ImportedMemory):
                 try:
-                    draft = self._draft(thing)
+                    draft = self._draft(record)
                     if draft is None:
                         self.counts.known += 1
                     else:
                         drafts.append(draft)
                 except MemorataError as error:
-                    problems[place] = error
+                    problems[position] = error
         self._write(drafts)
         # Relations need the memories that assert them, so these come after.
-        for place, thing in enumerate(things):
-            if isinstance(thing, ImportedDeclaration):
+        for position, record in enumerate(records):
+            if isinstance(record, ImportedDeclaration):
                 try:
-                    self._declare(thing)
+                    self._declare(record)
                 except MemorataError as error:
-                    problems[place] = error
+                    problems[position] = error
         return dict(sorted(problems.items()))
 
-    def _declare(self, declared: ImportedDeclaration) -> None:
-        if not self._entities.write(declared.what, declared.namespace):
+    def _declare(self, declaration: ImportedDeclaration) -> None:
+        if not self._entities.write(declaration.declared, declaration.namespace):
             self.counts.known += 1
-        elif isinstance(declared.what, EntityRecord):
+        elif isinstance(declaration.declared, EntityRecord):
             self.counts.entities += 1
         else:
             self.counts.relations += 1
 
-    def _draft(self, said: ImportedMemory) -> _Draft | None:
-        """Return a memory that can come in, or None for what an earlier record has said already."""
-        fields = dict(said.fields)
+    def _draft(self, record: ImportedMemory) -> _Draft | None:
+        """Return a memory that can come in, or None for one that an earlier record has brought."""
+        fields = dict(record.fields)
         if "content" not in fields:
             raise InvalidArgument("fields", list(fields), "such that content is among them")
         if self._namespace is not None:
             fields["namespace"] = self._namespace
-        if said.repeat is not None:
-            checks.one_of("repeat", said.repeat, KINDS)
+        if record.repeat is not None:
+            checks.one_of("repeat", record.repeat, KINDS)
         if (winner := fields.pop("superseded_by", None)) is not None:
             if isinstance(fields.get("version"), int):
                 # The store marks it again, and counts that as a change, when what supersedes it comes in.
@@ -162,7 +154,7 @@ class RecordWriter:
                 return None
             raise InvalidArgument("id", memory.id, "another one than that of an earlier record")
         exported = bool(fields.get("fingerprint"))
-        lost = [older for older in memory.supersedes if not self._is_there(older, memory.namespace)]
+        lost = [older for older in memory.supersedes if not self._exists(older, memory.namespace)]
         if lost and not exported:
             raise InvalidArgument("supersedes", lost[0], "a memory that is there or comes earlier")
         if lost:
@@ -170,22 +162,22 @@ class RecordWriter:
             kept = tuple(each for each in memory.supersedes if each not in lost)
             memory = replace(memory, supersedes=kept)
         for older in memory.supersedes:
-            newer = self._replaced_by(older, memory.namespace)
+            newer = self._superseded_by(older, memory.namespace)
             if newer is not None and newer != memory.id:
                 raise AlreadySuperseded(older, newer)
         self._seen[key] = hash(memory.content)
         self._newer |= {(memory.namespace, older): memory.id for older in memory.supersedes}
         if memory.superseded_by is not None:
             self._newer[key] = memory.superseded_by
-        if said.superseded_at is not None:
-            self._superseded[key] = said.superseded_at, memory, said
-        return _Draft(memory, said, exported)
+        if record.superseded_at is not None:
+            self._superseded[key] = record.superseded_at, memory, record
+        return _Draft(memory, record, exported)
 
     def _write(self, drafts: Sequence[_Draft]) -> None:
-        keys = [(each.memory.namespace, each.memory.id) for each in drafts]
+        keys = [(draft.memory.namespace, draft.memory.id) for draft in drafts]
         while True:
             known = self._engine.store.known(keys)
-            new = [each for key, each in zip(keys, drafts, strict=True) if key not in known]
+            new = [draft for key, draft in zip(keys, drafts, strict=True) if key not in known]
             try:
                 added = len(new) if self._dry_run else self._add(new)
                 break
@@ -199,31 +191,31 @@ class RecordWriter:
     def _add(self, new: Sequence[_Draft]) -> int:
         """Write drafts that are new, and return how many still were."""
         hidden: dict[str, list[Hidden]] = {}
-        for each in new:
-            if some := self._hidden(each):
-                hidden.setdefault(each.memory.namespace, []).extend(some)
-        memories = [each.memory for each in new]
-        if hidden or any(each.exported for each in new):
+        for draft in new:
+            if rows := self._hidden(draft):
+                hidden.setdefault(draft.memory.namespace, []).extend(rows)
+        memories = [draft.memory for draft in new]
+        if hidden or any(draft.exported for draft in new):
             return len(self._engine.transfer.import_records(memories, hidden=hidden))
         return len(self._engine.remember_many(memories, verbatim=True))
 
     def _hidden(self, draft: _Draft) -> list[Hidden]:
         """Return since when a new memory has been forgotten, and those that it supersedes superseded."""
-        memory, said = draft.memory, draft.said
-        hidden = [] if said.forgotten_at is None else [Hidden(memory.id, said.forgotten_at, None)]
-        if memory.superseded_by is not None and said.superseded_at is not None:
-            hidden.append(Hidden(memory.id, None, said.superseded_at, said.end_given, said.repeat))
+        memory, record = draft.memory, draft.record
+        hidden = [] if record.forgotten_at is None else [Hidden(memory.id, record.forgotten_at, None)]
+        if memory.superseded_by is not None and record.superseded_at is not None:
+            hidden.append(Hidden(memory.id, None, record.superseded_at, record.end_given, record.repeat))
         for older in memory.supersedes:
-            told = self._superseded.get((memory.namespace, older))
-            if told is None:
+            superseded = self._superseded.get((memory.namespace, older))
+            if superseded is None:
                 continue
-            ended, before, elsewhere = told
-            given = elsewhere.end_given
-            if given is None or before.valid_to is None:
-                given = before.valid_to is None or before.valid_to == ended_by(before, memory.event_time)
+            ended, before, imported = superseded
+            end_given = imported.end_given
+            if end_given is None or before.valid_to is None:
+                end_given = before.valid_to is None or before.valid_to == ended_by(before, memory.event_time)
             # One that was between them may have been purged since.
-            if given or elsewhere.repeat is not None or ended != memory.created_at:
-                hidden.append(Hidden(older, None, ended, given, elsewhere.repeat))
+            if end_given or imported.repeat is not None or ended != memory.created_at:
+                hidden.append(Hidden(older, None, ended, end_given, imported.repeat))
         return hidden
 
     def _repeats(self, winner: object, fields: Mapping[str, Any]) -> bool:
@@ -234,26 +226,146 @@ class RecordWriter:
         namespace = fields.get("namespace", self._engine.namespace)
         if not isinstance(winner, str) or not isinstance(namespace, str):
             return False
-        if not self._is_there(winner, namespace):
+        if not self._exists(winner, namespace):
             return False
-        given = fields.get("supersedes", ())
-        own = (fields.get("id"), *(given if isinstance(given, list | tuple) else ()))
-        way = {each for each in own if isinstance(each, str)}
-        at: str | None = winner
-        while at is not None:
-            if at in way:
+        older = fields.get("supersedes", ())
+        own = (fields.get("id"), *(older if isinstance(older, list | tuple) else ()))
+        visited = {id_ for id_ in own if isinstance(id_, str)}
+        current: str | None = winner
+        while current is not None:
+            if current in visited:
                 return False
-            way.add(at)
-            at = self._replaced_by(at, namespace)
+            visited.add(current)
+            current = self._superseded_by(current, namespace)
         return True
 
-    def _replaced_by(self, id_: str, namespace: str) -> str | None:
-        """Return what has taken the place of a memory, here or among what comes in."""
+    def _superseded_by(self, id_: str, namespace: str) -> str | None:
+        """Return what supersedes a memory, in the store or among what comes in."""
         if (namespace, id_) in self._newer:
             return self._newer[namespace, id_]
         if not self._engine.store.known([(namespace, id_)]):
             return None
         return self._engine.get(id_, namespace=namespace).superseded_by
 
-    def _is_there(self, id_: str, namespace: str) -> bool:
+    def _exists(self, id_: str, namespace: str) -> bool:
         return (namespace, id_) in self._seen or bool(self._engine.store.known([(namespace, id_)]))
+
+
+_RelationKey = tuple[str, str, str, str | None, datetime | None]
+
+
+class DeclarationWriter:
+    """Writes imported entities and relations.
+
+    What the memory declares is read once for every namespace, so that thousands of lines cost one look.
+    `has_memory` tells whether a memory, given by id and namespace, is there or on its way in.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        namespace: str | None,
+        has_memory: Callable[[str, str], bool],
+        *,
+        dry_run: bool = False,
+    ) -> None:
+        self._engine = engine
+        self._namespace = namespace
+        self._has_memory = has_memory
+        self._dry_run = dry_run
+        self._names: dict[str, dict[str, EntityRecord]] = {}
+        self._relations: dict[str, set[_RelationKey]] = {}
+
+    def write(self, declared: EntityRecord | Relation, namespace: str = "") -> bool:
+        """Write one entity or relation, and return whether it was new; raise if it cannot be.
+
+        `namespace` is where it was declared, if it says so.
+        """
+        path = checked_namespace("namespace", self._namespace or namespace or self._engine.namespace)
+        if isinstance(declared, EntityRecord):
+            return self._write_entity(declared, path)
+        return self._write_relation(declared, path)
+
+    def _write_entity(self, record: EntityRecord, namespace: str) -> bool:
+        entity, names = record.entity, self._names_of(namespace)
+        known = names.get(folded(entity.name))
+        # One that somebody only referred to so far has nothing that could be lost.
+        if known is not None and (not _is_bare(known) or _is_bare(record)):
+            return False
+        if not self._dry_run:
+            # Both or neither: one that is there is not looked at again.
+            with self._engine.store.together():
+                self._engine.entities.describe(
+                    entity.name,
+                    type=entity.type,
+                    aliases=entity.aliases,
+                    description=entity.description,
+                    namespace=namespace,
+                )
+                if record.merged_into is not None:
+                    self._engine.store.entities.merge(namespace, record.merged_into, entity.name)
+        self._keep_names(names, record)
+        return True
+
+    def _write_relation(self, relation: Relation, namespace: str) -> bool:
+        relation_type(relation.type)
+        if relation.asserted_by is not None and not self._has_memory(relation.asserted_by, namespace):
+            raise MemoryNotFound(relation.asserted_by, namespace)
+        if namespace not in self._relations:
+            self._relations[namespace] = {
+                self._key(each, namespace) for each in self._engine.store.relations.list(namespace)
+            }
+        # One that is there may have ended since, or weigh more by now.
+        key = self._key(relation, namespace)
+        if key in self._relations[namespace]:
+            return False
+        if not self._dry_run:
+            self._relate(relation, namespace)
+        self._relations[namespace].add(key)
+        for name in (relation.source, relation.target):
+            self._keep_names(self._names_of(namespace), EntityRecord(Entity(name)))
+        return True
+
+    def _key(self, relation: Relation, namespace: str) -> _RelationKey:
+        """Return what a relation has in common with others that say the same, by whichever names."""
+        names = self._names_of(namespace)
+        ends = [
+            folded(names[key].entity.name if (key := folded(name)) in names else name)
+            for name in (relation.source, relation.target)
+        ]
+        return ends[0], relation.type, ends[1], relation.asserted_by, relation.valid_from
+
+    def _relate(self, relation: Relation, namespace: str) -> None:
+        if relation.created_at is not None:
+            self._engine.store.relations.add(namespace, [relation], relation.created_at)
+            return
+        self._engine.entities.relate(
+            relation.source,
+            relation.type,
+            relation.target,
+            weight=relation.weight,
+            memory=relation.asserted_by,
+            valid_from=relation.valid_from,
+            valid_to=relation.valid_to,
+            namespace=namespace,
+        )
+
+    def _names_of(self, namespace: str) -> dict[str, EntityRecord]:
+        """Return what each folded name of a namespace means."""
+        if namespace not in self._names:
+            names = self._names[namespace] = {}
+            for record in self._engine.store.entities.list(namespace):
+                self._keep_names(names, record)
+        return self._names[namespace]
+
+    def _keep_names(self, names: dict[str, EntityRecord], record: EntityRecord) -> None:
+        entity = record.entity
+        if not _is_bare(record) or folded(entity.name) not in names:
+            names.update(dict.fromkeys(map(folded, (entity.name, *entity.aliases)), record))
+        if record.merged_into is not None:
+            self._keep_names(names, EntityRecord(Entity(record.merged_into)))
+
+
+def _is_bare(record: EntityRecord) -> bool:
+    """Return whether nothing was said about an entity but its name."""
+    return record.entity == Entity(record.entity.name) and record.merged_into is None

@@ -3,8 +3,8 @@ import threading
 
 import pytest
 
+from memorata.http.workers import Workers
 from memorata.service.errors import Overloaded, TimedOut
-from memorata.service.workers import Workers
 
 
 def test_work_is_done_on_a_thread_and_errors_come_back_as_they_are() -> None:
