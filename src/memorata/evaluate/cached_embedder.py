@@ -78,11 +78,11 @@ class CachedEmbedder:
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question."""
         address = self._address("query", self.prompts.query, text)
-        known = self._known([address]).get(address)
-        if known is None:
-            known = self._embedder.embed_query(text)[np.newaxis]
-            self._keep([(address, known)])
-        vector: Vectors = known[0]
+        rows = self._known([address]).get(address)
+        if rows is None:
+            rows = self._embedder.embed_query(text)[np.newaxis]
+            self._keep([(address, rows)])
+        vector: Vectors = rows[0]
         return vector
 
     def passages(self, text: str) -> list[str]:
@@ -92,8 +92,8 @@ class CachedEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the rows of its passages."""
         addresses = [self._address("document", self.prompts.document, text) for text in texts]
-        known = self._known(addresses)
-        new = {address: text for address, text in zip(addresses, texts, strict=True) if address not in known}
+        cached = self._known(addresses)
+        new = {address: text for address, text in zip(addresses, texts, strict=True) if address not in cached}
         # Texts of like length go together, so that a batch is not as slow as its longest text.
         waiting = sorted(new.items(), key=lambda item: len(item[1]))
         for start in range(0, len(waiting), BATCH):
@@ -101,8 +101,8 @@ class CachedEmbedder:
             rows = self._embedder.embed_passages([text for _, text in batch])
             done = [(address, row) for (address, _), row in zip(batch, rows, strict=True)]
             self._keep(done)
-            known |= dict(done)
-        return [known[address] for address in addresses]
+            cached |= dict(done)
+        return [cached[address] for address in addresses]
 
     def close(self) -> None:
         """Let go of the file."""
@@ -113,13 +113,13 @@ class CachedEmbedder:
         return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
     def _known(self, addresses: Sequence[bytes]) -> dict[bytes, Vectors]:
-        found: dict[bytes, Vectors] = {}
+        cached: dict[bytes, Vectors] = {}
         with self._usable():
             for address in addresses:
                 row = self._file.execute("SELECT rows FROM vectors WHERE address = ?", (address,)).fetchone()
                 if row is not None:
-                    found[address] = np.frombuffer(row[0], np.float32).reshape(-1, self.dimension)
-        return found
+                    cached[address] = np.frombuffer(row[0], np.float32).reshape(-1, self.dimension)
+        return cached
 
     def _keep(self, done: Sequence[tuple[bytes, Vectors]]) -> None:
         self.computed += len(done)

@@ -126,8 +126,8 @@ def average_precision(ranking: Sequence[str], relevant: Mapping[str, float], k: 
     0.8333
     """
     gains, judged = _gains(ranking, relevant, _cutoff(k))
-    found = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
-    return fsum(count / rank for count, rank in enumerate(found, 1)) / len(judged)
+    ranks = [rank for rank, gain in enumerate(gains, 1) if gain > 0]
+    return fsum(count / rank for count, rank in enumerate(ranks, 1)) / len(judged)
 
 
 _AT_K = {

@@ -84,12 +84,12 @@ def shares(
     bottom = top + (right - left)
     height = max(bottom + 46, top + len(series) * _LINE + 8)
 
-    def place(point: tuple[float, float]) -> tuple[float, float]:
+    def at(point: tuple[float, float]) -> tuple[float, float]:
         return left + (right - left) * point[0], bottom - (bottom - top) * point[1]
 
     parts = []
     for step in range(0, 11, 2):
-        x, y = place((step / 10, step / 10))
+        x, y = at((step / 10, step / 10))
         parts += [_rule(left, y, right, y), _rule(x, top, x, bottom)]
         parts.append(_text(left - 8, y + 4, f"{step * 10}%", "end"))
         parts.append(_text(x, bottom + 18, f"{step * 10}%", "middle"))
@@ -103,11 +103,11 @@ def shares(
     parts.append(f'<g transform="rotate(-90 14 {middle:.0f})">{_text(14, middle, up, "middle")}</g>')
     for name, points in sorted(series.items(), key=lambda each: each[0] in stand_out):
         colour, strength = _colour(name, stand_out)
-        line = " ".join("{:.1f},{:.1f}".format(*place(point)) for point in points)
-        said = escape(f"{name}: {ends[name]}")
+        line = " ".join("{:.1f},{:.1f}".format(*at(point)) for point in points)
+        label_text = escape(f"{name}: {ends[name]}")
         parts.append(
             f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="{strength}" '
-            f'stroke-linejoin="round"><title>{said}</title></polyline>'
+            f'stroke-linejoin="round"><title>{label_text}</title></polyline>'
         )
     for row, name in enumerate(series):
         colour, strength = _colour(name, stand_out)
@@ -115,8 +115,8 @@ def shares(
         parts.append(
             f'<path d="M{right + 18} {y}h14" stroke="{colour}" stroke-width="{strength}" fill="none"/>'
         )
-        said = f"{_short(name, 15)} {ends[name]}"
-        parts.append(_text(right + 38, y + 4, said, "start", name in stand_out, colour))
+        label_text = f"{_short(name, 15)} {ends[name]}"
+        parts.append(_text(right + 38, y + 4, label_text, "start", name in stand_out, colour))
     return _svg(width, height, label or f"{up}, by {across}", parts)
 
 
@@ -129,23 +129,23 @@ def bars(
 ) -> str:
     """Return horizontal bars of shares from 0 to 1, with a whisker where an interval is known."""
     width, left, right = 340, 92, 290
-    known = intervals or {}
+    whiskers = intervals or {}
     parts = []
     for row, (name, value) in enumerate(values.items()):
         top = row * (_LINE + 2)
         colour, _ = _colour(name, stand_out)
         length = (right - left) * value
-        said = f"{name}: {value * 100:.1f}"
-        if name in known:
-            said += f" ({known[name][0] * 100:.1f} to {known[name][1] * 100:.1f})"
+        title = f"{name}: {value * 100:.1f}"
+        if name in whiskers:
+            title += f" ({whiskers[name][0] * 100:.1f} to {whiskers[name][1] * 100:.1f})"
         parts.append(_text(left - 8, top + 12, _short(name, 13), "end", name in stand_out))
         parts.append(
             f'<rect x="{left}" y="{top + 2}" width="{length:.1f}" height="{_LINE - 4}" rx="2" '
-            f'fill="{colour}"><title>{escape(said)}</title></rect>'
+            f'fill="{colour}"><title>{escape(title)}</title></rect>'
         )
         end = left + length
-        if name in known:
-            low, high = (left + (right - left) * edge for edge in known[name])
+        if name in whiskers:
+            low, high = (left + (right - left) * edge for edge in whiskers[name])
             end = max(end, high)
             parts.append(
                 f'<path d="M{low:.1f} {top + 8}H{high:.1f}M{low:.1f} {top + 5}v6M{high:.1f} {top + 5}v6" '
@@ -177,10 +177,10 @@ def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence
     for row, (name, (half, most, nearly)) in enumerate(shown.items()):
         middle = row * (_LINE + 6) + 11
         colour, _ = _colour(name, stand_out)
-        said = f"{name}: half within {half:.2f} ms, 95 % within {most:.2f}, 99 % within {nearly:.2f}"
+        title = f"{name}: half within {half:.2f} ms, 95 % within {most:.2f}, 99 % within {nearly:.2f}"
         parts.append(_text(left - 10, middle + 4, _short(name, 15), "end", name in stand_out))
         parts.append(
-            f'<g stroke="{colour}" stroke-linecap="round"><title>{escape(said)}</title>'
+            f'<g stroke="{colour}" stroke-linecap="round"><title>{escape(title)}</title>'
             f'<path d="M{across(half):.1f} {middle}H{across(nearly):.1f}" stroke-width="2"/>'
             f'<path d="M{across(half):.1f} {middle}H{across(most):.1f}" stroke-width="6"/></g>'
         )
@@ -217,13 +217,13 @@ def _rule(x1: float, y1: float, x2: float, y2: float) -> str:
 
 
 def _text(
-    x: float, y: float, said: str, anchor: str, strong: bool = False, colour: str = "var(--soft)"
+    x: float, y: float, text: str, anchor: str, strong: bool = False, colour: str = "var(--soft)"
 ) -> str:
     weight = ' font-weight="600"' if strong else ""
     fill = colour if colour.startswith("var(--") and strong and colour != "var(--soft)" else "var(--soft)"
     if strong and fill == "var(--soft)":
         fill = "var(--ink)"
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{weight}>{escape(said)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{fill}"{weight}>{escape(text)}</text>'
 
 
 def _svg(width: int, height: float, label: str, parts: Sequence[str]) -> str:

@@ -127,13 +127,13 @@ def _kinds(section: Section, measure: str, coloured: Sequence[str]) -> str:
     counts = section.runs[0].scores.kinds
     if len(counts) < 2:
         return ""
-    found = {run.name: run.scores.measures[measure].kinds for run in section.runs}
+    by_run = {run.name: run.scores.measures[measure].kinds for run in section.runs}
     panels = []
     for kind, count in counts.items():
         drawn = bars(
-            {name: kinds[kind].mean for name, kinds in found.items()},
+            {name: kinds[kind].mean for name, kinds in by_run.items()},
             coloured,
-            intervals={name: (kinds[kind].low, kinds[kind].high) for name, kinds in found.items()},
+            intervals={name: (kinds[kind].low, kinds[kind].high) for name, kinds in by_run.items()},
             label=f"{measure}, {kind}",
         )
         title = f"{escape(kind or 'other')} <span>{count:,} questions</span>"
@@ -161,31 +161,31 @@ def _latency(section: Section, coloured: Sequence[str]) -> str:
 
 def silence_plots(section: Section, coloured: Sequence[str]) -> dict[str, str]:
     """Return the drawings of how well runs know what they do not know, by name; none if all is answerable."""
-    found = {run.name: run.scores.abstention for run in section.runs}
-    known = {name: each for name, each in found.items() if each is not None}
-    if not known:
+    by_run = {run.name: run.scores.abstention for run in section.runs}
+    measured = {name: each for name, each in by_run.items() if each is not None}
+    if not measured:
         return {}
     return {
         "risk-coverage": shares(
             {
                 name: list(zip(each.risk_coverage.coverage, each.risk_coverage.risk, strict=True))
-                for name, each in known.items()
+                for name, each in measured.items()
             },
             coloured,
             across="questions answered",
             up="answers that are wrong",
-            ends={name: f"{each.risk_coverage.area * 100:.1f}" for name, each in known.items()},
+            ends={name: f"{each.risk_coverage.area * 100:.1f}" for name, each in measured.items()},
             label="Risk by coverage",
         ),
         "roc": shares(
             {
                 name: list(zip(each.roc.false_alarms, each.roc.hits, strict=True))
-                for name, each in known.items()
+                for name, each in measured.items()
             },
             coloured,
             across="unanswerable ones answered",
             up="answerable ones answered",
-            ends={name: f"{each.auroc * 100:.1f}" for name, each in known.items()},
+            ends={name: f"{each.auroc * 100:.1f}" for name, each in measured.items()},
             diagonal=True,
             label="ROC curve",
         ),

@@ -391,9 +391,9 @@ def machine_path(run: str | PathLike[str]) -> Path:
     return path.with_name(f"{path.name.removesuffix('.jsonl')}.machine.json")
 
 
-def write_machine(run: str | PathLike[str], found: Machine) -> None:
+def write_machine(run: str | PathLike[str], description: Machine) -> None:
     """Write down the machine of a run, beside it."""
-    machine_path(run).write_text(json.dumps(asdict(found), indent=2) + "\n", encoding="utf-8")
+    machine_path(run).write_text(json.dumps(asdict(description), indent=2) + "\n", encoding="utf-8")
 
 
 def read_machine(run: str | PathLike[str]) -> Machine | None:
@@ -402,11 +402,11 @@ def read_machine(run: str | PathLike[str]) -> Machine | None:
     if not path.exists():
         return None
     try:
-        found = Machine(**json.loads(path.read_text(encoding="utf-8")))
-        checks.whole("processors", found.processors, 1)
+        saved = Machine(**json.loads(path.read_text(encoding="utf-8")))
+        checks.whole("processors", saved.processors, 1)
         for name in ("peak_megabytes", "embedding_p50", "embedding_p95"):
-            if getattr(found, name) is not None:
-                checks.at_least(name, getattr(found, name), 0)
+            if getattr(saved, name) is not None:
+                checks.at_least(name, getattr(saved, name), 0)
     except (ValueError, TypeError, RecursionError, InvalidArgument) as error:
         raise DatasetError(path, None, f"not the machine of a run: {error}") from error
-    return found
+    return saved

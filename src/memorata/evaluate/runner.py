@@ -150,9 +150,9 @@ def run(
     if new:
         clocked = embedder if timed is None else timed
         times = [] if clocked is None else embedding_times(clocked, [each.text for each in questions])
-        found = machine(times)
+        here = machine(times)
         for file in new:
-            write_machine(file.path, found)
+            write_machine(file.path, here)
     return files
 
 
@@ -250,12 +250,12 @@ def _answer(
     shipped = _sound(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
     wide = ungated(recipe)
     by_session = granularity == "session"
-    found = _sound(
+    result = _sound(
         engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
     )
-    hits = found.hits
+    hits = result.hits
     if by_session:
-        named = [(corpus.sessions[each.hits[0].memory.id], each.score) for each in found.sessions]
+        named = [(corpus.sessions[each.hits[0].memory.id], each.score) for each in result.sessions]
         ranking = [(session, score) for session, score in named if session]
     else:
         ranking = [(corpus.documents[hit.memory.id], hit.score) for hit in hits]
@@ -266,7 +266,7 @@ def _answer(
         # Without the question's vector: that may come from a cache here, and its cost is the model's.
         milliseconds=shipped.milliseconds["reading"] + shipped.milliseconds["search"],
         # Scores are relative to the best of a question; whether to answer at all needs one that is not.
-        top=found.support if hits else None,
+        top=result.support if hits else None,
         abstained=not shipped.hits,
     )
 
@@ -275,10 +275,10 @@ def _moment(question: Question, corpus: Corpus) -> datetime:
     return corpus.moment if question.when is None else question.when
 
 
-def _sound(found: Recall, recipe: Recipe) -> Recall:
-    if found.degraded:
-        raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(found.degraded)}")
-    return found
+def _sound(result: Recall, recipe: Recipe) -> Recall:
+    if result.degraded:
+        raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(result.degraded)}")
+    return result
 
 
 _LOWEST: Final = math.nextafter(-1.0, 0.0)

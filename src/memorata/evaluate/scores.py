@@ -239,8 +239,8 @@ def compare(
     }
     micro, macro, kinds = _draws(values, ours.kind_of, samples, seed)
     by_kind = {kind: drawn.differences(level) for kind, drawn in kinds.items()}
-    found = _by_measure(list(values), micro.differences(level), macro.differences(level), by_kind)
-    differences = {name: MeasureDifference(*parts) for name, parts in found.items()}
+    by_measure = _by_measure(list(values), micro.differences(level), macro.differences(level), by_kind)
+    differences = {name: MeasureDifference(*parts) for name, parts in by_measure.items()}
     return Comparison(ours.header, baseline.header, len(ours.kind_of), differences)
 
 
@@ -278,11 +278,11 @@ def _by_measure(
 
 
 def _latency(answers: Sequence[Answered]) -> Latency | None:
-    known = [answered.milliseconds for answered in answers if answered.milliseconds is not None]
-    if not known:
+    times = [answered.milliseconds for answered in answers if answered.milliseconds is not None]
+    if not times:
         return None
-    p50, p95, p99 = np.percentile(known, [50, 95, 99]).tolist()
-    return Latency(len(known), float(np.mean(known)), p50, p95, p99)
+    p50, p95, p99 = np.percentile(times, [50, 95, 99]).tolist()
+    return Latency(len(times), float(np.mean(times)), p50, p95, p99)
 
 
 def _abstention(
@@ -296,8 +296,8 @@ def _abstention(
     if not (good and bad):
         return None
     # Only the order counts, and it gives a place to having found nothing: below every score.
-    known = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
-    places = {None: -1.0} | {top: float(place) for place, top in enumerate(known)}
+    tops = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
+    places = {None: -1.0} | {top: float(place) for place, top in enumerate(tops)}
     confident, doubtful = ([places[answered.top] for answered in some] for some in (good, bad))
     right = [recall_any(each.items, relevant[each.question], RIGHT_AT) > 0 for each in good]
     return Abstention(

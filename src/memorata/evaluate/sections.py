@@ -185,6 +185,6 @@ def _curve(run: Run, questions: Sequence[Question], scores: Scores) -> tuple[tup
     deepest = max(map(len, rankings.values()), default=0)
     points = []
     for depth in (depth for depth in DEPTHS if depth <= max(deepest, 1)):
-        found = sum(recall_any(rankings[name], gains[name], depth) for name in gains)
-        points.append((depth, found / len(gains)))
+        answered = sum(recall_any(rankings[name], gains[name], depth) for name in gains)
+        points.append((depth, answered / len(gains)))
     return tuple(points)

@@ -62,13 +62,13 @@ def percent(value: float) -> str:
 
 def points(difference: float) -> str:
     """Return a difference of shares in points, with its sign; what rounds to nothing has none."""
-    said = f"{difference * 100:+.1f}"
-    return said if said.strip("+-0.") else "0.0"
+    text = f"{difference * 100:+.1f}"
+    return text if text.strip("+-0.") else "0.0"
 
 
-def interval(found: Interval) -> str:
+def interval(mean: Interval) -> str:
     """Return the interval of a mean, in percent."""
-    return f"[{percent(found.low)}, {percent(found.high)}]"
+    return f"[{percent(mean.low)}, {percent(mean.high)}]"
 
 
 def quality(section: Section) -> Table:
@@ -89,9 +89,9 @@ def by_kind(section: Section) -> Table | None:
     if len(kinds) < 2:
         return None
     main = next(iter(section.runs[0].scores.measures))
-    found = [run.scores.measures[main] for run in section.runs]
-    columns = [[each.kinds[kind] for each in found] for kind in kinds]
-    columns.append([each.macro for each in found])
+    scores = [run.scores.measures[main] for run in section.runs]
+    columns = [[each.kinds[kind] for each in scores] for kind in kinds]
+    columns.append([each.macro for each in scores])
     heads = (*(f"{kind or 'other'} ({count})" for kind, count in kinds.items()), "mean of kinds")
     return Table(
         f"{main} by kind of question",
@@ -109,8 +109,8 @@ def differences(section: Section) -> Table | None:
     others = [run for run in section.runs if run is not plain]
     compared = [compare(run.scores, plain.scores).measures for run in others]
     rows = tuple(
-        (Cell(run.name), *(_difference(each.micro) for each in found.values()))
-        for run, found in zip(others, compared, strict=True)
+        (Cell(run.name), *(_difference(each.micro) for each in comparison.values()))
+        for run, comparison in zip(others, compared, strict=True)
     )
     return Table(
         f"Difference from {plain.name}",
@@ -152,14 +152,14 @@ def abstention(section: Section) -> Table | None:
     """Return how well runs know what they do not know."""
     rows = []
     for run in section.runs:
-        found = run.scores.abstention
-        if found is not None:
+        scores = run.scores.abstention
+        if scores is not None:
             rows.append(
                 (
                     Cell(run.name),
-                    Cell(percent(found.auroc)),
-                    Cell(f"{found.abstained_unanswerable} of {found.unanswerable}"),
-                    Cell(f"{found.abstained_answerable} of {found.answerable}"),
+                    Cell(percent(scores.auroc)),
+                    Cell(f"{scores.abstained_unanswerable} of {scores.unanswerable}"),
+                    Cell(f"{scores.abstained_answerable} of {scores.answerable}"),
                 )
             )
     if not rows:
@@ -192,8 +192,8 @@ def _rows(
     )
 
 
-def _difference(found: Difference) -> Cell:
-    return Cell(points(found.mean), f"[{points(found.low)}, {points(found.high)}] p {_p(found.p)}")
+def _difference(gap: Difference) -> Cell:
+    return Cell(points(gap.mean), f"[{points(gap.low)}, {points(gap.high)}] p {_p(gap.p)}")
 
 
 def _p(value: float) -> str:
@@ -214,8 +214,8 @@ def _megabytes(run: ScoredRun) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    said = f"**{_escaped(cell.text)}**" if cell.best else _escaped(cell.text)
-    return f"{said} {_escaped(cell.detail)}" if cell.detail else said
+    text = f"**{_escaped(cell.text)}**" if cell.best else _escaped(cell.text)
+    return f"{text} {_escaped(cell.detail)}" if cell.detail else text
 
 
 def _escaped(text: str) -> str:

@@ -100,9 +100,9 @@ def judged_by(
     gains = read_qrels(qrels)
 
     def questions(path: Path, run: Run) -> tuple[Question, ...]:
-        known = kinds_of([run]) if kinds is None else kinds
+        kind_of = kinds_of([run]) if kinds is None else kinds
         return tuple(
-            Question(name, "", known.get(name, ""), relevant=each, relevant_sessions=each)
+            Question(name, "", kind_of.get(name, ""), relevant=each, relevant_sessions=each)
             for name, each in gains.items()
         )
 

@@ -119,7 +119,7 @@ def adapt(
     Mapping
         By namespace what was found, or how much is missing, or who tunes it at this moment.
     """
-    found: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
+    results: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
             with nullcontext() if dry_run else engine.leases.hold(WORK, path) as held:
@@ -133,11 +133,11 @@ def adapt(
                 )
                 if not dry_run:
                     install(engine, tuned, ADAPTED, use=True, namespace=path)
-            found[path] = tuned
+            results[path] = tuned
         except (NotEnoughData, WorkUnderWay) as missing:
             # One quiet or busy namespace must not keep the others from learning; what it lacks is reported.
-            found[path] = missing
-    return found
+            results[path] = missing
+    return results
 
 
 def _weights(recipe: Recipe) -> dict[str, float]:
@@ -172,8 +172,8 @@ def shrunken(
     return {name: share * mine.get(name, 0.0) + (1 - share) * all_.get(name, 0.0) for name in names}
 
 
-def _checked(argument: str, given: Mapping[str, float]) -> dict[str, float]:
-    if not isinstance(given, Mapping) or not checks.texts(argument, given):
-        raise InvalidArgument(argument, given, "a mapping of at least one column to its weight")
-    values = checks.weights(argument, list(given.values()), len(given))
-    return dict(zip(given, values.tolist(), strict=True))
+def _checked(argument: str, weights: Mapping[str, float]) -> dict[str, float]:
+    if not isinstance(weights, Mapping) or not checks.texts(argument, weights):
+        raise InvalidArgument(argument, weights, "a mapping of at least one column to its weight")
+    values = checks.weights(argument, list(weights.values()), len(weights))
+    return dict(zip(weights, values.tolist(), strict=True))

@@ -46,8 +46,8 @@ def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence
     """Return how far several rankings of the same question agree."""
     if isinstance(rankings, str) or not isinstance(rankings, Sequence) or len(rankings) < 2:
         raise InvalidArgument("rankings", rankings, "at least two rankings")
-    room = checks.whole("depth", depth, 1)
-    tops = [_ranking(f"rankings[{place}]", each)[:room] for place, each in enumerate(rankings)]
+    places = checks.whole("depth", depth, 1)
+    tops = [_ranking(f"rankings[{place}]", each)[:places] for place, each in enumerate(rankings)]
     pairs = np.eye(len(tops))
     for first, second in combinations(range(len(tops)), 2):
         shared = rank_biased_overlap(tops[first], tops[second], persistence=persistence)
@@ -153,16 +153,16 @@ def confident_recall(
     others = checks.texts("variants", variants)
     recipe = engine.recipes.get(options.pop("recipe", None), namespace=options.get("namespace"))
     recipe = recipe.changed(options.pop("changes", None) or {})
-    found = engine.recall(text, limit=limit, recipe=recipe, **options)
-    samples = [("as asked", found)]
+    result = engine.recall(text, limit=limit, recipe=recipe, **options)
+    samples = [("as asked", result)]
     with engine.recall_log.aside():
         samples += [
             (f"as {other!r}", engine.recall(other, limit=limit, recipe=recipe, **options)) for other in others
         ]
         if recipe.vector_pool and recipe.lexical_pool and engine.embedder is not None:
-            for said, leg in (("by meaning alone", "lexical_pool"), ("by words alone", "vector_pool")):
+            for label, leg in (("by meaning alone", "lexical_pool"), ("by words alone", "vector_pool")):
                 alone = recipe.changed({leg: 0})
-                samples.append((said, engine.recall(text, limit=limit, recipe=alone, **options)))
+                samples.append((label, engine.recall(text, limit=limit, recipe=alone, **options)))
     if len(samples) < 2:
         raise InvalidArgument(
             "variants", list(others), "at least one, where a recipe has one leg or there is no embedder"
@@ -170,14 +170,14 @@ def confident_recall(
     rankings = [[hit.memory.id for hit in each] for _, each in samples]
     # Of sessions the limit counts those, and each has several hits.
     agreed = agreement(rankings, depth=max(1, *map(len, rankings)))
-    names = tuple(said for said, _ in samples)
+    names = tuple(label for label, _ in samples)
     if agreed.confidence < least:
         refused = f"the answers agree to {agreed.confidence:.2f}, below {least:.2f}"
-        return ConfidentRecall(replace(found, hits=(), sessions=()), agreed, names, refused)
-    kept = tuple(hit for hit in found if agreed.support[hit.memory.id] >= share)
+        return ConfidentRecall(replace(result, hits=(), sessions=()), agreed, names, refused)
+    kept = tuple(hit for hit in result if agreed.support[hit.memory.id] >= share)
     sessions = [
         replace(each, hits=tuple(hit for hit in each.hits if agreed.support[hit.memory.id] >= share))
-        for each in found.sessions
+        for each in result.sessions
     ]
     shown = tuple(each for each in sessions if each.hits)
-    return ConfidentRecall(replace(found, hits=kept, sessions=shown), agreed, names)
+    return ConfidentRecall(replace(result, hits=kept, sessions=shown), agreed, names)

@@ -65,33 +65,33 @@ class Experiment:
     def __post_init__(self) -> None:
         if not checks.text("name", self.name):
             raise InvalidArgument("name", self.name, "a name")
-        given = self.variants
-        if not isinstance(given, Sequence) or not all(isinstance(each, Variant) for each in given):
-            raise InvalidArgument("variants", given, "a list of variants")
-        if len(given) < 2:
-            raise InvalidArgument("variants", [each.name for each in given], "at least two variants")
-        names = [each.name for each in given]
+        variants = self.variants
+        if not isinstance(variants, Sequence) or not all(isinstance(each, Variant) for each in variants):
+            raise InvalidArgument("variants", variants, "a list of variants")
+        if len(variants) < 2:
+            raise InvalidArgument("variants", [each.name for each in variants], "at least two variants")
+        names = [each.name for each in variants]
         if len(set(names)) < len(names):
             raise InvalidArgument("variants", names, "variants with names of their own")
         # Not by fsum, which has no answer where the sum is beyond every number.
-        total = sum(each.weight for each in given)
+        total = sum(each.weight for each in variants)
         if abs(total - 1) > _EXACT:
             raise InvalidArgument("variants", total, "variants whose weights sum to 1")
-        object.__setattr__(self, "variants", tuple(given))
+        object.__setattr__(self, "variants", tuple(variants))
 
     def assigned(self, user: str) -> Variant:
         """Return the variant of a user; the same answer in every process, on every machine, for ever."""
         point = position(self.name, user)
         ends = accumulate(variant.weight for variant in self.variants)
-        found = (variant for variant, end in zip(self.variants, ends, strict=True) if point < end)
+        matching = (variant for variant, end in zip(self.variants, ends, strict=True) if point < end)
         # The last end may be a rounding short of 1, and a point beyond it is the last one's all the same.
-        return next(found, self.variants[-1])
+        return next(matching, self.variants[-1])
 
 
 def position(experiment: str, user: str) -> float:
     """Return where a user stands in an experiment, from 0 to below 1, evenly over users."""
     where, who = checks.writable("experiment", experiment), checks.writable("user", user)
     # The length comes first, so that "a" and "bc" are not taken for "ab" and "c".
-    said = f"{len(where)}:{where}{who}".encode()
-    number = int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big")
+    key = f"{len(where)}:{where}{who}".encode()
+    number = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
     return (number >> 11) / (1 << 53)

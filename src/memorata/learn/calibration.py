@@ -206,8 +206,8 @@ def calibration_for(
     """Return the curve that is kept for an embedder, the engine's by default; None if there is none."""
     name = embedder or (engine.embedder.name if engine.embedder is not None else "")
     path = engine.namespace if namespace is None else namespace
-    found = engine.store.saved_settings.list(path, CALIBRATION, name)
-    return calibration_of(found[0].data) if found else None
+    saved = engine.store.saved_settings.list(path, CALIBRATION, name)
+    return calibration_of(saved[0].data) if saved else None
 
 
 def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = None) -> dict[str, float]:
@@ -220,14 +220,15 @@ def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = Non
     curve = calibration_for(engine, embedder=recall.embedder, namespace=namespace)
     if curve is None:
         return {}
-    (down,) = written_down([recall.trace])
-    near = down.values[:, down.columns.index("meaning")].astype(np.float64)
-    known = ~np.isnan(near)
-    if "unread" in down.columns:
+    (trace,) = written_down([recall.trace])
+    similarity = trace.values[:, trace.columns.index("meaning")].astype(np.float64)
+    measured = ~np.isnan(similarity)
+    if "unread" in trace.columns:
         # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.
-        known &= down.values[:, down.columns.index("unread")] == 0
+        measured &= trace.values[:, trace.columns.index("unread")] == 0
     # By memory and not by place: the hits may be some of those that the trace knows, or others too.
-    names = engine.store.recalls.ids_of(recall.hits[0].memory.namespace, down.slots[known].tolist())
-    worth = curve(near[known].clip(-1, 1)).tolist()
-    chances = {names.get(slot): each for slot, each in zip(down.slots[known].tolist(), worth, strict=True)}
+    slots = trace.slots[measured].tolist()
+    ids = engine.store.recalls.ids_of(recall.hits[0].memory.namespace, slots)
+    likely = curve(similarity[measured].clip(-1, 1)).tolist()
+    chances = {ids.get(slot): chance for slot, chance in zip(slots, likely, strict=True)}
     return {hit.memory.id: chances[hit.memory.id] for hit in recall.hits if hit.memory.id in chances}

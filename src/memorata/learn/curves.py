@@ -40,8 +40,8 @@ class Isotonic:
 
     def __call__(self, similarity: Numbers) -> FloatArray:
         """Return the probability of relevance of each similarity."""
-        asked = checks.all_within("similarity", similarity, -1, 1)
-        return np.interp(asked, self.similarities, self.probabilities)
+        similarities = checks.all_within("similarity", similarity, -1, 1)
+        return np.interp(similarities, self.similarities, self.probabilities)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the curve as plain data."""
@@ -87,15 +87,15 @@ def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
     Neighbours that fall are pooled into their mean until nothing falls; each value is pooled at most once, so
     the cost is linear.
     """
-    given, weight = checks.numbers("values", values), checks.numbers("weights", weights)
-    checks.same_length(values=given, weights=weight)
+    heights, weight = checks.numbers("values", values), checks.numbers("weights", weights)
+    checks.same_length(values=heights, weights=weight)
     if (weight <= 0).any():
         raise InvalidArgument("weights", weight.tolist(), "numbers above 0")
     means: list[float] = []
     masses: list[float] = []
     sizes: list[int] = []
     with checks.finite_arithmetic("values", values):
-        for value, mass in zip(given.tolist(), weight.tolist(), strict=True):
+        for value, mass in zip(heights.tolist(), weight.tolist(), strict=True):
             size = 1
             while means and means[-1] >= value:
                 before, held = means.pop(), masses.pop()
@@ -126,9 +126,9 @@ class Logistic:
 
     def __call__(self, similarity: Numbers) -> FloatArray:
         """Return the probability of relevance of each similarity."""
-        asked = checks.all_within("similarity", similarity, -1, 1)
+        similarities = checks.all_within("similarity", similarity, -1, 1)
         with checks.finite_arithmetic("slope", self.slope):
-            return _logistic(self.intercept + self.slope * asked)
+            return _logistic(self.intercept + self.slope * similarities)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the curve as plain data."""

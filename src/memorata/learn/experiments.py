@@ -319,33 +319,35 @@ def _interleaved(
 
 
 def _preferred(
-    running: RunningExperiment, seen: Sequence[Exposure], said: Mapping[str, Sequence[Feedback]]
+    running: RunningExperiment, exposures: Sequence[Exposure], feedback: Mapping[str, Sequence[Feedback]]
 ) -> ExperimentStatus:
     credits = []
-    for each in seen:
-        shown = Interleaved(tuple(each.teams), tuple(Team(team) for team in each.teams.values()))
+    for exposure in exposures:
+        shown = Interleaved(tuple(exposure.teams), tuple(Team(team) for team in exposure.teams.values()))
         liked = {
-            feedback.memory_id
-            for feedback in said.get(each.recall_id, [])
-            if feedback.signal in _GOOD and feedback.memory_id in each.teams
+            each.memory_id
+            for each in feedback.get(exposure.recall_id, [])
+            if each.signal in _GOOD and each.memory_id in exposure.teams
         }
         credits.append(credit(shown, liked))
-    found = preference(credits)
+    outcome = preference(credits)
     names = [variant.name for variant in running.experiment.variants]
-    decided = found.wins + found.losses
-    days = (max(each.at for each in seen).date() - running.started.date()).days + 1 if seen else 0
-    numbers = f"{names[0]!r} won {found.wins} questions and {names[1]!r} {found.losses}, {found.ties} ties"
+    decided = outcome.wins + outcome.losses
+    last = max((exposure.at for exposure in exposures), default=None)
+    days = 0 if last is None else (last.date() - running.started.date()).days + 1
+    won, lost, ties = outcome.wins, outcome.losses, outcome.ties
+    numbers = f"{names[0]!r} won {won} questions and {names[1]!r} {lost}, {ties} ties"
     if decided < _MIN_DECIDED:
         reason = f"no decision yet: {numbers}; {_MIN_DECIDED - decided} more that are no tie are needed"
     elif days < running.least_days:
         reason = f"no decision yet: {numbers}; {running.least_days - days} more days are needed"
-    elif found.always_valid_p > _MAX_P:
-        reason = f"no decision yet: {numbers} (p {found.always_valid_p:.3f}, however often one looks)"
+    elif outcome.always_valid_p > _MAX_P:
+        reason = f"no decision yet: {numbers} (p {outcome.always_valid_p:.3f}, however often one looks)"
     else:
-        winner = names[0] if found.wins > found.losses else names[1]
-        reason = f"winner: {numbers} (p {found.always_valid_p:.4f}, however often one looks)"
-        return ExperimentStatus(running, None, found, winner, reason)
-    return ExperimentStatus(running, None, found, None, reason)
+        winner = names[0] if outcome.wins > outcome.losses else names[1]
+        reason = f"winner: {numbers} (p {outcome.always_valid_p:.4f}, however often one looks)"
+        return ExperimentStatus(running, None, outcome, winner, reason)
+    return ExperimentStatus(running, None, outcome, None, reason)
 
 
 def _recipe(running: RunningExperiment, variant: Variant) -> Recipe:

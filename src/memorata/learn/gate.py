@@ -120,12 +120,12 @@ def tune_thresholds(
     checks.one_of("method", method, METHODS)
     aim = checks.probability("target", target)
     similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
-    asked = len(set(pairs.groups))
-    if asked < checks.whole("least", least, 2):
-        raise NotEnoughData("judged questions", asked, least)
+    count = len(set(pairs.groups))
+    if count < checks.whole("least", least, 2):
+        raise NotEnoughData("judged questions", count, least)
     if method in ("precision", "probability") and not 0 < aim < 1:
         raise InvalidArgument("target", target, "a number above 0 and below 1")
-    kept = float(np.clip(threshold, -1, 1))
+    threshold_in_use = float(np.clip(threshold, -1, 1))
     everyone = np.arange(relevant.size)
     earn, cost = _prices(pairs, method, aim)
 
@@ -135,13 +135,13 @@ def tune_thresholds(
             passes &= pairs.confidence >= setting["least_confidence"]
         return np.where(passes, np.where(relevant, earn, -cost), 0.0)
 
-    current = {"least_similarity": kept}
+    current = {"least_similarity": threshold_in_use}
     if method == "f1":
         current["least_confidence"] = base.least_confidence
     divided = grouped_folds(pairs.groups, count=folds, seed=seed)
-    chosen = [_chosen(pairs, fold.learnt, method, aim, kept, current) for fold in divided]
-    final = _chosen(pairs, everyone, method, aim, kept, current)
-    others = [
+    chosen = [_chosen(pairs, fold.learnt, method, aim, threshold_in_use, current) for fold in divided]
+    final = _chosen(pairs, everyone, method, aim, threshold_in_use, current)
+    alternatives = [
         {**current, "least_similarity": float(step)}
         for step in np.unique(np.quantile(similar, np.linspace(0, 1, _TRIED)))
     ]
@@ -152,7 +152,7 @@ def tune_thresholds(
         passing(current),
         divided,
         pairs.groups,
-        tried=np.stack([passing(each) for each in (current, final, *others)]),
+        tried=np.stack([passing(each) for each in (current, final, *alternatives)]),
         picked=1,
         seed=seed,
         level=level,
@@ -168,7 +168,7 @@ def tune_thresholds(
         aim,
         relevant.size,
         curve,
-        _at(pairs, final["least_similarity"], method, aim, kept),
+        _at(pairs, final["least_similarity"], method, aim, threshold_in_use),
         grid,
     )
 
@@ -200,11 +200,11 @@ def _chosen(
     if method == "youden":
         return {"least_similarity": by_youden(similar, relevant, least=2).threshold}
     if method == "f1":
-        found = by_f1(similar, pairs.confidence[rows], relevant, least=2)
-        return {**current, "least_similarity": found.similarity, "least_confidence": found.confidence}
+        best = by_f1(similar, pairs.confidence[rows], relevant, least=2)
+        return {**current, "least_similarity": best.similarity, "least_confidence": best.confidence}
     curve = fit_logistic(similar, relevant, least=2)
-    enough = np.flatnonzero(curve(np.sort(similar)) >= target)
-    return {"least_similarity": float(np.sort(similar)[enough[0]]) if enough.size else kept}
+    reaching = np.flatnonzero(curve(np.sort(similar)) >= target)
+    return {"least_similarity": float(np.sort(similar)[reaching[0]]) if reaching.size else kept}
 
 
 def _at(pairs: Pairs, threshold: float, method: str, target: float, kept: float) -> Choice:

@@ -69,7 +69,7 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
     (('a', 'b', 'd'), ['FIRST', 'SECOND', 'SECOND'])
     """
     lists = _ranking("first", first), _ranking("second", second)
-    room = checks.whole("length", length)
+    limit = checks.whole("length", length)
     coins = Random(checks.whole("seed", seed))
     ids: list[str] = []
     teams: list[Team] = []
@@ -82,14 +82,14 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
             places[side] += 1
         return ranking[places[side]] if places[side] < len(ranking) else None
 
-    while len(ids) < room:
+    while len(ids) < limit:
         starts = coins.getrandbits(1)
         left = pick(0) is not None, pick(1) is not None
         if not any(left):
             break
         for side in (starts, 1 - starts):
             item = pick(side)
-            if item is not None and len(ids) < room:
+            if item is not None and len(ids) < limit:
                 ids.append(item)
                 shown.add(item)
                 teams.append((Team.FIRST, Team.SECOND)[side] if all(left) else Team.NEITHER)

@@ -58,9 +58,9 @@ def checked_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def logged_recipe(recall: LoggedRecall) -> Recipe:
     """Return the recipe that a recall was made with."""
-    known = {each.name for each in PARAMETERS}
+    names = {each.name for each in PARAMETERS}
     return Recipe(name=str(recall.recipe.get("name", ""))).changed(
-        {name: value for name, value in recall.recipe.items() if name in known}
+        {name: value for name, value in recall.recipe.items() if name in names}
     )
 
 
@@ -159,8 +159,8 @@ class _LoggedView:
 
 
 def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
-    said = recall.situation
-    period = said["period"]
+    logged = recall.situation
+    period = logged["period"]
     if recall.query is None and reads_question(recipe):
         raise InvalidArgument(
             "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
@@ -169,13 +169,13 @@ def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
         view=_LoggedView(_records(recall)),  # type: ignore[arg-type]
         question=Question(recall.query or "", {}, (), ()),
         classifier=_CLASSIFIER,
-        vector=np.zeros(1, np.float32) if said["meant"] else None,
-        least_similarity=said["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
-        noise=said["noise"],
+        vector=np.zeros(1, np.float32) if logged["meant"] else None,
+        least_similarity=logged["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
+        noise=logged["noise"],
         now=recall.at,
         period=None if period is None else _period(period),
-        about_time=said["about_time"],
-        here=_SOMEWHERE if said["here"] else None,
+        about_time=logged["about_time"],
+        here=_SOMEWHERE if logged["here"] else None,
     )
 
 

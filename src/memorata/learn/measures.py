@@ -125,7 +125,7 @@ def measured(totals: Totals, composite: Composite) -> Measures:
     per = questions or np.nan
     click, empty = float(totals.clicked.sum()) / per, float(totals.empty.sum()) / per
     stars = float(totals.stars.sum()) / (ratings or np.nan)
-    known = stars if composite.satisfaction else 0.0
+    satisfaction = stars if composite.satisfaction else 0.0
     return Measures(
         users=int(totals.questions.size),
         questions=int(questions),
@@ -134,7 +134,7 @@ def measured(totals: Totals, composite: Composite) -> Measures:
         zero_results=empty,
         mean_results=float(totals.results.sum()) / per,
         satisfaction=stars,
-        worth=composite.worth(click, known, empty),
+        worth=composite.worth(click, satisfaction, empty),
     )
 
 

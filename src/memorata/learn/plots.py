@@ -169,8 +169,8 @@ def draw_heat_map(
         best = near if reached is None else checks.number("reached", reached)
         _axes(ax, title, across, down)
         ax.set_title(title, pad=24)
-        said = f"chosen: {down} {at[0]:.3g}, {across} {at[1]:.3g} ({value} {best:.3f})"
-        ax.text(0, 1.025, said, transform=ax.transAxes, color=_SOFT, fontsize=9)
+        caption = f"chosen: {down} {at[0]:.3g}, {across} {at[1]:.3g} ({value} {best:.3f})"
+        ax.text(0, 1.025, caption, transform=ax.transAxes, color=_SOFT, fontsize=9)
     return Path(path)
 
 
@@ -298,10 +298,10 @@ def _axes(
         ax.set_ylim(*y)
 
 
-def _point(ax: Any, x: float, y: float, said: str, corner: float) -> None:  # noqa: ANN401
+def _point(ax: Any, x: float, y: float, caption: str, corner: float) -> None:  # noqa: ANN401
     """Mark the chosen point, and say what it is in a lower corner."""
     ax.plot(
         x, y, marker="o", markersize=9, color=_TWO, markeredgecolor="white", markeredgewidth=1.5, zorder=4
     )
     side = "left" if corner < 0.5 else "right"
-    ax.text(corner, 0.04, said, transform=ax.transAxes, color=_TWO, ha=side, va="bottom", fontsize=9)
+    ax.text(corner, 0.04, caption, transform=ax.transAxes, color=_TWO, ha=side, va="bottom", fontsize=9)

@@ -263,8 +263,8 @@ def _looked(
 def retune_record(engine: Engine, *, namespace: str | None = None) -> tuple[tuple[datetime, Decision], ...]:
     """Return the decisions of the past, the earliest first."""
     path = engine.namespace if namespace is None else namespace
-    found = reversed(engine.store.saved_settings.list(path, RECORD))
-    return tuple((each.at, decision_of(dict(each.data))) for each in found)
+    records = reversed(engine.store.saved_settings.list(path, RECORD))
+    return tuple((each.at, decision_of(dict(each.data))) for each in records)
 
 
 def recorded(decision: Decision) -> dict[str, Any]:

@@ -286,13 +286,13 @@ class _Search:
         if key not in self._values:
             self.tried += 1
             try:
-                given = self._objective(setting)
+                result = self._objective(setting)
             except InvalidArgument:
                 # Parameters that are fine one by one may not be together: two empty legs, say.
                 self.impossible += 1
                 self._values[key] = None
             else:
-                values = checks.numbers("objective", given)
+                values = checks.numbers("objective", result)
                 if values.size != self._questions:
                     raise InvalidArgument(
                         "objective", values.size, f"{self._questions} values, one per question"

@@ -165,14 +165,14 @@ def at_precision(
     (0.75, 'no threshold reaches a precision of 0.6; the best is 0.5, at a similarity of 0.2.
     The fallback stands.')
     """
-    asked = checks.above("target", checks.probability("target", target), 0)
+    wanted = checks.above("target", checks.probability("target", target), 0)
     kept = checks.within("fallback", fallback, -1, 1)
     curve = threshold_curve(similarity, relevant, least=least)
-    reaching = np.flatnonzero(curve.precision >= asked)
+    reaching = np.flatnonzero(curve.precision >= wanted)
     if reaching.size:
         return _chosen(curve, int(reaching[_last_best(curve.recall[reaching])]))
     best = _last_best(curve.precision)
-    warning = Shortfall(asked, float(curve.precision[best]), float(curve.thresholds[best]))
+    warning = Shortfall(wanted, float(curve.precision[best]), float(curve.thresholds[best]))
     place = int(np.searchsorted(curve.thresholds, kept))
     if place == curve.thresholds.size:
         return Choice(kept, float("nan"), 0.0, 0.0, warning)

@@ -65,10 +65,10 @@ class TrainingSet:
         By recall and memory, how relevant it is; only what is.
     rejected
         By recall, the memories that somebody called not relevant.
-    reactions
-        What people said about hits whose recall the log has let go of, which thresholds can learn from.
-    asked
-        By recall, the question, where it can be asked again; `engine` answers it.
+    orphaned
+        Feedback about hits whose recall the log has dropped, which thresholds can learn from.
+    queries
+        By recall, the query, where it can be asked again; `engine` answers it.
     lease
         What the work is done under, renewed with every question that something is tried on.
     """
@@ -76,8 +76,8 @@ class TrainingSet:
     recalls: tuple[LoggedRecall, ...]
     gains: Mapping[str, Mapping[str, float]]
     rejected: Mapping[str, frozenset[str]]
-    reactions: tuple[LoggedFeedback, ...] = ()
-    asked: Mapping[str, LabelledQuery] = field(default_factory=dict)
+    orphaned: tuple[LoggedFeedback, ...] = ()
+    queries: Mapping[str, LabelledQuery] = field(default_factory=dict)
     engine: Engine | None = None
     lease: Held | None = None
 
@@ -126,8 +126,8 @@ class TrainingSet:
             if self.lease is not None:
                 self.lease.renew()
             gains = self.gains[recall.id]
-            if anew and recall.id in self.asked and self.engine is not None:
-                question = self.asked[recall.id]
+            if anew and recall.id in self.queries and self.engine is not None:
+                question = self.queries[recall.id]
                 ids: Sequence[str] = _searched(self.engine, recall, question, recipe, _depth(metric))
             elif not differing:
                 ids = ranking(recall, recipe)
@@ -149,19 +149,21 @@ class TrainingSet:
         for recall in self.recalls:
             if recall.embedder != embedder:
                 continue
-            near, sure = recall.column("meaning").tolist(), recall.column("confidence").tolist()
+            similarity, confidence = recall.column("meaning").tolist(), recall.column("confidence").tolist()
             unread = recall.column("unread").tolist()
-            gains, no = self.gains.get(recall.id, {}), self.rejected.get(recall.id, frozenset())
+            gains, rejected = self.gains.get(recall.id, {}), self.rejected.get(recall.id, frozenset())
             for place, id_ in enumerate(recall.ids):
-                if (id_ in gains or id_ in no) and near[place] == near[place] and not unread[place] > 0:
-                    rows.append((near[place], sure[place], id_ in gains, query_group(recall)))
-        for said, alone in _judged(self.reactions).values():
-            known = said[-1].features
-            if said[-1].embedder == embedder and "meaning" in known and not known.get("unread", 0) > 0:
-                rows.append((known["meaning"], known["confidence"], alone, said[-1].feedback.recall_id))
-        similar = np.array([row[0] for row in rows]).clip(-1, 1)
+                measured = similarity[place] == similarity[place] and not unread[place] > 0
+                if measured and (id_ in gains or id_ in rejected):
+                    rows.append((similarity[place], confidence[place], id_ in gains, query_group(recall)))
+        for records, relevant in _judged(self.orphaned).values():
+            last = records[-1]
+            features = last.features
+            if last.embedder == embedder and "meaning" in features and not features.get("unread", 0) > 0:
+                rows.append((features["meaning"], features["confidence"], relevant, last.feedback.recall_id))
+        similarities = np.array([row[0] for row in rows]).clip(-1, 1)
         return Pairs(
-            similar,
+            similarities,
             np.array([row[1] for row in rows]).clip(0, 1),
             np.array([row[2] for row in rows], np.bool_),
             tuple(row[3] for row in rows),
@@ -173,8 +175,8 @@ class TrainingSet:
             (*self.recalls, *other.recalls),
             {**self.gains, **other.gains},
             {**self.rejected, **other.rejected},
-            (*self.reactions, *other.reactions),
-            {**self.asked, **other.asked},
+            (*self.orphaned, *other.orphaned),
+            {**self.queries, **other.queries},
             self.engine or other.engine,
             self.lease or other.lease,
         )
@@ -194,20 +196,20 @@ def from_feedback(
     since
         Only what was said at or after that moment.
     """
-    reactions = engine.feedback.list(namespace=namespace, since=since)
-    ids = tuple(dict.fromkeys(each.feedback.recall_id for each in reactions))
+    records = engine.feedback.list(namespace=namespace, since=since)
+    ids = tuple(dict.fromkeys(each.feedback.recall_id for each in records))
     recalls = engine.feedback.recalls(namespace=namespace, limit=None, ids=ids)
     logged = {recall.id for recall in recalls}
     gains: dict[str, dict[str, float]] = {}
     rejected: dict[str, set[str]] = {}
-    for (recall_id, memory_id), (_, relevant) in _judged(reactions).items():
+    for (recall_id, memory_id), (_, relevant) in _judged(records).items():
         if recall_id in logged and relevant:
             gains.setdefault(recall_id, {})[memory_id] = 1.0
         elif recall_id in logged:
             rejected.setdefault(recall_id, set()).add(memory_id)
-    left = tuple(each for each in reactions if each.feedback.recall_id not in logged)
-    no = {name: frozenset(each) for name, each in rejected.items()}
-    return TrainingSet(tuple(reversed(recalls)), gains, no, left)
+    unlogged = tuple(each for each in records if each.feedback.recall_id not in logged)
+    irrelevant = {name: frozenset(each) for name, each in rejected.items()}
+    return TrainingSet(tuple(reversed(recalls)), gains, irrelevant, unlogged)
 
 
 def from_labels(
@@ -237,10 +239,10 @@ def from_labels(
     """
     chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
-    named = list(dict.fromkeys(id_ for each in questions.values() for id_ in each.relevant))
-    known = engine.store.known([(path, id_) for id_ in named])
-    for id_ in named:
-        if (path, id_) not in known:
+    judged = list(dict.fromkeys(id_ for each in questions.values() for id_ in each.relevant))
+    existing = engine.store.known([(path, id_) for id_ in judged])
+    for id_ in judged:
+        if (path, id_) not in existing:
             raise MemoryNotFound(id_, path)
     with engine.recall_log.aside() as asked:
         for each in questions.values():
@@ -256,8 +258,8 @@ def from_labels(
     rejected = {
         recall.id: frozenset(id_ for id_ in recall.ids if id_ not in gains[recall.id]) for recall in recalls
     }
-    told = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
-    return TrainingSet(recalls, gains, rejected, (), told, engine)
+    queries = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
+    return TrainingSet(recalls, gains, rejected, (), queries, engine)
 
 
 def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
@@ -267,21 +269,21 @@ def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
 
 def enough(training: TrainingSet, least: int) -> None:
     """Raise if there are fewer groups of questions with a relevant memory than it takes."""
-    found = len(set(training.groups))
-    if found < checks.whole("least", least, 2):
-        raise NotEnoughData("questions with a relevant result", found, least)
+    count = len(set(training.groups))
+    if count < checks.whole("least", least, 2):
+        raise NotEnoughData("questions with a relevant result", count, least)
 
 
-def _judged(reactions: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
+def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
     """Return, by recall and memory, what was said and whether it says relevant, where it says either."""
-    said: dict[tuple[str, str], list[LoggedFeedback]] = {}
-    for each in reactions:
-        said.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
+    by_hit: dict[tuple[str, str], list[LoggedFeedback]] = {}
+    for each in records:
+        by_hit.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
     feedback: dict[tuple[str, str], list[Feedback]] = {
-        key: [each.feedback for each in given] for key, given in said.items()
+        key: [each.feedback for each in some] for key, some in by_hit.items()
     }
-    found = {key: relevance(given) for key, given in feedback.items()}
-    return {key: (said[key], yes) for key, yes in found.items() if yes is not None}
+    verdicts = {key: relevance(some) for key, some in feedback.items()}
+    return {key: (by_hit[key], relevant) for key, relevant in verdicts.items() if relevant is not None}
 
 
 def _renamed(recall: LoggedRecall, name: str) -> LoggedRecall:
@@ -301,18 +303,18 @@ def _searched(
     engine: Engine, recall: LoggedRecall, question: LabelledQuery, recipe: Recipe, limit: int
 ) -> list[str]:
     with engine.recall_log.aside():
-        found = engine.recall(
+        result = engine.recall(
             question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=limit
         )
-    return [hit.memory.id for hit in _sound(engine, recipe, found)]
+    return [hit.memory.id for hit in _sound(engine, recipe, result)]
 
 
-def _sound(engine: Engine, recipe: Recipe, found: Recall) -> Recall:
+def _sound(engine: Engine, recipe: Recipe, result: Recall) -> Recall:
     """Return an answer, unless meaning had no part in it where it should have had."""
-    if engine.embedder is not None and recipe.vector_pool and not found.embedder and found.degraded:
+    if engine.embedder is not None and recipe.vector_pool and not result.embedder and result.degraded:
         # What is learnt from words alone, because a service was away, would be in use when it is back.
-        raise MemorataError(f"a question cannot be learnt from: {'; '.join(found.degraded)}")
-    return found
+        raise MemorataError(f"a question cannot be learnt from: {'; '.join(result.degraded)}")
+    return result
 
 
 _YES: Final = frozenset({Signal.THUMBS_UP, Signal.RELEVANT, Signal.CLICK})
@@ -333,12 +335,12 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     >>> relevance([Feedback("r", "m", Signal.RATING, noon, rating=3)]) is None
     True
     """
-    told = [each for each in reactions if each.rating != _NEUTRAL]
-    opinions = [each for each in told if each.signal is not Signal.CLICK]
-    if not told:
+    decided = [each for each in reactions if each.rating != _NEUTRAL]
+    opinions = [each for each in decided if each.signal is not Signal.CLICK]
+    if not decided:
         return None
     # Of what was said at the same moment, the last that is told.
-    last = max(reversed(opinions or told), key=lambda each: each.given_at)
+    last = max(reversed(opinions or decided), key=lambda each: each.given_at)
     if last.rating is not None:
         return last.rating > _NEUTRAL
     return last.signal in _YES

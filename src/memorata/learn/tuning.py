@@ -153,9 +153,9 @@ def tune_families(
     search = any(searching(each.changed(dict(setting)), base) for each in tried for setting in settings)
     scores = {}
     for each in tried:
-        found = _scored(training, each, settings, metric, base, search)
+        grid_scores = _scored(training, each, settings, metric, base, search)
         named = tuple({"recipe": each.name, **setting} for setting in settings)
-        scores[each.name] = GridScores(named, found.values)
+        scores[each.name] = GridScores(named, grid_scores.values)
     now = training.values(base, base, metric, search=search)
     kept = GridScores(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
@@ -213,7 +213,7 @@ def tune_recipe(
             needing[0],
             "ones that need no search; labelled questions alone can be searched again",
         )
-    found = optimise(
+    optimised = optimise(
         lambda setting: training.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
         chosen,
         {each.name: getattr(base, each.name) for each in chosen},
@@ -224,8 +224,8 @@ def tune_recipe(
         level=level,
         least=least,
     )
-    recipe = base.changed(dict(found.verdict.setting))
-    return Tuned(found.verdict, base, recipe, len(training.questions), metric)
+    recipe = base.changed(dict(optimised.verdict.setting))
+    return Tuned(optimised.verdict, base, recipe, len(training.questions), metric)
 
 
 def install(
@@ -326,7 +326,7 @@ def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
 
 
 def _can_search(training: TrainingSet) -> bool:
-    return all(recall.id in training.asked for recall in training.questions)
+    return all(recall.id in training.queries for recall in training.questions)
 
 
 def _together(first: GridScores, second: GridScores) -> GridScores:

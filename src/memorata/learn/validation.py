@@ -144,8 +144,8 @@ def judge(
         raise InvalidArgument("folds", len(folds), "folds that hold every question out once")
     mine = np.empty(base.size)
     results = []
-    for place, (fold, choice, given) in enumerate(zip(folds, chosen, values, strict=True)):
-        value = checks.numbers(f"values[{place}]", given)
+    for place, (fold, choice, row) in enumerate(zip(folds, chosen, values, strict=True)):
+        value = checks.numbers(f"values[{place}]", row)
         checks.same_length(current=base, **{f"values[{place}]": value})
         mine[fold.held_out] = value[fold.held_out]
         results.append(

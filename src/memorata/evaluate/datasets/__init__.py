@@ -63,8 +63,8 @@ def open_dataset(name: str, path: str | Path, **options: Any) -> Dataset:  # noq
     reader = READERS[checks.one_of("name", name, list(READERS))]
     if not isinstance(path, str | Path):
         raise InvalidArgument("path", path, "a path")
-    known = [option for option in inspect.signature(reader).parameters if option != "path"]
+    names = [option for option in inspect.signature(reader).parameters if option != "path"]
     for option, value in options.items():
-        if option not in known:
-            raise InvalidArgument(option, value, f"an option of {name} ({', '.join(known) or 'it has none'})")
+        if option not in names:
+            raise InvalidArgument(option, value, f"an option of {name} ({', '.join(names) or 'it has none'})")
     return reader(path, **options)

@@ -94,9 +94,10 @@ class _Window:
 
     def skip(self, mark: str, expected: str) -> None:
         """Pass over a mark that must come next."""
-        found = self.peek()
-        if found != mark:
-            raise self.error(f"expected {expected}, got {repr(found) if found else 'the end of the file'}")
+        character = self.peek()
+        if character != mark:
+            got = repr(character) if character else "the end of the file"
+            raise self.error(f"expected {expected}, got {got}")
         self._advance(self._at + 1)
 
     def record(self, number: int) -> Record:

@@ -69,16 +69,16 @@ def _documents(sample: str, conversation: Record, captions: bool) -> dict[tuple[
     documents: dict[tuple[int, int], Document] = {}
     if not isinstance(conversation.value, dict):
         raise conversation.error("must be an object with 'session_1', 'session_1_date_time', …")
-    numbers = sorted(int(found[1]) for key in conversation.value if (found := _SESSION.fullmatch(key)))
+    numbers = sorted(int(match[1]) for key in conversation.value if (match := _SESSION.fullmatch(key)))
     for number in numbers:
         when = _moment(conversation.child(f"session_{number}_date_time"))
         for position, turn in enumerate(conversation.each(f"session_{number}")):
-            place = _TURN.fullmatch(turn.text("dia_id"))
-            if not place:
+            match = _TURN.fullmatch(turn.text("dia_id"))
+            if not match:
                 raise turn.child("dia_id").error(f"must be as in 'D1:3', got {turn.text('dia_id')!r}")
-            label = int(place[1]), int(place[2])
+            label = int(match[1]), int(match[2])
             if label in documents:
-                raise turn.error(f"is the second turn with the dia_id {place[0]!r}")
+                raise turn.error(f"is the second turn with the dia_id {match[0]!r}")
             if text := _text(turn, captions):
                 documents[label] = Document(
                     id=opaque("document", sample, number, position),
@@ -93,9 +93,9 @@ def _documents(sample: str, conversation: Record, captions: bool) -> dict[tuple[
 
 def _text(turn: Record, captions: bool) -> str:
     """Return what was said, and shown."""
-    said = turn.text("text").strip()
+    text = turn.text("text").strip()
     caption = turn.text("blip_caption", "").strip()
-    return f"{said} (shares a photo: {caption})".strip() if caption and captions else said
+    return f"{text} (shares a photo: {caption})".strip() if caption and captions else text
 
 
 def _questions(
@@ -115,9 +115,9 @@ def _questions(
             for evidence in item.each("evidence")
             for session, turn in _TURN.findall(evidence.a(str))
         ]
-        found = [documents[label] for label in named if label in documents]
+        evidence_documents = [documents[label] for label in named if label in documents]
         text = item.text("question")
-        if not found:
+        if not evidence_documents:
             dropped["no evidence"] += 1
             continue
         yield Question(
@@ -125,19 +125,19 @@ def _questions(
             text=text,
             kind=KINDS[category],
             when=when,
-            relevant={document.id: 1.0 for document in found},
-            relevant_sessions={document.session: 1.0 for document in found},
+            relevant={document.id: 1.0 for document in evidence_documents},
+            relevant_sessions={document.session: 1.0 for document in evidence_documents},
         )
 
 
 def _moment(date: Record) -> datetime:
     """Return a date as the set writes it; it names no zone, and is read as UTC."""
-    found = _DATE.fullmatch(date.a(str).strip())
-    if not found or found[5].lower() not in _MONTHS or not 1 <= int(found[1]) <= 12:
+    match = _DATE.fullmatch(date.a(str).strip())
+    if not match or match[5].lower() not in _MONTHS or not 1 <= int(match[1]) <= 12:
         raise date.error(f"must be a date as in '1:56 pm on 8 May, 2023', got {date.value!r}")
-    hour = int(found[1]) % 12 + (12 if found[3].lower() == "pm" else 0)
-    month = _MONTHS.index(found[5].lower()) + 1
+    hour = int(match[1]) % 12 + (12 if match[3].lower() == "pm" else 0)
+    month = _MONTHS.index(match[5].lower()) + 1
     try:
-        return datetime(int(found[6]), month, int(found[4]), hour, int(found[2]), tzinfo=UTC)
+        return datetime(int(match[6]), month, int(match[4]), hour, int(match[2]), tzinfo=UTC)
     except ValueError as error:
         raise date.error(f"must be a date of the calendar, got {date.value!r} ({error})") from error

@@ -114,10 +114,10 @@ def _role(turn: Record) -> str:
 
 def _moment(date: Record) -> datetime:
     """Return a date as the set writes it; it names no zone, and is read as UTC."""
-    found = _DATE.fullmatch(date.a(str))
+    match = _DATE.fullmatch(date.a(str))
     try:
-        if found:
-            year, month, day, hour, minute = map(int, found.groups())
+        if match:
+            year, month, day, hour, minute = map(int, match.groups())
             return datetime(year, month, day, hour, minute, tzinfo=UTC)
     except ValueError as error:
         raise date.error(f"must be a date of the calendar, got {date.value!r} ({error})") from error

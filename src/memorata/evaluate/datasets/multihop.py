@@ -72,8 +72,8 @@ def _musique(record: Record) -> tuple[dict[str, Document], Question]:
     name = record.child("id").name()
     if record.has("question_decomposition"):
         hops = str(len(record.child("question_decomposition").a(list)))
-    elif found := _HOPS.match(name):
-        hops = found[1]
+    elif match := _HOPS.match(name):
+        hops = match[1]
     else:
         raise record.error(f"has no 'question_decomposition', and its id {name!r} does not begin as '2hop'")
     answerable = record.flag("answerable", True)

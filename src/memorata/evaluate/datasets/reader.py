@@ -112,9 +112,9 @@ class Judgements:
 
     def add(self, path: Path, line: int | None, query: str, document: str, gain: float) -> None:
         """Note a judgement that was read at this place; a gain of 0 or less says "not relevant"."""
-        known = self._gains.setdefault(query, {}).setdefault(document, gain)
-        if known != gain:
-            reason = f"query {query!r} and document {document!r} are judged {gain:g}, and {known:g} before"
+        existing = self._gains.setdefault(query, {}).setdefault(document, gain)
+        if existing != gain:
+            reason = f"query {query!r} and document {document!r} are judged {gain:g}, and {existing:g} before"
             raise DatasetError(path, line, reason)
 
     def label(
@@ -126,19 +126,19 @@ class Judgements:
         counts as none: nobody could find it.
         """
         for question in questions:
-            found = {
+            relevant = {
                 documents[name]: gain
                 for name, gain in self._gains.get(question.id, {}).items()
                 if gain > 0 and name in documents
             }
             if not question.answerable:
                 yield question
-            elif not found:
+            elif not relevant:
                 dropped["no relevant document"] += 1
             else:
                 sessions: dict[str, float] = {}
-                for document, gain in found.items():
+                for document, gain in relevant.items():
                     if document.session:
                         sessions[document.session] = max(gain, sessions.get(document.session, gain))
-                gains = {document.id: gain for document, gain in found.items()}
+                gains = {document.id: gain for document, gain in relevant.items()}
                 yield replace(question, relevant=gains, relevant_sessions=sessions)
