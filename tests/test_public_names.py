@@ -17,7 +17,7 @@ PUBLIC = {
     "Memory",
     "Period",
     "Place",
-    "Recall",
+    "RecallResult",
     "Recipe",
     "MemorataError",
     "Relation",

@@ -12,7 +12,7 @@ from memorata._on_demand import on_demand
 from memorata._version import __version__
 
 if TYPE_CHECKING:
-    from memorata.engine import Engine, Recall, Recipe, open
+    from memorata.engine import Engine, RecallResult, Recipe, open
     from memorata.model import (
         Entity,
         Explanation,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".engine": ("Engine", "Recall", "Recipe", "open"),
+        ".engine": ("Engine", "RecallResult", "Recipe", "open"),
         ".model": (
             "Entity",
             "Explanation",
@@ -53,7 +53,7 @@ __all__ = [
     "Memory",
     "Period",
     "Place",
-    "Recall",
+    "RecallResult",
     "Recipe",
     "Relation",
     "__version__",

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 import memorata
-from memorata import Recall
+from memorata import RecallResult
 from memorata.cli.demo import ASKED, CONVERSATION, conversation, demo
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
@@ -91,7 +91,7 @@ class Shown:
     def __init__(self, database: Path | None = None) -> None:
         text = StringIO()
         console = Console(file=text, width=100, markup=False, highlight=False, emoji=False)
-        self.answers: Mapping[str, Recall] = demo(database, embedder="lexical", console=console)
+        self.answers: Mapping[str, RecallResult] = demo(database, embedder="lexical", console=console)
         self.text = text.getvalue()
 
     def contents(self, step: str) -> list[str]:

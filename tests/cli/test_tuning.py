@@ -9,7 +9,7 @@ import pytest
 
 from memorata.cli.tuning import _grid
 from memorata.engine import open as open_engine
-from memorata.engine.leases import Held
+from memorata.engine.leases import HeldLease
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 
@@ -55,7 +55,7 @@ def test_weights_that_win_are_saved_and_used(cli: Run, taught: Path) -> None:
 
 def test_a_long_search_keeps_its_lease(cli: Run, taught: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     renewed = []
-    monkeypatch.setattr(Held, "renew", lambda held: renewed.append(held))
+    monkeypatch.setattr(HeldLease, "renew", lambda held: renewed.append(held))
     cli("tune", "weights", *OVER, "--dry-run")
     assert renewed == []
     cli("tune", "weights", *OVER)

@@ -14,33 +14,33 @@ import pytest
 
 import memorata
 from memorata.engine.graph.lookup import Graphs
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.query import read_question
-from memorata.engine.write.names import NameBook
-from memorata.engine.write.terms import words_of
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.query import parse_query
+from memorata.engine.write.names import NameIndex
+from memorata.engine.write.terms import terms_of
 from memorata.text import RuleClassifier
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
 
 @pytest.fixture
-def situation() -> Iterator[Callable[..., Situation]]:
-    """Return a maker of situations: the contents, the question, and anything else to change."""
+def context() -> Iterator[Callable[..., RecallContext]]:
+    """Return a maker of recall contexts: the contents, the query, and anything else to change."""
     with ExitStack() as stack:
 
         def make(
             contents: list[Any], question: str, relations: Sequence[tuple[str, str, str]] = (), **changes: Any
-        ) -> Situation:
+        ) -> RecallContext:
             memory = stack.enter_context(memorata.open(":memory:", embedder="lexical", clock=lambda: NOW))
             memory.remember_many(contents, duplicates="off")
             assert memory.embedder is not None
             for source, type_, target in relations:
                 memory.entities.relate(source, type_, target)
-            graphs = Graphs(memory.store, NameBook(memory.store, None))
+            graphs = Graphs(memory.store, NameIndex(memory.store, None))
             view = stack.enter_context(memory.store.view("default", NOW))
             values: dict[str, Any] = {
                 "view": view,
-                "question": read_question(question, memory.analyser),
+                "query": parse_query(question, memory.analyser),
                 "classifier": RuleClassifier(),
                 "vector": memory.embedder.embed_query(question),
                 "least_similarity": memory.embedder.similarity_threshold,
@@ -49,9 +49,9 @@ def situation() -> Iterator[Callable[..., Situation]]:
                 "period": None,
                 "graph": lambda: graphs.at("default", NOW),
                 "overview": lambda: memory.store.view("default", NOW),
-                "words_of": lambda said: words_of(said, memory.analyser),
+                "terms_of": lambda said: terms_of(said, memory.analyser),
             }
-            return Situation(**(values | changes))
+            return RecallContext(**(values | changes))
 
         yield make
 

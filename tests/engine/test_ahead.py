@@ -8,7 +8,7 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.embedding import ahead, embedded_ahead
+from memorata.engine.embedding import embedded_already, embedded_in_advance
 from memorata.engine.engine import Engine
 from memorata.model.errors import EmbedderError, InvalidArgument
 from memorata.store.sqlite.store import SqliteStore
@@ -41,7 +41,7 @@ def once(memory: Engine, key: str = "k") -> tuple[bytes, bool]:
         return 201, memory.remember_many([ITEM])[0].embedder.encode()
 
     def early() -> AbstractContextManager[None]:
-        return embedded_ahead(memory, [ITEM])
+        return embedded_in_advance(memory, [ITEM])
 
     found = memory.idempotency.once(key, b"digest", work, ahead=early)
     return found.body, found.again
@@ -71,7 +71,7 @@ def test_nobody_waits_for_an_embedder_in_a_transaction(fails: bool) -> None:
         assert slow.asked == ["Ben: Anna likes tea."]
         assert once(memory) == (done[0], True)
         assert slow.asked == ["Ben: Anna likes tea."]
-        assert dict(ahead()) == {}
+        assert dict(embedded_already()) == {}
 
 
 class Watching(LexicalEmbedder):
@@ -119,8 +119,11 @@ def test_summaries_and_merged_memories_are_embedded_before_they_are_written() ->
 
 
 def test_what_is_wrong_is_said_by_who_remembers() -> None:
-    with memorata.open(":memory:", embedder="lexical") as memory, embedded_ahead(memory, [{"content": ""}]):
-        assert dict(ahead()) == {}
+    with (
+        memorata.open(":memory:", embedder="lexical") as memory,
+        embedded_in_advance(memory, [{"content": ""}]),
+    ):
+        assert dict(embedded_already()) == {}
         with pytest.raises(InvalidArgument):
             memory.remember_many([{"content": ""}])
 
@@ -128,7 +131,7 @@ def test_what_is_wrong_is_said_by_who_remembers() -> None:
 def test_without_an_embedder_nothing_is_embedded() -> None:
     with (
         memorata.open(":memory:", embedder=None) as memory,
-        embedded_ahead(memory, [ITEM]),
+        embedded_in_advance(memory, [ITEM]),
         memory.store.together(),
     ):
         assert memory.remember_many([ITEM])[0].embedder == ""

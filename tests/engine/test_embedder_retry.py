@@ -13,7 +13,7 @@ from memorata.embed.install import install
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
 from memorata.embed.trust import source_of, user_trust
-from memorata.engine.embedding import AWAY, Absent, Measure
+from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder
 from memorata.engine.engine import Engine
 from memorata.engine.settings import Settings
 from memorata.model.errors import EmbedderError, InvalidArgument, ModelNotInstalled, StoreUnavailable
@@ -123,8 +123,8 @@ def test_an_embedder_that_was_never_used_here_is_looked_for_again(
     agree_to(ollama)
     ollama.stop()
     with opened(path, ollama, clock, embedder="auto") as memory:
-        assert [note.startswith(AWAY) for note in memory.notes] == [True]
-        assert memory.recall("green tea").degraded[0].startswith(AWAY)
+        assert [note.startswith(UNAVAILABLE) for note in memory.notes] == [True]
+        assert memory.recall("green tea").degraded[0].startswith(UNAVAILABLE)
         assert memory.embedder is None
         ollama.start()
         assert "not asked again" in memory.recall("green tea").degraded[0]
@@ -189,10 +189,10 @@ def test_a_model_that_is_installed_later_is_taken_up(tmp_path: Path, clock: Cloc
 
 
 def test_what_cannot_be_taken_up_is_no_failure_of_the_recall() -> None:
-    def read_only() -> Measure:
+    def read_only() -> OpenedEmbedder:
         raise StoreUnavailable("it is only read")
 
-    absent = Absent(read_only, "the service is away")
+    absent = EmbedderRetry(read_only, "the service is away")
     assert absent.look() is None
     assert absent.why.startswith("the service is away (it is not asked again for")
     assert absent.look(at_once=True) is None
@@ -200,15 +200,15 @@ def test_what_cannot_be_taken_up_is_no_failure_of_the_recall() -> None:
 
 
 def test_one_that_is_back_is_returned() -> None:
-    found = Measure(LexicalEmbedder(), "lexical", ("all is well",))
+    found = OpenedEmbedder(LexicalEmbedder(), "lexical", ("all is well",))
     tries = [found]
 
-    def find() -> Measure:
+    def find() -> OpenedEmbedder:
         if not tries:
             raise ModelNotInstalled("it went away")
         return tries.pop()
 
-    absent = Absent(find, "away", CircuitBreaker(first_pause=0.0))
+    absent = EmbedderRetry(find, "away", CircuitBreaker(first_pause=0.0))
     assert absent.look() is found
     assert absent.look() is None
     assert absent.why == "it went away"

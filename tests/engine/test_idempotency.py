@@ -6,7 +6,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.idempotency import KEPT_FOR, Answered
+from memorata.engine.idempotency import KEPT_FOR, IdempotentReply
 from memorata.model.errors import (
     InvalidArgument,
     MemoryNotFound,
@@ -45,7 +45,7 @@ def test_what_was_done_is_not_done_again(memory: Engine) -> None:
     first = memory.idempotency.once("a", b"tea", lambda: remembering(memory))
     again = memory.idempotency.once("a", b"tea", lambda: remembering(memory))
     assert not first.again
-    assert again == Answered(201, first.body, again=True)
+    assert again == IdempotentReply(201, first.body, again=True)
     assert len(memory.list().memories) == 1
 
 
@@ -139,8 +139,12 @@ def test_a_purge_is_done_once_and_erases_answers_but_not_that_they_were_given(me
         memory.purge(said)
         return 200, b"gone"
 
-    assert memory.idempotency.once("b", b"purge", purging, apart=True) == Answered(200, b"gone", again=False)
-    assert memory.idempotency.once("b", b"purge", purging, apart=True) == Answered(200, b"gone", again=True)
+    assert memory.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
+        200, b"gone", again=False
+    )
+    assert memory.idempotency.once("b", b"purge", purging, apart=True) == IdempotentReply(
+        200, b"gone", again=True
+    )
     with pytest.raises(ReplyErased, match="a purge has erased its answer"):
         memory.idempotency.once("a", b"tea", lambda: remembering(memory))
     assert memory.list(hidden=True).memories == ()

@@ -9,7 +9,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.embedding import Meaning
+from memorata.engine.embedding import Embedding
 from memorata.model import InvalidArgument, Memory
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.store.port import Entry
@@ -48,11 +48,11 @@ def embedder(store: SqliteStore) -> Counting:
 
 
 def test_a_text_the_store_knows_is_not_embedded_again(store: SqliteStore, embedder: Counting) -> None:
-    meaning = Meaning(embedder, store)
+    meaning = Embedding(embedder, store)
     now = datetime(2026, 5, 7, tzinfo=UTC)
-    [(digest, rows)] = meaning.of_documents(["tea"], [WHOSE])
+    [(digest, rows)] = meaning.documents(["tea"], [WHOSE])
     store.add([Entry(Memory(id="m1", content="tea", created_at=now), {}, rows, digest)])
-    again = meaning.of_documents(["tea", "coffee", "coffee"], [WHOSE] * 3)
+    again = meaning.documents(["tea", "coffee", "coffee"], [WHOSE] * 3)
     assert embedder.asked == ["tea", "coffee"]
     assert rows is not None
     assert again[0][1] is not None
@@ -62,19 +62,19 @@ def test_a_text_the_store_knows_is_not_embedded_again(store: SqliteStore, embedd
 
 def test_what_another_namespace_holds_saves_no_time(store: SqliteStore, embedder: Counting) -> None:
     """Whoever may write could tell by the time it takes which texts others hold."""
-    meaning = Meaning(embedder, store)
+    meaning = Embedding(embedder, store)
     now = datetime(2026, 5, 7, tzinfo=UTC)
-    [(digest, rows)] = meaning.of_documents(["the code is 4711"], ["victim"])
+    [(digest, rows)] = meaning.documents(["the code is 4711"], ["victim"])
     victim = Memory(id="m1", content="the code is 4711", created_at=now, namespace="victim")
     store.add([Entry(victim, {}, rows, digest)])
     embedder.asked.clear()
-    [(_, again)] = meaning.of_documents(["the code is 4711"], ["attacker"])
+    [(_, again)] = meaning.documents(["the code is 4711"], ["attacker"])
     assert embedder.asked == ["the code is 4711"]
     np.testing.assert_array_equal(again, rows)
     # Not even in one batch with the namespace that holds it.
-    meaning.of_documents(["the code is 4711"] * 2, ["victim", "attacker"])
+    meaning.documents(["the code is 4711"] * 2, ["victim", "attacker"])
     assert embedder.asked == ["the code is 4711"] * 2
-    meaning.of_documents(["the code is 4711"], ["victim"])
+    meaning.documents(["the code is 4711"], ["victim"])
     assert embedder.asked == ["the code is 4711"] * 2
 
 
@@ -83,8 +83,8 @@ def test_a_failure_leaves_them_waiting_and_is_logged(
 ) -> None:
     embedder.fails = True
     with caplog.at_level(logging.WARNING):
-        [(digest, rows)] = Meaning(embedder, store).of_documents(["tea"], [WHOSE])
-        Meaning(embedder, store).of_documents(["tea", "coffee"], [WHOSE] * 2)
+        [(digest, rows)] = Embedding(embedder, store).documents(["tea"], [WHOSE])
+        Embedding(embedder, store).documents(["tea", "coffee"], [WHOSE] * 2)
     assert (len(digest), rows) == (16, None)
     assert "1 memory is stored without vectors for now: it is down" in caplog.text
     assert "2 memories are stored without vectors for now: it is down" in caplog.text
@@ -104,10 +104,10 @@ def test_an_embedder_that_gives_something_else_than_it_promises_fails(
     store: SqliteStore, embedder: Counting, given: Any, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(embedder, "embed_passages", lambda texts: [given for _ in texts])
-    meaning = Meaning(embedder, store)
+    meaning = Embedding(embedder, store)
     with pytest.raises(EmbedderError, match=says):
         meaning.computed(["tea"])
-    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
+    assert meaning.documents(["tea"], [WHOSE])[0][1] is None
 
 
 def test_a_package_that_does_not_load_is_a_failure_too(
@@ -118,38 +118,38 @@ def test_a_package_that_does_not_load_is_a_failure_too(
 
     for name in ("embed_passages", "embed_query"):
         monkeypatch.setattr(embedder, name, missing)
-    meaning = Meaning(embedder, store)
-    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
-    vector, wrong = meaning.of_question("tea", None)
+    meaning = Embedding(embedder, store)
+    assert meaning.documents(["tea"], [WHOSE])[0][1] is None
+    vector, wrong = meaning.query("tea", None)
     assert vector is None
     assert "words only: A neural model needs a package" in wrong
 
 
 def test_questions(store: SqliteStore, embedder: Counting) -> None:
-    meaning = Meaning(embedder, store)
-    vector, wrong = meaning.of_question("tea", None)
+    meaning = Embedding(embedder, store)
+    vector, wrong = meaning.query("tea", None)
     assert vector is not None
     assert not wrong
-    assert meaning.of_question("", None) == (None, "")
-    np.testing.assert_array_equal(meaning.of_question("x", vector)[0], vector)
-    np.testing.assert_array_equal(meaning.of_question("x", vector.tolist())[0], vector)
-    np.testing.assert_array_equal(meaning.of_question("x", 0 * vector)[0], 0 * vector)
+    assert meaning.query("", None) == (None, "")
+    np.testing.assert_array_equal(meaning.query("x", vector)[0], vector)
+    np.testing.assert_array_equal(meaning.query("x", vector.tolist())[0], vector)
+    np.testing.assert_array_equal(meaning.query("x", 0 * vector)[0], 0 * vector)
     with pytest.raises(InvalidArgument, match=r"vector must be of shape \(512,\), got \(3,\)"):
-        meaning.of_question("x", np.zeros(3, np.float32))
+        meaning.query("x", np.zeros(3, np.float32))
     with pytest.raises(InvalidArgument, match=r"vector\[0\] must be a finite number, got nan"):
-        meaning.of_question("x", np.full(512, np.nan, np.float32))
+        meaning.query("x", np.full(512, np.nan, np.float32))
     for length in (0.5, 2.0, 1e30):
         with pytest.raises(InvalidArgument, match="vector must be one whose norm is 1"):
-            meaning.of_question("x", length * vector)
+            meaning.query("x", length * vector)
     not_numbers: Any = "tea"
     with pytest.raises(InvalidArgument, match="vector must be a list of finite numbers"):
-        meaning.of_question("x", not_numbers)
+        meaning.query("x", not_numbers)
     assert meaning.threshold == embedder.similarity_threshold
 
 
 def test_a_vector_that_was_given_may_be_written_over(store: SqliteStore, embedder: Counting) -> None:
     given = embedder.embed_query("tea").copy()
-    taken, _ = Meaning(embedder, store).of_question("", given)
+    taken, _ = Embedding(embedder, store).query("", given)
     given[:] = embedder.embed_query("coffee")
     np.testing.assert_array_equal(taken, embedder.embed_query("tea"))
 
@@ -168,21 +168,21 @@ def test_an_embedder_that_breaks_its_promise_leaves_words(
     store: SqliteStore, embedder: Counting, monkeypatch: pytest.MonkeyPatch, row: Vectors, wrong: str
 ) -> None:
     monkeypatch.setattr(embedder, "embed_query", lambda text: row)
-    vector, why = Meaning(embedder, store).of_question("tea", None)
+    vector, why = Embedding(embedder, store).query("tea", None)
     assert vector is None
     assert why.startswith("the embedder failed, words only: ")
     assert wrong in why
     if row.ndim == 1:
         monkeypatch.setattr(embedder, "embed_passages", lambda texts: [row[None, :]])
         with pytest.raises(EmbedderError, match=wrong):
-            Meaning(embedder, store).computed(["tea"])
+            Embedding(embedder, store).computed(["tea"])
 
 
 def test_without_an_embedder(store: SqliteStore) -> None:
-    meaning = Meaning(None, store)
-    assert meaning.of_documents(["tea"], [WHOSE])[0][1] is None
+    meaning = Embedding(None, store)
+    assert meaning.documents(["tea"], [WHOSE])[0][1] is None
     for vector in (None, np.ones(3, np.float32)):
-        assert meaning.of_question("tea", vector) == (None, "no embedder: words only")
+        assert meaning.query("tea", vector) == (None, "no embedder: words only")
     assert meaning.threshold == 0.0
 
 
@@ -221,7 +221,7 @@ def test_vectors_are_compared_however_they_lie_in_memory(lay: Any) -> None:
 
 
 def test_a_vector_that_nearly_vanishes_is_no_direction(store: SqliteStore, embedder: Counting) -> None:
-    meaning = Meaning(embedder, store)
+    meaning = Embedding(embedder, store)
     tiny = np.full(embedder.dimension, 1e-30, np.float32)
     with pytest.raises(InvalidArgument, match="whose norm is 1"):
-        meaning.of_question("tea", tiny)
+        meaning.query("tea", tiny)

@@ -70,16 +70,16 @@ def test_a_store_whose_model_is_gone_answers_by_words(tmp_path: Path) -> None:
         assert answer.degraded
 
 
-AWAY = "ollama:some-model@http://127.0.0.1:1"
+UNAVAILABLE = "ollama:some-model@http://127.0.0.1:1"
 HURRIED = Resources(retry=RetryPolicy(attempts=1, timeout=1))
 
 
-@pytest.mark.parametrize("embedder", ["auto", AWAY])
+@pytest.mark.parametrize("embedder", ["auto", UNAVAILABLE])
 def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
-        memory.store.remember_setting("embedder", AWAY)
+        memory.store.remember_setting("embedder", UNAVAILABLE)
     user_trust().agree_to_source("http://127.0.0.1:1")
     with memorata.open(path, embedder=embedder, resources=HURRIED) as memory:
         assert "words only" in memory.notes[0]
@@ -87,7 +87,7 @@ def test_a_store_whose_service_is_away_answers_by_words(embedder: str, tmp_path:
         assert memory.recall("tea").degraded
         memory.remember("Ben likes coffee.")
         assert len(memory.recall("coffee")) == 1
-        assert memory.store.setting("embedder") == AWAY
+        assert memory.store.setting("embedder") == UNAVAILABLE
 
 
 @pytest.mark.parametrize("recorded", ["ollama:m@http://anna:secret@127.0.0.1:1", "hub:name", "openai:m@x"])
@@ -106,12 +106,12 @@ def test_a_store_whose_embedder_cannot_be_named_any_more_answers_by_words(
 def test_a_service_that_the_store_does_not_know_has_to_be_there(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=AWAY, resources=HURRIED)
+        memorata.open(path, embedder=UNAVAILABLE, resources=HURRIED)
     assert not path.exists()
     with memorata.open(path, embedder="lexical") as memory:
         memory.remember("Anna likes tea.")
     with pytest.raises(ServiceUnreachable):
-        memorata.open(path, embedder=AWAY, resources=HURRIED)
+        memorata.open(path, embedder=UNAVAILABLE, resources=HURRIED)
 
 
 def test_a_service_that_gives_other_vectors_than_was_said_decides_nothing(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memorata.engine.gc_pause import collector_resting
+from memorata.engine.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def collections() -> int:
 
 def test_what_a_batch_makes_is_not_looked_at_while_it_is_made() -> None:
     before = collections()
-    with collector_resting():
+    with gc_paused():
         made = [[number] for number in range(20_000)]
         assert collections() == before
     made += [[number] for number in range(20_000)]
@@ -31,7 +31,7 @@ def test_what_a_batch_makes_is_not_looked_at_while_it_is_made() -> None:
 
 def test_what_others_leave_behind_is_looked_at_in_the_end() -> None:
     before = collections()
-    with collector_resting():
+    with gc_paused():
         made = [[number] for number in range(200_000)]
         assert before < collections() < before + 10
     assert len(made) == 200_000
@@ -39,7 +39,7 @@ def test_what_others_leave_behind_is_looked_at_in_the_end() -> None:
 
 def test_it_is_as_before_whatever_happened() -> None:
     def fail() -> None:
-        with collector_resting():
+        with gc_paused():
             assert gc.get_threshold() == (100_000, 10, 10)
             raise KeyError("tea")
 
@@ -51,14 +51,14 @@ def test_it_is_as_before_whatever_happened() -> None:
 @pytest.mark.parametrize("often", [0, 100_000, 200_000])
 def test_who_let_it_rest_for_longer_finds_it_so(often: int) -> None:
     gc.set_threshold(often, 5, 5)
-    with collector_resting():
+    with gc_paused():
         assert gc.get_threshold() == (often, 5, 5)
     assert gc.get_threshold() == (often, 5, 5)
 
 
 def test_a_block_in_a_block_wakes_nobody() -> None:
-    with collector_resting():
-        with collector_resting():
+    with gc_paused():
+        with gc_paused():
             pass
         assert gc.get_threshold()[0] == 100_000
     assert gc.get_threshold()[0] == 700

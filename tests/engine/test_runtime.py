@@ -48,5 +48,5 @@ def test_what_is_only_read_is_not_rebuilt_and_the_damage_is_told(tmp_path: Path)
 def test_words_are_those_of_the_analyser() -> None:
     with memorata.open(":memory:", embedder="lexical") as memory:
         tea = memory.remember("green teas")
-        words = memory.runtime.words_of(tea)
+        words = memory.runtime.terms_of(tea)
     assert words["content"] == {"green": 1, "tea": 1}

@@ -4,8 +4,8 @@ from time import process_time
 
 import pytest
 
-from memorata.engine.recall.query import read_question
-from memorata.engine.write.terms import words_of
+from memorata.engine.recall.query import parse_query
+from memorata.engine.write.terms import terms_of
 from memorata.model import Memory, Source
 from memorata.text import ANALYSERS
 
@@ -22,7 +22,7 @@ def test_each_field_has_its_own_words() -> None:
         entities=("Anna Keller",),
         source=Source(speaker="Ben"),
     )
-    words = words_of(memory, SNOWBALL)
+    words = terms_of(memory, SNOWBALL)
     assert words["content"] == {"tea": 3}
     assert words["tags"] == {"hot": 1, "drink": 1}
     assert words["entities"] == {"anna": 1, "keller": 1}
@@ -38,7 +38,7 @@ def test_a_name_is_one_term_however_it_is_spelt_and_its_words_are_not_counted_tw
         created_at=SUNDAY,
         entities=("Anna", "José", "JOSE", "Ben Miles", "\u200b"),
     )
-    words = words_of(memory, PLAIN)
+    words = terms_of(memory, PLAIN)
     assert words["names"] == {"anna": 1, "jose": 1, "ben miles": 1}
     assert words["entities"] == {"jose": 1, "ben": 1, "miles": 1}
 
@@ -47,11 +47,11 @@ def test_date_words_are_those_of_the_event() -> None:
     learnt_later = Memory(
         id="m1", content="the wedding", created_at=datetime(2024, 1, 1, tzinfo=UTC), valid_from=SUNDAY
     )
-    assert words_of(learnt_later, PLAIN)["dates"] == {"may": 1, "2023": 1, "sunday": 1}
+    assert terms_of(learnt_later, PLAIN)["dates"] == {"may": 1, "2023": 1, "sunday": 1}
 
 
 def test_fields_that_are_empty_are_not_there() -> None:
-    assert set(words_of(Memory(id="m1", content="x", created_at=SUNDAY), PLAIN)) == {"content", "dates"}
+    assert set(terms_of(Memory(id="m1", content="x", created_at=SUNDAY), PLAIN)) == {"content", "dates"}
 
 
 @pytest.mark.parametrize(
@@ -82,20 +82,20 @@ def test_fields_that_are_empty_are_not_there() -> None:
 def test_reading_a_question(
     asked: str, text: str, phrases: tuple[str, ...], excluded: tuple[str, ...]
 ) -> None:
-    question = read_question(asked, SNOWBALL)
+    question = parse_query(asked, SNOWBALL)
     assert (question.text, question.phrases, question.excluded) == (text, phrases, excluded)
 
 
 @pytest.mark.parametrize("mark", ['"', "“", "«", "„", "”", "「", "『"])
 def test_marks_that_nothing_closes_are_read_in_no_time(mark: str) -> None:
     started = process_time()
-    question = read_question(f"{mark}a " * 30_000, SNOWBALL)
+    question = parse_query(f"{mark}a " * 30_000, SNOWBALL)
     assert question.text.startswith((mark, "a a"))
     assert process_time() - started < 5
 
 
 def test_an_excluded_word_is_not_looked_for() -> None:
-    question = read_question("coffee or tea -coffee", SNOWBALL)
+    question = parse_query("coffee or tea -coffee", SNOWBALL)
     assert question.terms == {"tea": 1}
 
 
@@ -109,8 +109,8 @@ def test_an_excluded_word_is_not_looked_for() -> None:
     ],
 )
 def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, memory: str, term: str) -> None:
-    assert term in words_of(Memory(id="m1", content=memory, created_at=SUNDAY), SNOWBALL)["content"]
-    assert term in read_question(asked, SNOWBALL).excluded
+    assert term in terms_of(Memory(id="m1", content=memory, created_at=SUNDAY), SNOWBALL)["content"]
+    assert term in parse_query(asked, SNOWBALL).excluded
 
 
 @pytest.mark.parametrize(
@@ -143,33 +143,33 @@ def test_an_excluded_word_is_read_in_the_language_of_the_question(asked: str, me
 def test_phrases_and_what_is_not_one_word_are_excluded_as_they_stand(
     asked: str, text: str, phrases: tuple[str, ...], terms: tuple[str, ...], together: tuple[str, ...]
 ) -> None:
-    question = read_question(asked, SNOWBALL)
+    question = parse_query(asked, SNOWBALL)
     assert (question.text, question.phrases) == (text, phrases)
     assert (question.excluded, question.excluded_phrases) == (terms, together)
 
 
 def test_words_that_no_list_has_are_told_for_they_exclude_nothing() -> None:
-    assert read_question("news -tv -the -tv, -tea", SNOWBALL).not_excluded == ("tv", "the")
-    assert read_question("rm -r -f", SNOWBALL).not_excluded == ()
+    assert parse_query("news -tv -the -tv, -tea", SNOWBALL).not_excluded == ("tv", "the")
+    assert parse_query("rm -r -f", SNOWBALL).not_excluded == ()
 
 
 def test_the_words_of_an_excluded_phrase_may_be_asked_for() -> None:
-    assert read_question('tea -"green tea"', SNOWBALL).terms == {"tea": 1}
+    assert parse_query('tea -"green tea"', SNOWBALL).terms == {"tea": 1}
 
 
 def test_repeated_words_count_and_stop_words_do_not() -> None:
-    question = read_question("What is the tea, the tea?", SNOWBALL)
+    question = parse_query("What is the tea, the tea?", SNOWBALL)
     assert question.terms == {"tea": 2}
 
 
 @pytest.mark.parametrize("field", ["tags", "entities"])
 def test_tags_and_names_are_found_in_the_language_of_the_content_and_by_themselves(field: str) -> None:
     german = {field: ("Katzen",), "content": "Minka schläft gern auf dem Sofa."}
-    words = words_of(Memory(id="m1", created_at=SUNDAY, **german), SNOWBALL)  # type: ignore[arg-type]
+    words = terms_of(Memory(id="m1", created_at=SUNDAY, **german), SNOWBALL)  # type: ignore[arg-type]
     assert words[field] == {"katz": 1, "katzen": 1}
-    assert read_question("Wo schläft die Katze?", SNOWBALL).terms.keys() & words[field].keys()
+    assert parse_query("Wo schläft die Katze?", SNOWBALL).terms.keys() & words[field].keys()
     english = {field: ("cats", "cat"), "content": "Minka sleeps on the sofa."}
-    words = words_of(Memory(id="m1", created_at=SUNDAY, **english), SNOWBALL)  # type: ignore[arg-type]
+    words = terms_of(Memory(id="m1", created_at=SUNDAY, **english), SNOWBALL)  # type: ignore[arg-type]
     assert words[field] == {"cat": 2}
 
 
@@ -184,7 +184,7 @@ def test_tags_and_names_are_found_in_the_language_of_the_content_and_by_themselv
     ],
 )
 def test_a_word_that_does_not_tell_its_language_is_also_read_in_others(asked: str, term: str) -> None:
-    question = read_question(asked, SNOWBALL)
+    question = parse_query(asked, SNOWBALL)
     others = question.read_otherwise()
     assert term in others
     assert not others.keys() & {*question.terms, *question.excluded}
@@ -192,9 +192,9 @@ def test_a_word_that_does_not_tell_its_language_is_also_read_in_others(asked: st
 
 @pytest.mark.parametrize("asked", ["the Katzen", "Wo sind die Katzen?", "кошки", "", "Katzen " * 20, "12"])
 def test_what_tells_its_language_or_is_long_is_read_once(asked: str) -> None:
-    assert read_question(asked, SNOWBALL).read_otherwise() == {}
+    assert parse_query(asked, SNOWBALL).read_otherwise() == {}
 
 
 def test_an_analyser_that_knows_its_language_reads_a_question_once() -> None:
-    assert read_question("Katzen", PLAIN).read_otherwise() == {}
-    assert read_question("Katzen", replace(SNOWBALL, language="english")).read_otherwise() == {}
+    assert parse_query("Katzen", PLAIN).read_otherwise() == {}
+    assert parse_query("Katzen", replace(SNOWBALL, language="english")).read_otherwise() == {}

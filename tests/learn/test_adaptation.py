@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine import Engine
-from memorata.engine.leases import Held
+from memorata.engine.leases import HeldLease
 from memorata.learn.adaptation import ADAPTED, adapt, adapt_training_set, shrunken
 from memorata.learn.training_set import from_feedback
 from memorata.learn.tuning import Tuned
@@ -37,7 +37,7 @@ def test_its_lease_is_renewed_while_it_looks(
     engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renewed = []
-    monkeypatch.setattr(Held, "renew", lambda held: renewed.append(held))
+    monkeypatch.setattr(HeldLease, "renew", lambda held: renewed.append(held))
     ask()
     adapt(engine, dry_run=True)
     assert renewed == []

@@ -7,8 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from memorata.engine import Engine, Recall
-from memorata.engine.leases import Held, Leases
+from memorata.engine import Engine, RecallResult
+from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.training_set import LabelledQuery, enough, from_feedback, from_labels, relevance
 from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
@@ -55,7 +55,7 @@ def test_a_recipe_is_valued_question_by_question(engine: Engine, ask: Ask) -> No
 def test_a_lease_is_renewed_with_every_question_that_something_is_tried_on(engine: Engine, ask: Ask) -> None:
     ask(["thingav", "thingbv"])
     training, base, renewed = from_feedback(engine), engine.recipe, []
-    held = Held(lambda: renewed.append(1), seconds=1e-9)
+    held = HeldLease(lambda: renewed.append(1), seconds=1e-9)
     expected = training.values(base, base)
     assert renewed == []
     np.testing.assert_array_equal(training.under(held).values(base, base), expected)
@@ -101,7 +101,7 @@ def test_as_much_is_asked_for_as_the_metric_looks_at(engine: Engine) -> None:
     base = engine.recipe.changed({"vector_pool": 1, "lexical_pool": 0, "pool_per_hit": 2})
     asked: list[int] = []
 
-    def recall(*arguments: object, limit: int = 10, **options: Any) -> Recall:
+    def recall(*arguments: object, limit: int = 10, **options: Any) -> RecallResult:
         asked.append(limit)
         return Engine.recall(engine, *arguments, limit=limit, **options)  # type: ignore[arg-type]
 

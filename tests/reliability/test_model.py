@@ -248,7 +248,7 @@ class Model(RuleBasedStateMachine):
     @rule(turn=turns)
     def rebuild(self, turn: int) -> None:
         for namespace in NAMESPACES:
-            self.engines[turn].store.rebuild(namespace, self.engines[turn].runtime.words_of)
+            self.engines[turn].store.rebuild(namespace, self.engines[turn].runtime.terms_of)
 
     @rule(seconds=st.integers(1, 3))
     def wait(self, seconds: int) -> None:

@@ -1,4 +1,4 @@
-"""Upkeep and the purge of a namespace, each killed ten times: the file is sound, and the next run ends it."""
+"""Maintenance and the purge of a namespace, killed ten times each: the file is sound, the next run ends it."""
 
 import os
 import random

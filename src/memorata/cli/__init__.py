@@ -9,9 +9,9 @@ def main() -> None:
     """Run the command line and leave the process with its exit code."""
     try:
         # Imported here, so that Ctrl-C while it loads is as quiet as later.
-        from memorata.engine.gc_pause import collector_resting
+        from memorata.engine.gc_pause import gc_paused
 
-        with collector_resting():
+        with gc_paused():
             from memorata.cli.app import run
         run()
     except KeyboardInterrupt:

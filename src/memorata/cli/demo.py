@@ -21,7 +21,7 @@ from memorata._frozen import frozen
 from memorata.cli.output import counted, one_line
 from memorata.cli.recalling import explanation_tree, hits_table, signals
 from memorata.cli.show_memory import embedder_name, hidden_reasons, memory_table
-from memorata.engine import Engine, Recall
+from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_memory
 from memorata.engine.recall.recaller import tokens
 from memorata.model.errors import InvalidArgument
@@ -51,7 +51,7 @@ def conversation() -> tuple[Memory, ...]:
 
 def demo(
     database: Path | None = None, *, embedder: str = "auto", console: Console | None = None
-) -> Mapping[str, Recall]:
+) -> Mapping[str, RecallResult]:
     """Walk through remembering and recalling; return what was recalled, by the name of the step.
 
     Parameters
@@ -92,7 +92,7 @@ class _Clock:
         return self.now
 
 
-def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, Recall]:
+def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallResult]:
     clock, started = _Clock(), perf_counter()
     with open_memory(path, embedder=embedder, clock=clock) as memory:
         _remember(memory, clock, console)
@@ -150,9 +150,9 @@ class _Walk:
 
     memory: Engine
     console: Console
-    answers: dict[str, Recall] = field(default_factory=dict)
+    answers: dict[str, RecallResult] = field(default_factory=dict)
 
-    def recall(self, name: str, text: str, **options: Any) -> Recall:  # noqa: ANN401 - as recall takes them
+    def recall(self, name: str, text: str, **options: Any) -> RecallResult:  # noqa: ANN401 - as recall takes them
         """Show the call, make it, and show what it returned."""
         self.call("found = memory.recall", text, **options)
         found = self.memory.recall(text, **options)

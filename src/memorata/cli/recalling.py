@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.tree import Tree
 
-    from memorata.engine import Engine, Recall, Recipe
+    from memorata.engine import Engine, RecallResult, Recipe
     from memorata.engine.recall.result import SessionHit
     from memorata.learn.agreement import ConfidentRecall
     from memorata.model.explanation import Explanation
@@ -236,7 +236,7 @@ def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
     return dict(zip(ends, sessions, strict=False))
 
 
-def _report(session: Session, found: Recall, *, explain: bool, sure: ConfidentRecall | None) -> None:
+def _report(session: Session, found: RecallResult, *, explain: bool, sure: ConfidentRecall | None) -> None:
     output = session.output
     if output.json:
         output.data(_as_json(found, explain=explain, sure=sure))
@@ -274,7 +274,7 @@ def one_line_kept(line: str) -> str:
     return line[: len(line) - len(line.lstrip())] + one_line(line)
 
 
-def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
+def _nothing(engine: Engine, found: RecallResult, asked: str, limit: int) -> str:
     """Return why there are no hits, in a sentence."""
     if not limit:
         return "--limit 0 shows none."
@@ -287,17 +287,17 @@ def _nothing(engine: Engine, found: Recall, asked: str, limit: int) -> str:
         return f"The budget is too small for the first of {counted(found.omitted, 'hit')}."
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
-    from memorata.engine.recall.query import read_question
+    from memorata.engine.recall.query import parse_query
     from memorata.text.queries import has_content
 
-    if not read_question(asked, engine.analyser).text:
+    if not parse_query(asked, engine.analyser).text:
         return "The question says only what must not occur, so there is nothing to look for."
     if not has_content(asked):
         return "The question names nothing and asks for nothing, so there is nothing to look for."
     return "Nothing was found."
 
 
-def _summary(session: Session, found: Recall) -> str:
+def _summary(session: Session, found: RecallResult) -> str:
     from memorata.cli.show_memory import embedder_name, short_id
 
     parts = [counted(len(found.hits), "hit")]
@@ -314,7 +314,7 @@ def _summary(session: Session, found: Recall) -> str:
     return " · ".join([*parts, str(session.settings.db)])
 
 
-def _as_json(found: Recall, *, explain: bool, sure: ConfidentRecall | None) -> dict[str, Any]:
+def _as_json(found: RecallResult, *, explain: bool, sure: ConfidentRecall | None) -> dict[str, Any]:
     from memorata.service.codec import recall_json
 
     data = recall_json(found, explain=explain)

@@ -62,9 +62,9 @@ class Session:
     @cached_property
     def settings(self) -> Settings:
         """The settings, with what was given on the command line before everything else."""
-        from memorata.engine.gc_pause import collector_resting
+        from memorata.engine.gc_pause import gc_paused
 
-        with collector_resting():
+        with gc_paused():
             from memorata.engine.settings import Settings
 
         named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}

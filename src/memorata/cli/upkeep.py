@@ -14,7 +14,7 @@ from memorata.cli.session import Session
 
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Proposal
-    from memorata.engine.lifecycle.lifecycle import Upkeep
+    from memorata.engine.lifecycle.lifecycle import MaintenanceReport
     from memorata.engine.lifecycle.summaries import Writer
 
 _PANEL: Final = "Keep in order"
@@ -128,7 +128,7 @@ def _writer(session: Session, model: str | None, address: str | None) -> Writer 
     return ChatWriter(model, address, api_key=None if key is None else key.get_secret_value())
 
 
-def _told(report: Upkeep) -> list[str]:
+def _told(report: MaintenanceReport) -> list[str]:
     moves = [
         f"{report.namespace}\t{verb}\t{move.id}\t{move.before.value} to {move.after.value}"
         for verb, found in (("promoted", report.promoted), ("demoted", report.demoted))

@@ -9,7 +9,7 @@ from memorata._on_demand import on_demand
 if TYPE_CHECKING:
     from memorata.engine.engine import Engine
     from memorata.engine.opening import open
-    from memorata.engine.recall.result import Recall, Rejected
+    from memorata.engine.recall.result import RecallResult, Rejected
     from memorata.engine.recipes.recipe import PARAMETERS, Recipe
     from memorata.engine.recipes.shipped import RECIPES, recipe
 
@@ -18,10 +18,10 @@ __getattr__, __dir__ = on_demand(
     {
         ".engine": ("Engine",),
         ".opening": ("open",),
-        ".recall.result": ("Recall", "Rejected"),
+        ".recall.result": ("RecallResult", "Rejected"),
         ".recipes.recipe": ("PARAMETERS", "Recipe"),
         ".recipes.shipped": ("RECIPES", "recipe"),
     },
 )
 
-__all__ = ["PARAMETERS", "RECIPES", "Engine", "Recall", "Recipe", "Rejected", "open", "recipe"]
+__all__ = ["PARAMETERS", "RECIPES", "Engine", "RecallResult", "Recipe", "Rejected", "open", "recipe"]

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
-from memorata.engine.leases import Held, Leases
+from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import embedded_text
@@ -197,7 +197,7 @@ class Reembedder:
         except WorkUnderWay:
             return 0
 
-    def _renew_codes(self, held: Held, progress: Callable[[str, int, int], None]) -> int:
+    def _renew_codes(self, held: HeldLease, progress: Callable[[str, int, int], None]) -> int:
         def told(what: str, done: int, total: int) -> None:
             # An index may take longer than anybody waits for a worker that says nothing.
             held.renew()
@@ -338,7 +338,7 @@ class Admin:
 
     def check(self, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self._store.check(self._runtime.words_of, repair=repair)
+        return self._store.check(self._runtime.terms_of, repair=repair)
 
     def stats(self) -> Mapping[str, Any]:
         """Return how much is in the store and how large it is."""

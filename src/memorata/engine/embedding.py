@@ -46,16 +46,14 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 @frozen
-class Meaning:
+class Embedding:
     """An embedder, and the store that remembers what it computed; without one, why there is none."""
 
     embedder: Embedder | None
     store: Store
     absence: str = ""
 
-    def of_documents(
-        self, texts: Sequence[str], namespaces: Sequence[str]
-    ) -> list[tuple[bytes, Floats | None]]:
+    def documents(self, texts: Sequence[str], namespaces: Sequence[str]) -> list[tuple[bytes, Floats | None]]:
         """Return the address and the vectors of each text; None where they have to wait.
 
         A text that its own namespace holds is not embedded again. What another holds does not count: the time
@@ -64,7 +62,7 @@ class Meaning:
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
-        early = ahead()
+        early = embedded_already()
         wanted = list(zip(namespaces, digests, strict=True))
         known: dict[tuple[str, bytes], Floats | None] = {
             key: early[key[1]] for key in wanted if key[1] in early
@@ -109,7 +107,7 @@ class Meaning:
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
-    def of_question(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
+    def query(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
         """Return the vector of a question, and what was wrong if there is none.
 
         Parameters
@@ -186,7 +184,7 @@ _AHEAD: ContextVar[Vectors] = ContextVar("ahead", default=_NONE)
 
 
 @contextmanager
-def embedded_ahead(
+def embedded_in_advance(
     engine: Engine, items: Sequence[Mapping[str, Any]], namespace: str | None = None
 ) -> Iterator[None]:
     """Embed what will be remembered in the block, in this thread, before it begins.
@@ -204,7 +202,7 @@ def embedded_ahead(
     --------
     >>> import memorata
     >>> with memorata.open(":memory:", embedder="lexical") as memory:
-    ...     with embedded_ahead(memory, [{"content": "Anna likes tea."}]), memory.store.together():
+    ...     with embedded_in_advance(memory, [{"content": "Anna likes tea."}]), memory.store.together():
     ...         memory.remember("Anna likes tea.").embedder == memory.embedder.name
     True
     """
@@ -214,34 +212,34 @@ def embedded_ahead(
         for item in items:
             details = {"namespace": namespace, **item}
             drafts.append(engine.draft(details.pop("content"), **details))
-    with ahead_of(Meaning(engine.embedder, engine.store), drafts):
+    with embedded_before(Embedding(engine.embedder, engine.store), drafts):
         yield
 
 
 @contextmanager
-def ahead_of(meaning: Meaning, memories: Sequence[Memory]) -> Iterator[None]:
+def embedded_before(meaning: Embedding, memories: Sequence[Memory]) -> Iterator[None]:
     """Embed memories that will be written in the block, in this thread, before it begins."""
     from memorata.engine.write.terms import embedded_text
 
     texts = [embedded_text(memory) for memory in memories]
-    before = _AHEAD.set(dict(meaning.of_documents(texts, [memory.namespace for memory in memories])))
+    before = _AHEAD.set(dict(meaning.documents(texts, [memory.namespace for memory in memories])))
     try:
         yield
     finally:
         _AHEAD.reset(before)
 
 
-def ahead() -> Vectors:
+def embedded_already() -> Vectors:
     """Return what was embedded ahead for what is done now."""
     return _AHEAD.get()
 
 
-AWAY: Final = "the store's embedder cannot be used, words only: "
+UNAVAILABLE: Final = "the store's embedder cannot be used, words only: "
 """What is said while it is away, before the reason."""
 
 
 @frozen
-class Measure:
+class OpenedEmbedder:
     """An embedder, what opens it another day, and what a person should know of it."""
 
     embedder: Embedder
@@ -249,7 +247,7 @@ class Measure:
     notes: tuple[str, ...] = ()
 
 
-class Absent:
+class EmbedderRetry:
     """Looks for an embedder that could not be had when the memory was opened.
 
     Parameters
@@ -262,13 +260,15 @@ class Absent:
         When to look again; None for the usual pauses.
     """
 
-    def __init__(self, find: Callable[[], Measure], why: str, breaker: CircuitBreaker | None = None) -> None:
+    def __init__(
+        self, find: Callable[[], OpenedEmbedder], why: str, breaker: CircuitBreaker | None = None
+    ) -> None:
         self._find = find
         self._breaker = CircuitBreaker() if breaker is None else breaker
         self._breaker.failed(why)
         self.why = why
 
-    def look(self, *, at_once: bool = False) -> Measure | None:
+    def look(self, *, at_once: bool = False) -> OpenedEmbedder | None:
         """Return the embedder if it is there now; otherwise `why` says why not.
 
         Parameters
@@ -282,7 +282,7 @@ class Absent:
             self.why = str(error)
             return None
 
-    def _found(self) -> Measure:
+    def _found(self) -> OpenedEmbedder:
         try:
             return self._find()
         except MemorataError as error:
@@ -298,7 +298,7 @@ class CurrentEmbedder:
         store: Store,
         embedder: Embedder | None,
         specification: str | None,
-        absent: Absent | None,
+        absent: EmbedderRetry | None,
         notes: Sequence[str],
     ) -> None:
         self._store = store
@@ -315,7 +315,7 @@ class CurrentEmbedder:
         if found is None:
             return
         self.specification = found.specification
-        self.notes = (*(note for note in self.notes if not note.startswith(AWAY)), *found.notes)
+        self.notes = (*(note for note in self.notes if not note.startswith(UNAVAILABLE)), *found.notes)
         # Last: whoever sees it finds the rest in its place.
         self.embedder = found.embedder
 
@@ -332,11 +332,11 @@ class CurrentEmbedder:
     @property
     def unavailable(self) -> str:
         """Why there is no embedder; empty where none was asked for."""
-        return "" if self._absent is None else AWAY + self._absent.why
+        return "" if self._absent is None else UNAVAILABLE + self._absent.why
 
-    def meaning(self) -> Meaning:
+    def meaning(self) -> Embedding:
         """Return what embeds, as of now."""
-        return Meaning(self.embedder, self._store, self.unavailable)
+        return Embedding(self.embedder, self._store, self.unavailable)
 
 
 DIMENSION: Final = "embedder_dimension"

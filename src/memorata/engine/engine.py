@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Reembedder
-from memorata.engine.embedding import Absent, CurrentEmbedder
-from memorata.engine.gc_pause import collector_resting
+from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
+from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.lookup import Lookup
 from memorata.engine.leases import SECONDS, Leases
-from memorata.engine.lifecycle.rules import Life
+from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging, RecallLog
 from memorata.engine.recall.recaller import Recaller, Request
-from memorata.engine.recall.result import Recall
+from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts
-from memorata.engine.write.names import NameBook
+from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import PHRASE, dated
 from memorata.engine.write.writer import Writer
@@ -36,7 +36,6 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import Memory
-from memorata.model.parameter import formerly
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.port import Floats, Page, Store
@@ -86,9 +85,9 @@ class Engine:
     random_bits
         Gives that many random bits, for identifiers.
     classifier
-        Tells the type of a question.
+        Tells the type of a query.
     anchors
-        Tells the time a question names.
+        Tells the time a query names.
     reranker
         Reads the best candidates again, for recipes that ask for it.
     extractor
@@ -130,13 +129,13 @@ class Engine:
         extractor: EntityExtractor | None = None,
         read_dates: bool = True,
         redact: bool = False,
-        life: Life | Mapping[str, Any] | None = None,
+        life: LifecycleRules | Mapping[str, Any] | None = None,
         duplicates: str = "near",
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
         lease_seconds: float = SECONDS,
-        absent: Absent | None = None,
+        absent: EmbedderRetry | None = None,
     ) -> None:
         self.store = store
         self.analyser = analyser
@@ -145,10 +144,10 @@ class Engine:
         self.dedupe_mode = _mode(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
-        self.runtime = runtime = Runtime(store, analyser, clock, namespace, Life.of(life))
+        self.runtime = runtime = Runtime(store, analyser, clock, namespace, LifecycleRules.of(life))
         self.recipes = Recipes(runtime, recipe)
         self.leases = Leases(store, clock, lease_seconds)
-        names = NameBook(store, extractor)
+        names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         how = Logging() if logging is None else logging
@@ -351,7 +350,7 @@ class Engine:
         whose = self.runtime.path(namespace)
         done = 0
         for batch in _batches(items, BATCH):
-            with collector_resting():
+            with gc_paused():
                 remembered += self._writer.add_items(batch, whose, mode, verbatim=verbatim)
             done += len(batch)
             progress(done)
@@ -471,10 +470,9 @@ class Engine:
             newest_first += reversed(self.store.replaced(path, [found.id]))
         return tuple(reversed(newest_first))
 
-    @formerly("text", "question")
     def recall(
         self,
-        question: str,
+        query: str,
         *,
         limit: int = 10,
         sessions: bool = False,
@@ -490,14 +488,14 @@ class Engine:
         budget: int | None = None,
         vector: Floats | None = None,
         fresh: bool = False,
-    ) -> Recall:
-        """Find the right few memories for a question, and say why.
+    ) -> RecallResult:
+        """Find the right few memories for a query, and say why.
 
         Parameters
         ----------
-        question
+        query
             What to look for. Quoted phrases count extra; a word or a quoted phrase after a minus must not
-            occur. It was called `text` before, and that name is still understood.
+            occur.
         limit
             How many hits at most.
         sessions
@@ -509,7 +507,7 @@ class Engine:
             How to search: the name of a shipped or saved recipe, or a recipe; None for what the namespace
             uses, which is the engine's unless somebody said otherwise.
         changes
-            Parameters of the recipe to change for this question.
+            Parameters of the recipe to change for this query.
         filter
             Conditions on the memories; see :meth:`list`.
         now
@@ -519,21 +517,21 @@ class Engine:
         true_at
             Answer with what held in the world at that moment, as far as it is known.
         period
-            The time the question is about, if known; otherwise its words may name one.
+            The time the query is about, if known; otherwise its words may name one.
         near
             Where to look around: memories from near there count more.
         budget
             How many tokens the hits may take together; whole memories only.
         vector
-            The question's vector, if it has been computed already.
+            The query's vector, if it has been computed already.
         fresh
             Whether the answer must know all that was written before, by anybody; without it, one that is read
             from a replica may not know of the last moments.
         """
-        # The instant alone would do for everything but the days that the question names.
+        # The instant alone would do for everything but the days that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
         request = Request(
-            text=checks.writable("question", question),
+            text=checks.writable("query", query),
             limit=checks.whole("limit", limit),
             sessions=checks.flag("sessions", sessions),
             namespace=self.runtime.path(namespace),

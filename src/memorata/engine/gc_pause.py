@@ -19,7 +19,7 @@ _MANY: Final = 100_000
 
 
 @contextmanager
-def collector_resting() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Keep the collector from looking at each few hundred new objects in the block.
 
     One that was switched off, or made to rest for longer, before stays so. Of two threads in such blocks, the
@@ -28,7 +28,7 @@ def collector_resting() -> Iterator[None]:
     Examples
     --------
     >>> often = gc.get_threshold()
-    >>> with collector_resting():
+    >>> with gc_paused():
     ...     gc.get_threshold()[0]
     100000
     >>> gc.get_threshold() == often

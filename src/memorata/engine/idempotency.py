@@ -28,7 +28,7 @@ _NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 @frozen
-class Answered:
+class IdempotentReply:
     """What something was answered with, and whether that was an earlier answer."""
 
     status: int
@@ -55,7 +55,7 @@ class Idempotency:
         apart: bool = False,
         log_first: bool = True,
         ahead: Callable[[], AbstractContextManager[None]] | None = None,
-    ) -> Answered:
+    ) -> IdempotentReply:
         """Do the work and keep its answer; if it was done already, return the answer it had.
 
         Parameters
@@ -96,14 +96,14 @@ class Idempotency:
 
         from memorata.store.access import Reply
 
-        def done() -> Answered:
+        def done() -> IdempotentReply:
             known = self._store.replies.find(caller, key)
             if known is not None and known.created_at > now - KEPT_FOR:
                 return _again(known, request)
             status, body = work()
             self._store.replies.remove(now - KEPT_FOR)
             self._store.replies.save(Reply(caller, key, path, request, status, body, now))
-            return Answered(status, body, again=False)
+            return IdempotentReply(status, body, again=False)
 
         if apart:
             return done()
@@ -116,11 +116,11 @@ class Idempotency:
             return done()
 
 
-def _again(known: Reply, request: bytes) -> Answered:
+def _again(known: Reply, request: bytes) -> IdempotentReply:
     if known.request != request:
         raise InvalidArgument(
             "key", known.key, "one that was not given to another request: make up a new one"
         )
     if known.body is None:
         raise ReplyErased(f"the request {known.key!r} was carried out, but a purge has erased its answer")
-    return Answered(known.status, known.body, again=True)
+    return IdempotentReply(known.status, known.body, again=True)

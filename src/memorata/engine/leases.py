@@ -33,7 +33,7 @@ _OFTEN: Final = 4
 _LOG: Final = logging.getLogger(__name__)
 
 
-class Held:
+class HeldLease:
     """A lease that is held, for the work to renew as it gets on."""
 
     def __init__(self, renew: Callable[[], object], seconds: float) -> None:
@@ -85,7 +85,7 @@ class Leases:
         self._here = threading.local()
 
     @contextmanager
-    def hold(self, kind: str, namespace: str = EVERYWHERE) -> Iterator[Held]:
+    def hold(self, kind: str, namespace: str = EVERYWHERE) -> Iterator[HeldLease]:
         """Do the work of the block alone: everything that this thread writes in it is under the lease.
 
         Inside work of the same kind on the same namespace it is that one's lease.
@@ -102,7 +102,7 @@ class Leases:
             yield mine[kind, namespace]
             return
         lease = self._acquired(kind, namespace)
-        held = Held(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
+        held = HeldLease(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
         mine[kind, namespace] = held
         try:
             with self._store.leases.fenced(lease, self.seconds, self._clock):
@@ -111,10 +111,10 @@ class Leases:
             del mine[kind, namespace]
             self._give_back(lease)
 
-    def _mine(self) -> dict[tuple[str, str], Held]:
+    def _mine(self) -> dict[tuple[str, str], HeldLease]:
         if not hasattr(self._here, "held"):
             self._here.held = {}
-        found: dict[tuple[str, str], Held] = self._here.held
+        found: dict[tuple[str, str], HeldLease] = self._here.held
         return found
 
     def _acquired(self, kind: str, namespace: str) -> Lease:

@@ -19,10 +19,10 @@ from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
-from memorata.engine.embedding import AWAY, Absent, Measure, settled
+from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, settled
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
-from memorata.engine.lifecycle.rules import Life
+from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.write.drafts import DedupeMode
@@ -66,7 +66,7 @@ def open(
     anchors: AnchorExtractor | str = "rules",
     read_dates: bool = True,
     redact: bool = False,
-    life: Life | Mapping[str, Any] | None = None,
+    life: LifecycleRules | Mapping[str, Any] | None = None,
     duplicates: str = "near",
     durable: bool = True,
     must_exist: bool = False,
@@ -113,7 +113,8 @@ def open(
         Whether keys, tokens, card numbers and passwords are taken out of what is remembered, each with a
         marker in its place.
     life
-        The rules by which memories live (:class:`~memorata.engine.lifecycle.rules.Life`), or some of
+        The rules by which memories live, as a
+        :class:`~memorata.engine.lifecycle.rules.LifecycleRules`, or some of
         them by name.
     duplicates
         What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
@@ -161,7 +162,7 @@ def open(
     checked_namespace("namespace", namespace)
     checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
     checks.above("lease_seconds", lease_seconds, 0)
-    Life.of(life)
+    LifecycleRules.of(life)
     if logging is not None and not isinstance(logging, Logging):
         raise InvalidArgument("logging", logging, "how recalls are logged, or None")
     if clock is not None and not callable(clock):
@@ -200,7 +201,7 @@ def open(
         specification = None if found is None else found.specification
         notes = [] if found is None else list(found.notes)
         if absent is not None:
-            notes.append(AWAY + absent.why)
+            notes.append(UNAVAILABLE + absent.why)
         if measure is not None and store.read_only and store.dimension_of(measure.name) is None:
             notes.append(f"none of its vectors are of {measure.name}, and none can be made: words only")
             measure = specification = None
@@ -391,19 +392,19 @@ def _embedder(
     wanted: Embedder | str | None,
     chosen: Choice | None,
     resources: Resources | None,
-) -> tuple[Measure | None, Absent | None]:
+) -> tuple[OpenedEmbedder | None, EmbedderRetry | None]:
     """Return what measures meaning, or what looks for it again if it cannot be had just now."""
     if wanted is None:
         return None, None
     if not isinstance(wanted, str):
-        return Measure(settled(wanted, store, recorded=True, named=False)), None
+        return OpenedEmbedder(settled(wanted, store, recorded=True, named=False)), None
 
-    def find() -> Measure:
+    def find() -> OpenedEmbedder:
         choice = choose_recorded(recorded, resources) if chosen is None else chosen
         embedder = settled(choice.embedder, store, recorded=choice.specification == recorded)
-        return Measure(embedder, choice.specification, (choice.note,) if choice.note else ())
+        return OpenedEmbedder(embedder, choice.specification, (choice.note,) if choice.note else ())
 
-    def taken_up() -> Measure:
+    def taken_up() -> OpenedEmbedder:
         found = find()
         store.use_embedder(found.embedder.name, found.embedder.dimension)
         return found
@@ -414,7 +415,7 @@ def _embedder(
         if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
             raise
         # A store whose model cannot be had just now still answers by words; its vectors wait.
-        return None, Absent(taken_up, str(error))
+        return None, EmbedderRetry(taken_up, str(error))
 
 
 def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:

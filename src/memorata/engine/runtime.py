@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Final, TypeVar
 
-from memorata.engine.lifecycle.rules import USUAL, Life
-from memorata.engine.write.terms import words_of
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.write.terms import terms_of
 from memorata.model.errors import IndexCorrupt
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
@@ -28,7 +28,7 @@ class Runtime:
         analyser: Analyser,
         clock: Callable[[], datetime],
         namespace: str,
-        rules: Life = USUAL,
+        rules: LifecycleRules = DEFAULT_RULES,
     ) -> None:
         self.store = store
         self.analyser = analyser
@@ -40,9 +40,9 @@ class Runtime:
         """Return the namespace that a call means."""
         return self.namespace if namespace is None else checked_namespace("namespace", namespace)
 
-    def words_of(self, memory: Memory) -> Terms:
+    def terms_of(self, memory: Memory) -> Terms:
         """Return the terms of a memory, as the index has them."""
-        return words_of(memory, self.analyser)
+        return terms_of(memory, self.analyser)
 
     def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
         """Run an action; if derived data of these namespaces is corrupt, rebuild it and run it again.
@@ -60,5 +60,5 @@ class Runtime:
                 ) from error
             _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
             for path in paths:
-                self.store.rebuild(path, self.words_of)
+                self.store.rebuild(path, self.terms_of)
             return self.store.tried(action)

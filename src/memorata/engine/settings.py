@@ -32,7 +32,7 @@ from memorata.engine.config_file import (
 )
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
-from memorata.engine.lifecycle.rules import RULES, Life
+from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
 from memorata.engine.opening import open_anchors
 from memorata.engine.recall.log import Logging
@@ -316,7 +316,7 @@ class Settings(BaseModel):
         counts = {rule.name for rule in RULES if rule.type is int}
         # In a file, or in JSON, a count may be written 2 or 2.0.
         typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
-        Life.of(typed)
+        LifecycleRules.of(typed)
         return typed
 
     @field_validator("duplicates")
@@ -391,6 +391,10 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     if name in _SECRETS or (name == "db" and "://" in str(value)):
         value = "(not shown)"
     place = places.get(name, "")
-    if name == "life" and isinstance(cause, InvalidArgument) and cause.argument in Life.__dataclass_fields__:
+    if (
+        name == "life"
+        and isinstance(cause, InvalidArgument)
+        and cause.argument in LifecycleRules.__dataclass_fields__
+    ):
         name, value = f"{cause.argument} in life", cause.value
     return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)

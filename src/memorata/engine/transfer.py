@@ -20,9 +20,9 @@ from typing import Final, TypeVar
 
 from memorata._frozen import frozen
 from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
-from memorata.engine.gc_pause import collector_resting
+from memorata.engine.gc_pause import gc_paused
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.terms import embedded_text, words_of
+from memorata.engine.write.terms import embedded_text, terms_of
 from memorata.engine.write.writer import Writer
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
@@ -42,7 +42,7 @@ _Item = TypeVar("_Item")
 
 
 @frozen
-class Copied:
+class CopyReport:
     """What came of a copy.
 
     Attributes
@@ -103,7 +103,7 @@ class Transfer:
             for memory in memories
             if (memory.namespace, memory.id) not in known
         ]
-        with collector_resting():
+        with gc_paused():
             entries = self._writer.entries(new)
 
             def write() -> None:
@@ -130,7 +130,7 @@ class Transfer:
         path = None if namespace is None else self._runtime.path(namespace)
         return self._store.export(path, damaged)
 
-    def copy(self, target: Store, *, progress: Callable[[int], None] = lambda done: None) -> Copied:
+    def copy(self, target: Store, *, progress: Callable[[int], None] = lambda done: None) -> CopyReport:
         """Copy everything that was said into another store, and compare the two.
 
         Parameters
@@ -200,7 +200,7 @@ def _entries(source: Runtime, memories: list[Memory]) -> list[Entry]:
     wanted = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
     vectors = cached_vectors(source.store, wanted)
     return [
-        Entry(memory, words_of(memory, source.analyser), vectors.get(key), key[1])
+        Entry(memory, terms_of(memory, source.analyser), vectors.get(key), key[1])
         for memory, key in zip(memories, wanted, strict=True)
     ]
 
@@ -235,7 +235,7 @@ def _brought_up(source: Runtime, target: Store, memory: Memory, relinked: dict[s
     )
     if wanted == there:
         return not linked
-    target.update(wanted, there.version, lambda each: words_of(each, source.analyser))
+    target.update(wanted, there.version, lambda each: terms_of(each, source.analyser))
     return True
 
 
@@ -307,7 +307,7 @@ def _declare(source: Store, target: Store, path: str) -> None:
         target.relations.add(path, relations, max(_when(relation.created_at) for relation in relations))
 
 
-def _compared(source: Store, target: Store, new: int, changed: int) -> Copied:
+def _compared(source: Store, target: Store, new: int, changed: int) -> CopyReport:
     differing = []
     counts = source.namespaces()
     whole = hashlib.sha256()
@@ -321,7 +321,7 @@ def _compared(source: Store, target: Store, new: int, changed: int) -> Copied:
         differing += [f"{path}: {each}" for each in said if each not in there]
         declared = sum(isinstance(each, EntityRecord) for each in said)
         entities, relations = entities + declared, relations + len(said) - declared
-    return Copied(
+    return CopyReport(
         len(counts),
         sum(counts.values()),
         new,

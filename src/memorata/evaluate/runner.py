@@ -24,7 +24,7 @@ from memorata.embed.port import Embedder, Reranker
 from memorata.engine import Engine, Recipe
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
-from memorata.engine.recall.result import Recall
+from memorata.engine.recall.result import RecallResult
 from memorata.evaluate.dataset import (
     GRANULARITIES,
     Dataset,
@@ -275,7 +275,7 @@ def _moment(question: Question, corpus: Corpus) -> datetime:
     return corpus.moment if question.when is None else question.when
 
 
-def _sound(result: Recall, recipe: Recipe) -> Recall:
+def _sound(result: RecallResult, recipe: Recipe) -> RecallResult:
     if result.degraded:
         raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(result.degraded)}")
     return result

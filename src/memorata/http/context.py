@@ -18,7 +18,7 @@ from starlette.responses import Response
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKeys
-from memorata.engine.embedding import embedded_ahead
+from memorata.engine.embedding import embedded_in_advance
 from memorata.http.errors import check_query, retry_after
 from memorata.http.middleware import Limits
 from memorata.http.telemetry import Metrics, Spans
@@ -109,7 +109,7 @@ class RequestContext:
             return status, json_bytes(work())
 
         def ahead() -> AbstractContextManager[None]:
-            return embedded_ahead(self.engine, remembers, self.namespace)
+            return embedded_in_advance(self.engine, remembers, self.namespace)
 
         def reply() -> tuple[int, bytes, bool]:
             with self.server.spans(operation, self.namespace):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine import Engine, Recall
+from memorata.engine import Engine, RecallResult
 from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
@@ -116,7 +116,7 @@ def _ranking(argument: str, ranking: Sequence[str]) -> tuple[str, ...]:
 class ConfidentRecall:
     """An answer, and how far others agree with it."""
 
-    recall: Recall
+    recall: RecallResult
     agreement: Agreement
     samples: tuple[str, ...]
     refused: str = ""

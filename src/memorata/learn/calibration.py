@@ -17,8 +17,8 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine import Engine, Recall
-from memorata.engine.recall.trace import written_down
+from memorata.engine import Engine, RecallResult
+from memorata.engine.recall.trace import trace_columns
 from memorata.learn.curves import Isotonic, Logistic, fit_isotonic, fit_logistic
 from memorata.learn.thresholds import LEAST_PAIRS, labelled_pairs
 from memorata.learn.training_set import Pairs
@@ -210,7 +210,7 @@ def calibration_for(
     return calibration_of(saved[0].data) if saved else None
 
 
-def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = None) -> dict[str, float]:
+def probabilities(engine: Engine, recall: RecallResult, *, namespace: str | None = None) -> dict[str, float]:
     """Return how likely each hit is relevant, by memory, by its similarity alone.
 
     Nothing for hits that meaning did not find, and for embedders without a calibration.
@@ -220,7 +220,7 @@ def probabilities(engine: Engine, recall: Recall, *, namespace: str | None = Non
     curve = calibration_for(engine, embedder=recall.embedder, namespace=namespace)
     if curve is None:
         return {}
-    (trace,) = written_down([recall.trace])
+    (trace,) = trace_columns([recall.trace])
     similarity = trace.values[:, trace.columns.index("meaning")].astype(np.float64)
     measured = ~np.isnan(similarity)
     if "unread" in trace.columns:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.engine import Engine, Recall
+from memorata.engine import Engine, RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import recipe_from
 from memorata.learn.assignment import Experiment, Variant, position
@@ -23,7 +23,6 @@ from memorata.learn.recommendation import Recommendation, recommend
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.feedback import Feedback, Signal
-from memorata.model.parameter import formerly
 from memorata.store.exposures import Exposure
 from memorata.store.saved_settings import SavedSetting
 
@@ -179,17 +178,16 @@ class Experiments:
         """Return the variant of a user: the same one always, on every machine."""
         return self.get(name, namespace=namespace).experiment.assigned(user)
 
-    @formerly("text", "question")
     def recall(
         self,
         /,
         name: str,
         user: str,
-        question: str,
+        query: str,
         *,
         namespace: str | None = None,
         **options: Any,  # noqa: ANN401
-    ) -> Recall:
+    ) -> RecallResult:
         """Recall as the variant of a user does, or with both variants in one list, and note who saw what.
 
         Parameters
@@ -198,8 +196,8 @@ class Experiments:
             The experiment; a stopped one is refused.
         user
             Who asks.
-        question
-            What to look for; called `text` before, which is still understood.
+        query
+            What to look for.
         namespace
             Whose memories; None for the engine's.
         **options
@@ -219,9 +217,9 @@ class Experiments:
             if value := options.pop(option, None):
                 raise InvalidArgument(option, value, "left out: the experiment says how to recall")
         if running.method == "interleave":
-            return _interleaved(engine, running, user, question, path, options)
+            return _interleaved(engine, running, user, query, path, options)
         variant = running.experiment.assigned(user)
-        result = engine.recall(question, namespace=path, recipe=_recipe(running, variant), **options)
+        result = engine.recall(query, namespace=path, recipe=_recipe(running, variant), **options)
         exposure = Exposure(path, name, variant.name, user, result.id, engine.now(), len(result.hits))
         engine.recall_log.note_exposure(exposure)
         return result
@@ -294,7 +292,7 @@ def _compared(
 
 def _interleaved(
     engine: Engine, running: RunningExperiment, user: str, text: str, path: str, options: Mapping[str, Any]
-) -> Recall:
+) -> RecallResult:
     ours, theirs = (_recipe(running, variant) for variant in running.experiment.variants)
     first = engine.recall(text, namespace=path, recipe=ours, **options)
     # One question was asked, and one list is shown: the log has it under the first.

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.fusion import Legs, MoreLeg, fuse
-from memorata.engine.recall.query import Question
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
+from memorata.engine.recall.query import ParsedQuery
 from memorata.engine.recall.ranking import Ranked, settle
 from memorata.engine.recall.trace import AS_THEY_ARE, DAY, RANK
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
@@ -100,12 +100,12 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
         legs = replace(legs, unread=np.flatnonzero(columns["unread"] > 0))
     for name, weight in (("time", wanted.time_weight), ("place", wanted.place_weight)):
         if name in columns:
-            legs = legs.with_leg(MoreLeg(name, _found(columns, name), weight))
+            legs = legs.with_leg(ExtraLeg(name, _found(columns, name), weight))
     candidates = fuse(wanted, situation, legs)
     for name in _GRAPH_LEGS:
         if name in columns and wanted.graph_weight:
             origins = candidates.slots[: wanted.graph_seeds if name == "walk" else 0]
-            legs = legs.with_leg(MoreLeg(name, _found(columns, name), wanted.graph_weight, origins))
+            legs = legs.with_leg(ExtraLeg(name, _found(columns, name), wanted.graph_weight, origins))
             candidates = fuse(wanted, situation, legs)
     return settle(wanted, situation, candidates)
 
@@ -158,16 +158,16 @@ class _LoggedView:
         return self._records[slots]
 
 
-def _situation(recall: LoggedRecall, recipe: Recipe) -> Situation:
+def _situation(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
     logged = recall.situation
     period = logged["period"]
     if recall.query is None and reads_question(recipe):
         raise InvalidArgument(
             "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
         )
-    return Situation(
+    return RecallContext(
         view=_LoggedView(_records(recall)),  # type: ignore[arg-type]
-        question=Question(recall.query or "", {}, (), ()),
+        query=ParsedQuery(recall.query or "", {}, (), ()),
         classifier=_CLASSIFIER,
         vector=np.zeros(1, np.float32) if logged["meant"] else None,
         least_similarity=logged["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,

@@ -59,7 +59,7 @@ class Curve:
 
 
 @frozen
-class Shortfall:
+class MissedThreshold:
     """A warning: no threshold reaches the precision that was asked for, so the fallback stands."""
 
     target: float
@@ -81,7 +81,7 @@ class Choice:
     precision: float
     recall: float
     false_positives: float
-    warning: Shortfall | None = None
+    warning: MissedThreshold | None = None
 
 
 @frozen(eq=False)
@@ -172,7 +172,7 @@ def at_precision(
     if reaching.size:
         return _chosen(curve, int(reaching[_last_best(curve.recall[reaching])]))
     best = _last_best(curve.precision)
-    warning = Shortfall(wanted, float(curve.precision[best]), float(curve.thresholds[best]))
+    warning = MissedThreshold(wanted, float(curve.precision[best]), float(curve.thresholds[best]))
     place = int(np.searchsorted(curve.thresholds, kept))
     if place == curve.thresholds.size:
         return Choice(kept, float("nan"), 0.0, 0.0, warning)

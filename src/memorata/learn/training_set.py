@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine import Engine, Recall
-from memorata.engine.leases import Held
+from memorata.engine import Engine, RecallResult
+from memorata.engine.leases import HeldLease
 from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.learn.logged_ranking import SEARCHED, query_group, ranking
@@ -79,9 +79,9 @@ class TrainingSet:
     orphaned: tuple[LoggedFeedback, ...] = ()
     queries: Mapping[str, LabelledQuery] = field(default_factory=dict)
     engine: Engine | None = None
-    lease: Held | None = None
+    lease: HeldLease | None = None
 
-    def under(self, lease: Held) -> TrainingSet:
+    def under(self, lease: HeldLease) -> TrainingSet:
         """Return the same for work that is done under a lease, which a long search must not outlast."""
         return replace(self, lease=lease)
 
@@ -309,7 +309,7 @@ def _searched(
     return [hit.memory.id for hit in _sound(engine, recipe, result)]
 
 
-def _sound(engine: Engine, recipe: Recipe, result: Recall) -> Recall:
+def _sound(engine: Engine, recipe: Recipe, result: RecallResult) -> RecallResult:
     """Return an answer, unless meaning had no part in it where it should have had."""
     if engine.embedder is not None and recipe.vector_pool and not result.embedder and result.degraded:
         # What is learnt from words alone, because a service was away, would be in use when it is back.

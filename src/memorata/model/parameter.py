@@ -3,22 +3,16 @@
 A ranking function annotates each tunable argument with :class:`Declared`; :func:`parameters_of` reads the
 declarations back. The command line, the tuner and the web page's sliders are generated from them, so a new
 parameter is written down once. The idea is scikit-learn's introspectable estimators, on plain functions.
-
-A parameter may have had another name before, under which it is still understood (:func:`formerly`).
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, ParamSpec, TypeVar, get_args, get_type_hints
+from typing import Any, get_args, get_type_hints
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument
-
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
 
 
 @frozen
@@ -75,42 +69,6 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             type_, low, high = type(argument.default), declared.low, declared.high
             found.append(Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices))
     return tuple(found)
-
-
-def formerly(old: str, new: str) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
-    """Return a decorator for a function whose argument `new` was called `old`, and may still be.
-
-    The signature shows the new name alone. Both at once are an error, even if they say the same.
-
-    Examples
-    --------
-    >>> @formerly("text", "question")
-    ... def ask(question: str) -> str:
-    ...     return question + "?"
-    >>> ask("who"), ask(question="who"), ask(text="who")  # type: ignore[call-arg]
-    ('who?', 'who?', 'who?')
-    >>> ask("who", text="when")  # type: ignore[call-arg]
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: text must be left out where question is given (text is the name
-    it had before), got 'when'
-    """
-
-    def decorated(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-        position = list(inspect.signature(function).parameters).index(new)
-
-        @wraps(function)
-        def called(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-            if old in kwargs:
-                value = kwargs.pop(old)
-                if new in kwargs or len(args) > position:
-                    raise both_given(old, new, value)
-                kwargs[new] = value
-            return function(*args, **kwargs)
-
-        return called
-
-    return decorated
 
 
 def both_given(old: str, new: str, value: object) -> InvalidArgument:

@@ -22,7 +22,7 @@ from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
 
 if TYPE_CHECKING:
-    from memorata.engine import Recall, Recipe
+    from memorata.engine import RecallResult, Recipe
     from memorata.engine.duplicates.search import DuplicateGroup
     from memorata.engine.graph.communities import FoundPath, Group, KnownEntity, Nearby
     from memorata.engine.graph.entities import About
@@ -99,7 +99,7 @@ def hit_json(hit: Hit, *, explain: bool = False) -> Json:
     return data | {"explanation": hit.explanation.as_dict()} if explain else data
 
 
-def recall_json(result: Recall, *, explain: bool = False) -> Json:
+def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
     return {**result.as_dict(), "hits": [hit_json(hit, explain=explain) for hit in result.hits]}
 

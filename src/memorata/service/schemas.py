@@ -366,7 +366,7 @@ class DuplicatesJob(RequestBody):
 
 
 class MaintenanceJob(RequestBody):
-    """Upkeep by the rules of life."""
+    """Maintenance by the rules of life."""
 
     dry_run: Flag = False
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine import Recall
+from memorata.engine import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.shipped import RECIPES
 from memorata.model import checks
@@ -63,7 +63,7 @@ class Side:
 
     recipe: Recipe
     changed: int
-    found: Recall
+    found: RecallResult
     rows: tuple[Row, ...]
     legend: tuple[str, ...]
 
@@ -126,7 +126,7 @@ def signal(label: str) -> str:
     return _SIGNALS.get(label, "other")
 
 
-def rows(found: Recall, most: float | None = None) -> tuple[Row, ...]:
+def rows(found: RecallResult, most: float | None = None) -> tuple[Row, ...]:
     """Return the hits with their bars; the best of them, or `most`, fills the width."""
     best = max((hit.score for hit in found), default=0.0) if most is None else most
     shown = []

@@ -8,7 +8,7 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.engine.graph.lookup import Graphs
-from memorata.engine.write.names import NameBook
+from memorata.engine.write.names import NameIndex
 from memorata.model import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -21,7 +21,7 @@ def memory() -> Iterator[Engine]:
 
 
 def test_a_graph_is_kept_until_something_happens(memory: Engine) -> None:
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     memory.remember("x", entities=["Anna"])
     first = graphs.at("default", NOW)
     assert graphs.at("default", NOW) is first
@@ -30,7 +30,7 @@ def test_a_graph_is_kept_until_something_happens(memory: Engine) -> None:
 
 
 def test_least_recently_used_graphs_go_when_there_is_no_room(memory: Engine) -> None:
-    graphs = Graphs(memory.store, NameBook(memory.store, None), budget=1)
+    graphs = Graphs(memory.store, NameIndex(memory.store, None), budget=1)
     for namespace in ("a", "b"):
         memory.remember("x", entities=["Anna"], namespace=namespace)
     first = graphs.at("a", NOW)
@@ -41,7 +41,7 @@ def test_least_recently_used_graphs_go_when_there_is_no_room(memory: Engine) -> 
 
 
 def test_no_graph_of_what_was_undone_is_kept(memory: Engine) -> None:
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     memory.remember("x", entities=["Anna"])
 
     def half_done() -> None:

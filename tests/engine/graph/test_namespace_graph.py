@@ -15,7 +15,7 @@ import memorata
 from memorata import Engine
 from memorata.engine.graph.lookup import Graphs
 from memorata.engine.graph.namespace_graph import NamespaceGraph
-from memorata.engine.write.names import NameBook
+from memorata.engine.write.names import NameIndex
 from memorata.model import InvalidArgument, Relation
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def opened() -> Engine:
 
 
 def fresh(memory: Engine, now: datetime = NOW) -> NamespaceGraph:
-    return Graphs(memory.store, NameBook(memory.store, None)).at("default", now)
+    return Graphs(memory.store, NameIndex(memory.store, None)).at("default", now)
 
 
 def edges(found: NamespaceGraph) -> Counter[tuple[Any, str, Any, float]]:
@@ -75,7 +75,7 @@ def test_memories_mention_entities_follow_each_other_and_take_each_others_place(
 
 
 def test_turns_are_in_order_of_their_positions_however_they_came_in(memory: Engine) -> None:
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     for position in (3, 1, None, 2, 4):
         memory.remember("x", source={"session": "s", "position": position})
         found = graphs.at("default", NOW)
@@ -84,7 +84,7 @@ def test_turns_are_in_order_of_their_positions_however_they_came_in(memory: Engi
 
 def test_what_is_hidden_leaves_the_conversation_and_its_neighbours_close_up(memory: Engine) -> None:
     said = [memory.remember("x", source={"session": "s", "position": n}, entities=["Anna"]) for n in range(3)]
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     graphs.at("default", NOW)
     memory.forget(said[1].id)
     assert edges(graphs.at("default", NOW))[(0, "next", 2, 1.0)] == 1
@@ -96,7 +96,7 @@ def test_what_is_hidden_leaves_the_conversation_and_its_neighbours_close_up(memo
 def test_a_name_means_whom_it_was_merged_into_until_that_is_undone(memory: Engine) -> None:
     memory.remember("x", entities=["Bob"])
     memory.remember("x", entities=["Robert", "Bob"])
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     assert len(edges(graphs.at("default", NOW))) == 3
     memory.store.entities.merge("default", "Robert", "Bob")
     found = graphs.at("default", NOW)
@@ -110,7 +110,7 @@ def test_a_name_means_whom_it_was_merged_into_until_that_is_undone(memory: Engin
 def test_time_alone_ends_relations_and_memories(memory: Engine) -> None:
     memory.remember("x", entities=["Anna"], expires_at=NOW + HOUR)
     relate(memory, "Anna", "visits", "Ben", valid_from=NOW + 2 * HOUR, valid_to=NOW + 3 * HOUR)
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     expected = {0: 1, 1: 0, 2: 1, 3: 0}
     for hours in (0, 1, 2, 3, 2, 1, 0):
         now = NOW + hours * HOUR
@@ -152,7 +152,7 @@ def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str
                 memory.entities.relate(one, "knows", other, memory=by, valid_from=now, valid_to=end)
             was.append((now, edges(fresh(memory, now))))
         end = NOW + 200 * HOUR
-        graphs = Graphs(memory.store, NameBook(memory.store, None))
+        graphs = Graphs(memory.store, NameIndex(memory.store, None))
         for then, expected in was:
             if any(act == "assert" for act, *_ in acts):
                 # A memory asserts a relation since it was learnt, and may be asked to only later.
@@ -167,7 +167,7 @@ def test_the_graph_as_of_a_moment_is_the_one_there_was_then(acts: list[tuple[str
 
 def test_what_was_forgotten_since_is_not_in_the_graph_of_then_and_the_present_is_kept(memory: Engine) -> None:
     said = [memory.remember(text, entities=["Anna"]) for text in ("one", "two")]
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     present = graphs.at("default", NOW)
     assert sum(edges(graphs.at("default", NOW, NOW)).values()) == 2
     assert graphs.at("default", NOW) is present
@@ -178,7 +178,7 @@ def test_what_was_forgotten_since_is_not_in_the_graph_of_then_and_the_present_is
 
 def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     memory.remember("x", entities=["Anna"])
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     first = graphs.at("default", NOW)
     monkeypatch.setattr(memory.store.graph, "links", lambda *_: pytest.fail("read again"))
     assert graphs.at("default", NOW) is first
@@ -187,7 +187,7 @@ def test_nothing_is_read_when_nothing_has_happened(memory: Engine, monkeypatch: 
 
 def test_it_is_put_in_order_once_for_each_state(memory: Engine) -> None:
     memory.remember("x", entities=["Anna", "Ben"])
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     found = graphs.at("default", NOW)
     assert found.ordered is found.ordered
     assert found.ordered.both_ways.edges == 2 * found.graph.edges == 4
@@ -200,7 +200,7 @@ def test_it_is_put_in_order_once_for_each_state(memory: Engine) -> None:
 
 def test_whoever_has_a_graph_keeps_it_as_it_was_while_another_catches_up(memory: Engine) -> None:
     memory.remember("x", entities=["Anna", "Ben"], source={"session": "s", "position": 0})
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     first = graphs.at("default", NOW)
     before = first.graph, first.slots, first.change, first.entity_keys, first.names
     memory.remember("y", entities=["Cyd"], source={"session": "s", "position": 1})
@@ -280,7 +280,7 @@ def do(memory: Engine, ids: list[str], step: tuple[Any, ...]) -> None:
 @given(st.lists(STEPS, max_size=25))
 def test_catching_up_gives_what_building_anew_gives(steps: list[tuple[Any, ...]]) -> None:
     with opened() as memory:
-        graphs = Graphs(memory.store, NameBook(memory.store, None))
+        graphs = Graphs(memory.store, NameIndex(memory.store, None))
         ids: list[str] = []
         now = NOW
         for step in steps:

@@ -11,14 +11,14 @@ import memorata
 from memorata import Engine
 from memorata.engine.graph.lookup import Graphs
 from memorata.engine.graph.namespace_graph import in_order
-from memorata.engine.write.names import NameBook
+from memorata.engine.write.names import NameIndex
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 PEOPLE = [f"Person {letter}" for letter in "ABCDEFGHIJKLMNOP"]
 
 
 def graphs_of(memory: Engine) -> Graphs:
-    return Graphs(memory.store, NameBook(memory.store, None))
+    return Graphs(memory.store, NameIndex(memory.store, None))
 
 
 def test_memories_come_by_their_slots_and_then_names_by_their_keys() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine, Memory
-from memorata.engine.lifecycle.rules import Life
+from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.write.purge import SUMMARY_OF
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 from memorata.model.memory import Tier
@@ -111,7 +111,7 @@ def test_another_may_write_and_where_it_fails_sentences_are_taken(
     (proposal,) = memory.lifecycle.consolidate(dry_run=True, writer=Poet())
     assert proposal.summary.content.endswith(":\nTea, 4 times.")
     assert proposal.summary.metadata["summarised_by"] == "poet"
-    memory.lifecycle.rules = Life(summary_sentences=1)
+    memory.lifecycle.rules = LifecycleRules(summary_sentences=1)
     with caplog.at_level(logging.WARNING):
         (plain,) = memory.lifecycle.consolidate(dry_run=True, writer=Poet())
     assert plain.summary.metadata["summarised_by"] == "sentences"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.engine.lifecycle.rules import RULES, USUAL, Life
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, RULES, LifecycleRules
 from memorata.index.record import packed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier
@@ -25,7 +25,7 @@ def memory(**fields: Any) -> Memory:
 
 
 def test_every_rule_is_declared_with_its_range() -> None:
-    assert {rule.name for rule in RULES} == set(USUAL.as_dict())
+    assert {rule.name for rule in RULES} == set(DEFAULT_RULES.as_dict())
     assert all(rule.doc and rule.low is not None and rule.high is not None for rule in RULES)
 
 
@@ -46,13 +46,13 @@ def test_every_rule_is_declared_with_its_range() -> None:
     ],
 )
 def test_what_has_had_its_time(fields: dict[str, Any], days: float, spent: bool) -> None:
-    assert USUAL.is_spent(memory(**fields), NOW + days * DAY) is spent
+    assert DEFAULT_RULES.is_spent(memory(**fields), NOW + days * DAY) is spent
 
 
 def test_times_to_live_can_be_chosen_and_switched_off() -> None:
     later = NOW + 30 * DAY
-    assert not Life(working_days=0).is_spent(memory(tier="working"), later)
-    assert Life(episodic_days=29).is_spent(memory(tier="episodic"), later)
+    assert not LifecycleRules(working_days=0).is_spent(memory(tier="working"), later)
+    assert LifecycleRules(episodic_days=29).is_spent(memory(tier="episodic"), later)
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_times_to_live_can_be_chosen_and_switched_off() -> None:
     ],
 )
 def test_what_rises_and_what_sinks(fields: dict[str, Any], days: float, tier: str) -> None:
-    assert USUAL.next_tier(memory(**fields), NOW + days * DAY) is Tier(tier)
+    assert DEFAULT_RULES.next_tier(memory(**fields), NOW + days * DAY) is Tier(tier)
 
 
 def test_rules_can_be_switched_off() -> None:
-    still = Life(working_uses=0, episodic_uses=0, episodic_mentions=0, demotion_days=0)
+    still = LifecycleRules(working_uses=0, episodic_uses=0, episodic_mentions=0, demotion_days=0)
     for tier in Tier:
         used = memory(tier=tier, access_count=99, mentions=99)
         minor = memory(tier=tier, importance=0.0)
@@ -88,7 +88,7 @@ def test_rules_can_be_switched_off() -> None:
 
 
 def test_confidence_stays_unless_it_is_asked_to_wear() -> None:
-    assert USUAL.confidence(memory(confidence=0.9), NOW + 1000 * DAY) == 0.9
+    assert DEFAULT_RULES.confidence(memory(confidence=0.9), NOW + 1000 * DAY) == 0.9
 
 
 @given(
@@ -98,7 +98,7 @@ def test_confidence_stays_unless_it_is_asked_to_wear() -> None:
 def test_a_recall_counts_the_confidence_that_anybody_reads(
     sure: float, days: int, supported: int | None, pinned: bool, loss: float, floor: float
 ) -> None:
-    rules = Life(confidence_loss=loss, confidence_floor=floor)
+    rules = LifecycleRules(confidence_loss=loss, confidence_floor=floor)
     said = memory(
         confidence=sure, pinned=pinned, supported_at=None if supported is None else NOW + supported * DAY
     )
@@ -113,13 +113,17 @@ def test_a_recall_counts_the_confidence_that_anybody_reads(
 
 def test_where_nothing_wears_records_are_not_even_copied() -> None:
     records = unpacked([packed(memory(), state=0, session=-1, vectors=0, superseded_at=None, lengths={})])
-    assert USUAL.aged(records, NOW) is records
-    assert Life(confidence_loss=0.1).aged(records[:0], NOW).size == 0
-    assert np.array_equal(Life(confidence_loss=0.1).aged(records, NOW)["created"], records["created"])
+    assert DEFAULT_RULES.aged(records, NOW) is records
+    assert LifecycleRules(confidence_loss=0.1).aged(records[:0], NOW).size == 0
+    assert np.array_equal(
+        LifecycleRules(confidence_loss=0.1).aged(records, NOW)["created"], records["created"]
+    )
 
 
 def test_bad_rules_are_refused_by_name() -> None:
-    assert Life.of(None) == USUAL == Life.of({}) == Life.of(USUAL)
+    assert (
+        LifecycleRules.of(None) == DEFAULT_RULES == LifecycleRules.of({}) == LifecycleRules.of(DEFAULT_RULES)
+    )
     for bad in (
         {"working_days": -1},
         {"working_uses": 1.5},
@@ -127,8 +131,8 @@ def test_bad_rules_are_refused_by_name() -> None:
         {"colour": 1},
     ):
         with pytest.raises(InvalidArgument, match=next(iter(bad)) if "colour" not in bad else "life"):
-            Life.of(bad)
+            LifecycleRules.of(bad)
     with pytest.raises(InvalidArgument, match="life"):
-        Life.of("long")  # type: ignore[arg-type]
+        LifecycleRules.of("long")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="summary_sources"):
-        replace(USUAL, summary_sources=1)
+        replace(DEFAULT_RULES, summary_sources=1)

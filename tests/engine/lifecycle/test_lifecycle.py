@@ -1,4 +1,4 @@
-"""Upkeep says what it does, does it step by step, and can be interrupted anywhere."""
+"""Maintenance says what it does, does it step by step, and can be interrupted anywhere."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,7 +10,7 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.engine.lifecycle.lifecycle import STEPS
-from memorata.engine.lifecycle.rules import Life
+from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Tier
 
@@ -122,7 +122,7 @@ def test_what_expired_can_be_restored_and_pinned(memory: Engine) -> None:
 
 
 def test_other_rules_do_other_things(memory: Engine) -> None:
-    memory.lifecycle.rules = Life(
+    memory.lifecycle.rules = LifecycleRules(
         working_days=0, episodic_days=100, working_uses=0, episodic_mentions=0, demotion_days=0
     )
     would, report = memory.lifecycle.maintain(dry_run=True), memory.lifecycle.maintain()

@@ -10,10 +10,10 @@ import pytest
 
 import memorata
 from memorata.engine import Recipe
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.graph_legs import gather, points
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.graph_legs import community_leg, points
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="communities")
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 NONE, NO_SCORES = np.zeros(0, np.intp), np.zeros(0)
@@ -35,26 +35,26 @@ def test_what_a_summary_counts() -> None:
     assert points({"milk"}, {"milk"}, ("tea",), frozenset({"anna"})) == 0.0
 
 
-def test_the_community_whose_summary_matches_and_of_it_what_shares_a_word(situation: Make) -> None:
-    found = gather(RECIPE, situation([*TEA, *ROCKET], "who drank the tea?"), NONE, NO_SCORES)
+def test_the_community_whose_summary_matches_and_of_it_what_shares_a_word(context: Make) -> None:
+    found = community_leg(RECIPE, context([*TEA, *ROCKET], "who drank the tea?"), NONE, NO_SCORES)
     # The third memory of the community says nothing of tea.
     assert sorted(found.slots.tolist()) == [0, 1]
     assert found.scores.tolist() == [3.5, 3.5]
-    rocket = gather(RECIPE, situation([*TEA, *ROCKET], "the rocket of Dalia"), NONE, NO_SCORES)
+    rocket = community_leg(RECIPE, context([*TEA, *ROCKET], "the rocket of Dalia"), NONE, NO_SCORES)
     assert sorted(rocket.slots.tolist()) == [3, 4]
     # Its keywords are rocket and, as a word of a text like others, Dalia, who is named besides.
     assert rocket.scores.tolist() == [3.5 + 3.5 + 2.0] * 2
 
 
-def test_members_of_a_community_are_ordered_by_closeness(situation: Make) -> None:
-    asked = situation([*TEA, *ROCKET], "Ben spilt the tea")
-    assert gather(RECIPE, asked, NONE, NO_SCORES).slots.tolist() == [1, 0]
-    unembedded = situation([*TEA, *ROCKET], "Ben spilt the tea", vector=None)
-    assert gather(RECIPE, unembedded, NONE, NO_SCORES).slots.tolist() == [0, 1]
+def test_members_of_a_community_are_ordered_by_closeness(context: Make) -> None:
+    asked = context([*TEA, *ROCKET], "Ben spilt the tea")
+    assert community_leg(RECIPE, asked, NONE, NO_SCORES).slots.tolist() == [1, 0]
+    unembedded = context([*TEA, *ROCKET], "Ben spilt the tea", vector=None)
+    assert community_leg(RECIPE, unembedded, NONE, NO_SCORES).slots.tolist() == [0, 1]
 
 
-def test_the_note_says_what_the_community_is_about(situation: Make) -> None:
-    found = gather(RECIPE, situation([*TEA, *ROCKET], "tea"), NONE, NO_SCORES)
+def test_the_note_says_what_the_community_is_about(context: Make) -> None:
+    found = community_leg(RECIPE, context([*TEA, *ROCKET], "tea"), NONE, NO_SCORES)
     assert found.detail is not None
     told = found.detail(found.slots)
     assert len(told.names) == 1
@@ -63,23 +63,23 @@ def test_the_note_says_what_the_community_is_about(situation: Make) -> None:
     assert told.scores == pytest.approx(found.scores)
 
 
-def test_nothing_matches_nothing_may_be_seen_nothing_to_go_by(situation: Make) -> None:
+def test_nothing_matches_nothing_may_be_seen_nothing_to_go_by(context: Make) -> None:
     for asked in (
-        situation([*TEA, *ROCKET], "an umbrella"),
-        situation([*TEA, *ROCKET], "tea", graph=None),
-        situation([*TEA, *ROCKET], "tea", words_of=None),
-        situation([*TEA, *ROCKET], "tea", overview=None),
-        situation([*TEA, *ROCKET], "the of"),
-        situation(["alone"], "alone"),
-        situation([*TEA, *ROCKET], "green -tea -pot"),
+        context([*TEA, *ROCKET], "an umbrella"),
+        context([*TEA, *ROCKET], "tea", graph=None),
+        context([*TEA, *ROCKET], "tea", terms_of=None),
+        context([*TEA, *ROCKET], "tea", overview=None),
+        context([*TEA, *ROCKET], "the of"),
+        context(["alone"], "alone"),
+        context([*TEA, *ROCKET], "green -tea -pot"),
     ):
-        assert gather(RECIPE, asked, NONE, NO_SCORES).slots.size == 0
+        assert community_leg(RECIPE, asked, NONE, NO_SCORES).slots.size == 0
 
 
-def test_summaries_are_made_once_for_each_state_of_the_graph(situation: Make) -> None:
-    asked = situation([*TEA, *ROCKET], "tea")
+def test_summaries_are_made_once_for_each_state_of_the_graph(context: Make) -> None:
+    asked = context([*TEA, *ROCKET], "tea")
     assert asked.graph is not None
-    gather(RECIPE, asked, NONE, NO_SCORES)
+    community_leg(RECIPE, asked, NONE, NO_SCORES)
     kept: list[object] = asked.graph().once(lambda: pytest.fail("made again"))
     assert len(kept) == 2
 

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 import memorata
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.query import named_terms, possible_entities, read_question
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.query import named_terms, parse_query, possible_entities
 from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -28,33 +28,33 @@ SNOWBALL = ANALYSERS["snowball"]
     ],
 )
 def test_runs_of_words_may_be_names(asked: str, runs: dict[str, tuple[str, ...]]) -> None:
-    assert possible_entities(read_question(asked, SNOWBALL), SNOWBALL) == runs
+    assert possible_entities(parse_query(asked, SNOWBALL), SNOWBALL) == runs
 
 
 def test_a_name_has_at_most_four_words() -> None:
-    runs = possible_entities(read_question("alpha bravo charlie delta echo", SNOWBALL), SNOWBALL)
+    runs = possible_entities(parse_query("alpha bravo charlie delta echo", SNOWBALL), SNOWBALL)
     assert "alpha bravo charlie delta" in runs
     assert "alpha bravo charlie delta echo" not in runs
 
 
 def test_words_are_read_in_the_language_of_the_question() -> None:
-    question = read_question("¿Qué le gusta pintar a Carmen?", SNOWBALL)
-    assert possible_entities(question, SNOWBALL)["carmen"] == ("carm",)
+    query = parse_query("¿Qué le gusta pintar a Carmen?", SNOWBALL)
+    assert possible_entities(query, SNOWBALL)["carmen"] == ("carm",)
 
 
-def test_terms_name_what_is_mentioned(situation: Callable[..., Situation]) -> None:
-    made = situation(
+def test_terms_name_what_is_mentioned(context: Callable[..., RecallContext]) -> None:
+    made = context(
         [
             {"content": "James paints", "entities": ["James"]},
             {"content": "a call", "entities": ["Anna Keller"]},
         ],
         "Does James, or Anna Keller, paint?",
     )
-    question = replace(made.question, entities=possible_entities(made.question, SNOWBALL))
-    terms = tuple(question.terms)
-    assert named_terms(terms, question, made.view) == ["jame", "anna", "keller"]
+    query = replace(made.query, entities=possible_entities(made.query, SNOWBALL))
+    terms = tuple(query.terms)
+    assert named_terms(terms, query, made.view) == ["jame", "anna", "keller"]
     # Without the runs, only what is a term of its own or of an entity that stands not in the text.
-    assert named_terms(terms, made.question, made.view) == ["anna", "keller"]
+    assert named_terms(terms, made.query, made.view) == ["anna", "keller"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.recall.query import Question, possible_names, read_question, with_speakers
+from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
 from memorata.model import Source
 from memorata.store.port import View
 from memorata.text import ANALYSERS
@@ -38,9 +38,9 @@ def talking() -> Iterator[Callable[[list[tuple[str, str]]], memorata.Engine]]:
         yield make
 
 
-def named(text: str, view: View, share: float = 0.2) -> Question:
-    question = read_question(text, SNOWBALL)
-    return with_speakers(question, possible_names(question, SNOWBALL), view, SNOWBALL, share)
+def named(text: str, view: View, share: float = 0.2) -> ParsedQuery:
+    query = parse_query(text, SNOWBALL)
+    return with_speakers(query, possible_names(query, SNOWBALL), view, SNOWBALL, share)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def named(text: str, view: View, share: float = 0.2) -> Question:
     ],
 )
 def test_names_have_a_capital_letter_where_there_are_any(asked: str, words: list[str]) -> None:
-    assert list(possible_names(read_question(asked, SNOWBALL), SNOWBALL)) == words
+    assert list(possible_names(parse_query(asked, SNOWBALL), SNOWBALL)) == words
 
 
 @pytest.mark.parametrize(
@@ -95,12 +95,12 @@ def test_who_says_little_stays_in_what_is_embedded(talking: Callable[..., memora
 
 def test_the_roots_of_a_name_are_not_looked_for_either(talking: Callable[..., memorata.Engine]) -> None:
     memory = talking([("Мария", "Я рисую лошадей"), ("Иван", "Мария, отлично!")])
-    question = read_question("Что рисует Мария?", SNOWBALL)
+    query = parse_query("Что рисует Мария?", SNOWBALL)
     with memory.store.view("default", NOW) as view:
         found = named("Что рисует Мария?", view)
     assert found.speakers
-    assert set(found.roots) < set(question.roots)
-    assert len(question.roots) - len(found.roots) == 1
+    assert set(found.roots) < set(query.roots)
+    assert len(query.roots) - len(found.roots) == 1
 
 
 @pytest.mark.parametrize(

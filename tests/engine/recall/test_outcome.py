@@ -1,22 +1,24 @@
 from datetime import UTC, datetime
 
-from memorata.engine import Recall, Rejected
-from memorata.engine.recall.result import Shortfall
+from memorata.engine import RecallResult, Rejected
+from memorata.engine.recall.result import MissedThreshold
 from memorata.model import Explanation, Hit, Memory
 
 TEA = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
 HIT = Hit(TEA, 0.5, lambda: Explanation.leaf("relevance", 0.5))
-MISSED = (Shortfall("similarity", 0.3, 0.6), Shortfall("confidence", 0.5, 0.65))
+MISSED = (MissedThreshold("similarity", 0.3, 0.6), MissedThreshold("confidence", 0.5, 0.65))
 
 
 def test_an_answer_is_a_sequence_of_hits() -> None:
-    answer = Recall((HIT,))
+    answer = RecallResult((HIT,))
     assert (list(answer), len(answer)) == ([HIT], 1)
-    assert len(Recall(())) == 0
+    assert len(RecallResult(())) == 0
 
 
 def test_plain_data_holds_everything() -> None:
-    answer = Recall((HIT,), ("no embedder",), Rejected(HIT, MISSED), "balanced", "e", 2, {"search": 1.0})
+    answer = RecallResult(
+        (HIT,), ("no embedder",), Rejected(HIT, MISSED), "balanced", "e", 2, {"search": 1.0}
+    )
     assert answer.as_dict(explain=True) == {
         "recall_id": "",
         "support": 0.0,

@@ -6,10 +6,10 @@ import pytest
 
 import memorata
 from memorata.engine import Recipe
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.graph_legs import expand, named_entities
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.graph_legs import named_entities, path_leg
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="paths")
 NONE, NO_SCORES = np.zeros(0, np.intp), np.zeros(0)
 FLEET = [("UAV-001", "belongs_to", "fleet-rescue"), ("fleet-rescue", "stationed_at", "base-west"),
@@ -23,9 +23,9 @@ LOG = [
 ]
 
 
-def test_the_fleet_of_the_specification_counts_by_steps(situation: Make) -> None:
-    asked = situation(LOG, "where can UAV-001 land?", FLEET)
-    found = expand(RECIPE, asked, NONE, NO_SCORES)
+def test_the_fleet_of_the_specification_counts_by_steps(context: Make) -> None:
+    asked = context(LOG, "where can UAV-001 land?", FLEET)
+    found = path_leg(RECIPE, asked, NONE, NO_SCORES)
     assert asked.graph is not None
     known = asked.graph()
     names = ["UAV-001", "fleet-rescue", "base-west", "UAV-002"]
@@ -36,8 +36,8 @@ def test_the_fleet_of_the_specification_counts_by_steps(situation: Make) -> None
     assert 4 not in by_slot
 
 
-def test_the_note_is_the_path(situation: Make) -> None:
-    found = expand(RECIPE, situation(LOG, "UAV-001", FLEET), NONE, NO_SCORES)
+def test_the_note_is_the_path(context: Make) -> None:
+    found = path_leg(RECIPE, context(LOG, "UAV-001", FLEET), NONE, NO_SCORES)
     assert found.detail is not None
     assert found.detail(np.array([2])).names == (
         "UAV-001 —belongs_to→ fleet-rescue —stationed_at→ base-west",
@@ -46,26 +46,26 @@ def test_the_note_is_the_path(situation: Make) -> None:
     assert found.detail(found.slots).scores == pytest.approx(found.scores)
 
 
-def test_a_shared_memory_is_a_way_too(situation: Make) -> None:
+def test_a_shared_memory_is_a_way_too(context: Make) -> None:
     notes = [
         {"content": "Maria Silva was born in Porto", "entities": ["Maria Silva", "Porto"]},
         {"content": "It has a bridge", "entities": ["Porto"]},
     ]
-    found = expand(RECIPE, situation(notes, "Maria Silva's town"), NONE, NO_SCORES)
+    found = path_leg(RECIPE, context(notes, "Maria Silva's town"), NONE, NO_SCORES)
     assert found.slots.tolist() == [0, 1]
     assert found.detail is not None
     assert found.detail(np.array([1])).names == ("Maria Silva — Porto",)
 
 
-def test_whoever_mentions_the_same_is_ordered_by_closeness(situation: Make) -> None:
+def test_whoever_mentions_the_same_is_ordered_by_closeness(context: Make) -> None:
     notes = [
         {"content": text, "entities": ["Anna"]} for text in ("a long walk", "green tea", "the tax office")
     ]
-    assert expand(RECIPE, situation(notes, "Anna green tea"), NONE, NO_SCORES).slots[0] == 1
+    assert path_leg(RECIPE, context(notes, "Anna green tea"), NONE, NO_SCORES).slots[0] == 1
 
 
 @pytest.mark.parametrize(
-    ("question", "named"),
+    ("query", "named"),
     [
         ("Did Maria Silva and Porto meet?", ["Maria Silva", "Porto"]),
         ("PORTO’s river, maria silva", ["Porto", "Maria Silva"]),
@@ -73,20 +73,20 @@ def test_whoever_mentions_the_same_is_ordered_by_closeness(situation: Make) -> N
         ("", []),
     ],
 )
-def test_names_in_a_question(situation: Make, question: str, named: list[str]) -> None:
-    asked = situation([{"content": "x", "entities": ["Maria Silva", "Porto", "Maria"]}], "x")
+def test_names_in_a_question(context: Make, query: str, named: list[str]) -> None:
+    asked = context([{"content": "x", "entities": ["Maria Silva", "Porto", "Maria"]}], "x")
     assert asked.graph is not None
     known = asked.graph()
-    assert [known.name_of(node) for node in named_entities(known, question)] == named
+    assert [known.name_of(node) for node in named_entities(known, query)] == named
 
 
-@pytest.mark.parametrize("question", ["who landed", "UAV-001 -rotor -crew -runway -camera"])
-def test_without_a_known_name_or_anything_allowed_it_finds_nothing(situation: Make, question: str) -> None:
-    assert expand(RECIPE, situation(LOG, question, FLEET), NONE, NO_SCORES).slots.size == 0
+@pytest.mark.parametrize("query", ["who landed", "UAV-001 -rotor -crew -runway -camera"])
+def test_without_a_known_name_or_anything_allowed_it_finds_nothing(context: Make, query: str) -> None:
+    assert path_leg(RECIPE, context(LOG, query, FLEET), NONE, NO_SCORES).slots.size == 0
 
 
-def test_without_a_graph_it_finds_nothing(situation: Make) -> None:
-    assert expand(RECIPE, situation(LOG, "UAV-001", graph=None), NONE, NO_SCORES).slots.size == 0
+def test_without_a_graph_it_finds_nothing(context: Make) -> None:
+    assert path_leg(RECIPE, context(LOG, "UAV-001", graph=None), NONE, NO_SCORES).slots.size == 0
 
 
 def test_a_recall_along_paths_says_so() -> None:

@@ -3,18 +3,18 @@ from collections.abc import Callable
 import pytest
 
 from memorata.engine import RECIPES, Recipe
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.fusion import MoreLeg, fuse
-from memorata.engine.recall.legs import bridge, search
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.fusion import ExtraLeg, fuse
+from memorata.engine.recall.legs import entity_leg, search
 from memorata.engine.recall.ranking import run
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 TEXTS = ["green tea", "Green tea!", "black tea with milk", "tea", "coffee", "a walk in the park"]
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=lambda recipe: recipe.name)
-def test_every_recipe_explains_every_score_exactly(situation: Make, recipe: Recipe) -> None:
-    asked = situation(TEXTS, "green tea with milk", least_similarity=-1.0)
+def test_every_recipe_explains_every_score_exactly(context: Make, recipe: Recipe) -> None:
+    asked = context(TEXTS, "green tea with milk", least_similarity=-1.0)
     ranked = run(recipe.changed({"deduplicate": False}), asked)
     assert ranked.slots.size >= 4
     for position, score in enumerate(ranked.scores.tolist()):
@@ -23,23 +23,23 @@ def test_every_recipe_explains_every_score_exactly(situation: Make, recipe: Reci
         assert why.adds_up()
 
 
-def test_the_same_content_is_shown_once_the_best_of_it(situation: Make) -> None:
-    ranked = run(Recipe(name="x"), situation(TEXTS, "green tea"))
+def test_the_same_content_is_shown_once_the_best_of_it(context: Make) -> None:
+    ranked = run(Recipe(name="x"), context(TEXTS, "green tea"))
     assert 0 in ranked.slots
     assert 1 not in ranked.slots
-    both = run(Recipe(name="x", deduplicate=False), situation(TEXTS, "green tea"))
+    both = run(Recipe(name="x", deduplicate=False), context(TEXTS, "green tea"))
     assert {0, 1} <= set(both.slots.tolist())
 
 
-def test_nothing_found_is_nothing_ranked(situation: Make) -> None:
-    ranked = run(Recipe(name="x", vector_pool=0), situation(TEXTS, "zebra"))
+def test_nothing_found_is_nothing_ranked(context: Make) -> None:
+    ranked = run(Recipe(name="x", vector_pool=0), context(TEXTS, "zebra"))
     assert ranked.slots.size == 0
     assert ranked.refused is None
 
 
-def test_the_best_refused_is_named(situation: Make) -> None:
+def test_the_best_refused_is_named(context: Make) -> None:
     ranked = run(
-        Recipe(name="x", only_vectors_pass=True), situation(TEXTS, "green zebra", least_similarity=1.0)
+        Recipe(name="x", only_vectors_pass=True), context(TEXTS, "green zebra", least_similarity=1.0)
     )
     assert ranked.slots.size == 0
     assert ranked.refused is not None
@@ -49,9 +49,9 @@ def test_the_best_refused_is_named(situation: Make) -> None:
     assert ranked.missed()[0].measure == "similarity"
 
 
-def test_diversity_changes_the_order_and_not_the_scores(situation: Make) -> None:
+def test_diversity_changes_the_order_and_not_the_scores(context: Make) -> None:
     texts = ["tea tea green", "tea green tea hot", "tea cake recipe"]
-    asked = situation(texts, "green tea")
+    asked = context(texts, "green tea")
     plain, diverse = (run(Recipe(name="x", diversity=kind, trade=0.3), asked) for kind in ("none", "mmr"))
     assert set(plain.slots.tolist()) == set(diverse.slots.tolist())
     assert plain.slots.tolist() != diverse.slots.tolist()
@@ -60,7 +60,7 @@ def test_diversity_changes_the_order_and_not_the_scores(situation: Make) -> None
     assert diverse.explain(1).value == diverse.scores[1]
 
 
-def test_one_session_may_be_kept_from_filling_the_list(situation: Make) -> None:
+def test_one_session_may_be_kept_from_filling_the_list(context: Make) -> None:
     items = [
         {
             "content": f"tea {'tea ' * (5 - number)}{number}",
@@ -69,7 +69,7 @@ def test_one_session_may_be_kept_from_filling_the_list(situation: Make) -> None:
         for number in range(5)
     ]
     items.append({"content": "tea of no session"})
-    ranked = run(Recipe(name="x", per_session=1, vector_pool=0), situation(items, "tea"))
+    ranked = run(Recipe(name="x", per_session=1, vector_pool=0), context(items, "tea"))
     sessions = ["s1", "s1", "s1", "s2", "s2", None]
     assert [sessions[slot] for slot in ranked.slots.tolist()][:3] != ["s1", "s1", "s1"]
     assert sorted(ranked.slots.tolist()) == [0, 1, 2, 3, 4, 5]
@@ -83,13 +83,13 @@ NAMED = [
 ]
 
 
-def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(situation: Make) -> None:
-    recipe, asked = RECIPES["balanced"], situation(NAMED, "who wrote the song", least_similarity=-1.0)
+def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(context: Make) -> None:
+    recipe, asked = RECIPES["balanced"], context(NAMED, "who wrote the song", least_similarity=-1.0)
     legs = search(recipe, asked)
     first = fuse(recipe, asked, legs)
-    shared = bridge(recipe, asked, first.slots, first.scores)
+    shared = entity_leg(recipe, asked, first.slots, first.scores)
     assert shared.slots.size
-    by_hand = fuse(recipe, asked, legs.with_leg(MoreLeg("shared names", shared, 0.25)))
+    by_hand = fuse(recipe, asked, legs.with_leg(ExtraLeg("shared names", shared, 0.25)))
     plain = {"session_weight": 0.0, "machine_weight": 1.0, "quality": "none", "temporal": "none"}
     ranked = run(recipe.changed(plain), asked)
     assert ranked.slots.tolist() == by_hand.slots.tolist()
@@ -97,18 +97,16 @@ def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(situ
 
 
 @pytest.mark.parametrize("graph", ["names", "walk", "paths", "communities"])
-def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(
-    situation: Make, graph: str
-) -> None:
+def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(context: Make, graph: str) -> None:
     recipe = Recipe(name="x", vector_pool=0, graph=graph, graph_seeds=1)
-    asked = situation(NAMED, "written song")
+    asked = context(NAMED, "written song")
     if graph == "paths":
         told = [NAMED[0], {"content": "It rains a lot", "entities": ["Porto"]}]
-        asked = situation(told, "the song of Maria Silva", [("Maria Silva", "born_in", "Porto")])
+        asked = context(told, "the song of Maria Silva", [("Maria Silva", "born_in", "Porto")])
     if graph == "communities":
         recipe = recipe.changed({"lexical_pool": 1})
         told = [{"content": f"tea {word}", "entities": ["Anna", "Ben"]} for word in ("pot", "cup", "urn")]
-        asked = situation([*told, "rain", "snow"], "tea")
+        asked = context([*told, "rain", "snow"], "tea")
     without, ranked = run(recipe.changed({"graph": "none"}), asked), run(recipe, asked)
     brought = set(ranked.slots.tolist()) - set(without.slots.tolist())
     assert brought
@@ -119,8 +117,8 @@ def test_a_graph_leg_brings_in_what_shares_no_word_and_explains_it_exactly(
     assert run(recipe.changed({"graph_weight": 0.0}), asked).scores.tolist() == without.scores.tolist()
 
 
-def test_the_walk_does_not_vouch_for_where_it_started(situation: Make) -> None:
+def test_the_walk_does_not_vouch_for_where_it_started(context: Make) -> None:
     recipe = Recipe(name="x", graph="walk", graph_seeds=1, only_vectors_pass=True)
-    ranked = run(recipe, situation(NAMED[:1], "written song", least_similarity=1.0))
+    ranked = run(recipe, context(NAMED[:1], "written song", least_similarity=1.0))
     assert ranked.slots.size == 0
     assert ranked.refused == 0

@@ -17,7 +17,7 @@ def memory() -> Iterator[memorata.Engine]:
         yield engine
 
 
-def ids(found: memorata.Recall) -> list[str]:
+def ids(found: memorata.RecallResult) -> list[str]:
     return [hit.memory.id for hit in found]
 
 
@@ -30,12 +30,12 @@ def test_a_question_that_asks_for_nothing_but_a_time_is_answered_by_it(memory: m
 
 
 @pytest.mark.parametrize(
-    "question", ["What happened yesterday?", "Was ist gestern passiert?", "Что произошло вчера?"]
+    "query", ["What happened yesterday?", "Was ist gestern passiert?", "Что произошло вчера?"]
 )
-def test_that_something_took_place_is_nothing_but_a_time(memory: memorata.Engine, question: str) -> None:
+def test_that_something_took_place_is_nothing_but_a_time(memory: memorata.Engine, query: str) -> None:
     memory.remember("We repaired the roof.", id="roof", valid_from=NOW - timedelta(days=1))
     memory.remember("We painted the fence.", id="fence", valid_from=NOW - timedelta(days=60))
-    assert ids(memory.recall(question)) == ["roof"]
+    assert ids(memory.recall(query)) == ["roof"]
     assert ids(memory.recall("What happened to the kettle yesterday?")) == []
 
 

@@ -9,11 +9,11 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.engine.embedding import Meaning
+from memorata.engine.embedding import Embedding
 from memorata.engine.graph.lookup import Graphs
 from memorata.engine.recall.recaller import Recaller, Request
 from memorata.engine.recipes.shipped import recipe
-from memorata.engine.write.names import NameBook
+from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt
 from memorata.text import RuleAnchors, RuleClassifier
 
@@ -40,8 +40,8 @@ def request(text: str, **changes: Any) -> Request:
 
 
 def recaller(memory: memorata.Engine) -> Recaller:
-    meaning = Meaning(memory.embedder, memory.store)
-    graphs = Graphs(memory.store, NameBook(memory.store, None))
+    meaning = Embedding(memory.embedder, memory.store)
+    graphs = Graphs(memory.store, NameIndex(memory.store, None))
     runtime = memory.runtime
     return Recaller(runtime, meaning, RuleClassifier(), None, RuleAnchors(), graphs.at)
 
@@ -105,7 +105,7 @@ def test_a_re_ranker_that_fails_is_said_and_the_question_answered() -> None:
     class Broken:
         name = "broken"
 
-        def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
             raise ModelCorrupt("its file is not the pinned one")
 
     with memorata.open(":memory:", embedder="lexical", reranker=Broken(), clock=lambda: NOW) as memory:
@@ -162,7 +162,7 @@ class _Alike(LexicalEmbedder):
 
 
 @pytest.mark.parametrize(
-    ("question", "found"),
+    ("query", "found"),
     [
         ("Who am I?", 1),
         ("Wer bin ich?", 1),
@@ -175,10 +175,10 @@ class _Alike(LexicalEmbedder):
         ("Will", 1),
     ],
 )
-def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(question: str, found: int) -> None:
+def test_a_question_that_asks_nothing_finds_nothing_by_its_meaning(query: str, found: int) -> None:
     with memorata.open(":memory:", embedder=_Alike()) as memory:
         memory.remember("Wolfgang works in Hamburg")
-        answer = memory.recall(question)
+        answer = memory.recall(query)
         assert (len(answer.hits), answer.degraded) == (found, ())
         # Whoever brings a vector has said what is meant.
-        assert len(memory.recall(question, vector=_Alike().embed_query(""))) == 1
+        assert len(memory.recall(query, vector=_Alike().embed_query(""))) == 1

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorata.engine.recall.result import Measure, Shortfall
+from memorata.engine.recall.result import Measure, MissedThreshold
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,6 @@ from memorata.engine.recall.result import Measure, Shortfall
 def test_it_is_said_in_words_and_in_numbers(
     measure: Measure, value: float | None, least: float, words: str
 ) -> None:
-    missed = Shortfall(measure, value, least)
+    missed = MissedThreshold(measure, value, least)
     assert str(missed) == words
     assert missed.as_dict() == {"measure": measure, "value": value, "least": least}

@@ -10,14 +10,14 @@ import pytest
 import memorata
 from memorata.engine import Recipe
 from memorata.engine.graph.namespace_graph import NamespaceGraph
-from memorata.engine.lifecycle.rules import USUAL, Life
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall import recaller as recalling
-from memorata.engine.recall.context import Situation
+from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
 from memorata.model.period import Period
 from memorata.model.place import Place
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 PORTO = Place(41.15, -8.61)
 NAMED: list[dict[str, Any]] = [
@@ -27,52 +27,52 @@ NAMED: list[dict[str, Any]] = [
 
 
 @pytest.fixture
-def seen(monkeypatch: pytest.MonkeyPatch) -> list[Situation]:
+def seen(monkeypatch: pytest.MonkeyPatch) -> list[RecallContext]:
     """The situations in which recipes are run from now on."""
-    found: list[Situation] = []
+    found: list[RecallContext] = []
 
-    def watched(recipe: Recipe, situation: Situation) -> Ranked:
-        found.append(situation)
-        return run(recipe, situation)
+    def watched(recipe: Recipe, context: RecallContext) -> Ranked:
+        found.append(context)
+        return run(recipe, context)
 
     monkeypatch.setattr(recalling, "run", watched)
     return found
 
 
-def test_what_is_not_said_is_not_there(situation: Make) -> None:
-    whole = situation(["tea"], "tea")
-    needed = ("view", "question", "classifier", "vector", "least_similarity", "noise", "now", "period")
-    bare = Situation(**{name: getattr(whole, name) for name in needed})
-    assert {field.name: getattr(bare, field.name) for field in fields(Situation)[len(needed) :]} == {
+def test_what_is_not_said_is_not_there(context: Make) -> None:
+    whole = context(["tea"], "tea")
+    needed = ("view", "query", "classifier", "vector", "least_similarity", "noise", "now", "period")
+    bare = RecallContext(**{name: getattr(whole, name) for name in needed})
+    assert {field.name: getattr(bare, field.name) for field in fields(RecallContext)[len(needed) :]} == {
         "about_time": False,
         "here": None,
         "reranker": None,
         "graph": None,
         "overview": None,
-        "life": USUAL,
-        "words_of": None,
+        "life": DEFAULT_RULES,
+        "terms_of": None,
         "failures": [],
     }
 
 
-def test_no_step_can_change_what_the_next_is_given(situation: Make) -> None:
-    given = situation(["tea"], "tea")
+def test_no_step_can_change_what_the_next_is_given(context: Make) -> None:
+    given = context(["tea"], "tea")
     with pytest.raises(FrozenInstanceError):
         given.noise = 0.0  # type: ignore[misc]
     assert replace(given, noise=0.5).noise == 0.5
     assert given.noise != 0.5
 
 
-def test_two_situations_are_never_compared_by_what_is_in_them(situation: Make) -> None:
+def test_two_situations_are_never_compared_by_what_is_in_them(context: Make) -> None:
     """A vector has no truth value: to compare two of them would raise, in the middle of a recall."""
-    given = situation(["tea"], "tea")
+    given = context(["tea"], "tea")
     assert given == given
     assert given != replace(given)
 
 
 @pytest.mark.parametrize(("graph", "needed"), [("none", False), ("walk", True)])
-def test_the_graph_is_made_only_for_a_leg_that_walks_it(situation: Make, graph: str, needed: bool) -> None:
-    given = situation(NAMED, "written song")
+def test_the_graph_is_made_only_for_a_leg_that_walks_it(context: Make, graph: str, needed: bool) -> None:
+    given = context(NAMED, "written song")
     made = given.graph
     assert made is not None
     times: list[NamespaceGraph] = []
@@ -85,20 +85,20 @@ def test_the_graph_is_made_only_for_a_leg_that_walks_it(situation: Make, graph: 
     assert bool(times) is needed
 
 
-def test_a_recall_hands_on_what_was_asked_and_when(seen: list[Situation]) -> None:
-    rules = Life(confidence_loss=0.1)
+def test_a_recall_hands_on_what_was_asked_and_when(seen: list[RecallContext]) -> None:
+    rules = LifecycleRules(confidence_loss=0.1)
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW, life=rules) as memory:
         memory.remember("green tea in Porto", place=PORTO)
         week = Period(NOW - timedelta(days=7), NOW)
         memory.recall("tea", period=week, near=PORTO)
         (given,) = seen
-        assert (given.question.text, given.now, given.period, given.here) == ("tea", NOW, week, PORTO)
+        assert (given.query.text, given.now, given.period, given.here) == ("tea", NOW, week, PORTO)
         assert given.life == rules
         assert given.vector is not None
         assert given.reranker is None
 
 
-def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[Situation]) -> None:
+def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[RecallContext]) -> None:
     with memorata.open(":memory:", embedder="lexical") as memory:
         assert memory.embedder is not None
         calibrated = memory.embedder.similarity_threshold
@@ -110,7 +110,7 @@ def test_a_threshold_is_the_embedders_unless_the_recipe_has_its_own(seen: list[S
         assert [given.noise for given in seen] == [calibrated, calibrated]
 
 
-def test_without_an_embedder_there_is_no_vector(seen: list[Situation]) -> None:
+def test_without_an_embedder_there_is_no_vector(seen: list[RecallContext]) -> None:
     with memorata.open(":memory:", embedder=None) as memory:
         memory.remember("green tea")
         assert [hit.memory.content for hit in memory.recall("tea")] == ["green tea"]

@@ -6,7 +6,7 @@ import numpy.typing as npt
 import pytest
 
 from memorata.engine import Recipe
-from memorata.engine.recall.context import Situation
+from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.ranking import (
     reranked,
     with_confidence,
@@ -18,7 +18,7 @@ from memorata.engine.recall.ranking import (
 from memorata.model import Explanation, Period
 from memorata.model.errors import EmbedderError, MissingExtra
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 SCORES = np.array([0.8, 0.4])
 ITEMS = [
     {"content": "sure", "confidence": 0.5, "id": "a"},
@@ -45,8 +45,8 @@ def negative(position: int) -> Explanation:
         ({"confidence": "additive", "weighting": "query"}, [0.55 * 0.8 + 0.45 * 0.5, 0.55 * 0.4 + 0.45]),
     ],
 )
-def test_confidence_by_hand(situation: Make, changes: dict[str, str], expected: list[float]) -> None:
-    asked = situation(ITEMS, "Explain why it happened")
+def test_confidence_by_hand(context: Make, changes: dict[str, str], expected: list[float]) -> None:
+    asked = context(ITEMS, "Explain why it happened")
     records = asked.view.records(SLOTS)
     scores, explain = with_confidence(Recipe(name="x", **changes), asked, records, SCORES, leaf)  # type: ignore[arg-type]
     assert scores.tolist() == pytest.approx(expected)
@@ -54,8 +54,8 @@ def test_confidence_by_hand(situation: Make, changes: dict[str, str], expected: 
 
 
 @pytest.mark.parametrize("form", ["additive", "multiplicative"])
-def test_quality_divides_by_the_best_and_explains_it(situation: Make, form: str) -> None:
-    asked = situation(ITEMS, "sure")
+def test_quality_divides_by_the_best_and_explains_it(context: Make, form: str) -> None:
+    asked = context(ITEMS, "sure")
     recipe = Recipe(name="x", quality=form, quality_weight=0.2)
     scores, explain = with_quality(recipe, asked, asked.view.records(SLOTS), SCORES, leaf)
     # Qualities differ by confidence alone: 0.5 and 1.
@@ -66,16 +66,16 @@ def test_quality_divides_by_the_best_and_explains_it(situation: Make, form: str)
         assert "relative to the best" in str(explain(position))
 
 
-def test_scores_below_zero_are_brought_up_first(situation: Make) -> None:
-    asked = situation(ITEMS, "sure")
+def test_scores_below_zero_are_brought_up_first(context: Make) -> None:
+    asked = context(ITEMS, "sure")
     recipe = Recipe(name="x", quality="multiplicative")
     scores, explain = with_quality(recipe, asked, asked.view.records(SLOTS), np.array([-0.5, 0.5]), negative)
     assert scores.tolist() == [0.0, 1.0]
     assert "min-max of -0.5000 between -0.5000 and 0.5000" in str(explain(0))
 
 
-def test_quality_of_a_set_without_relevance(situation: Make) -> None:
-    asked = situation(ITEMS, "sure")
+def test_quality_of_a_set_without_relevance(context: Make) -> None:
+    asked = context(ITEMS, "sure")
     recipe = Recipe(name="x", quality="additive", quality_weight=0.2)
     scores, explain = with_quality(recipe, asked, asked.view.records(SLOTS), np.zeros(2), leaf)
     assert scores.tolist() == pytest.approx([0.1, 0.2])
@@ -83,12 +83,12 @@ def test_quality_of_a_set_without_relevance(situation: Make) -> None:
 
 
 @pytest.mark.parametrize(("form", "expected"), [("additive", [1.2, 0.8]), ("multiplicative", [1.12, 0.56])])
-def test_time_joins_in_only_when_a_period_is_known(situation: Make, form: str, expected: list[float]) -> None:
+def test_time_joins_in_only_when_a_period_is_known(context: Make, form: str, expected: list[float]) -> None:
     recipe = Recipe(name="x", temporal=form)
-    asked = situation(ITEMS, "sure")
+    asked = context(ITEMS, "sure")
     records = asked.view.records(SLOTS)
     assert with_temporal(recipe, asked, records, SCORES, leaf) == (SCORES, leaf)
-    today = situation(ITEMS, "sure", period=Period.around(asked.now, timedelta(days=1)))
+    today = context(ITEMS, "sure", period=Period.around(asked.now, timedelta(days=1)))
     scores, explain = with_temporal(recipe, today, records, SCORES, leaf)
     assert scores.tolist() == pytest.approx(expected)
     assert explain(0).value == scores[0]
@@ -97,12 +97,12 @@ def test_time_joins_in_only_when_a_period_is_known(situation: Make, form: str, e
 class Opinion:
     name = "opinion"
 
-    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         return np.array([10.0 if text == "surer" else 0.0 for text in texts])
 
 
-def test_a_reranker_is_blended_by_its_weight(situation: Make) -> None:
-    asked = situation(ITEMS, "sure", reranker=Opinion())
+def test_a_reranker_is_blended_by_its_weight(context: Make) -> None:
+    asked = context(ITEMS, "sure", reranker=Opinion())
     recipe = Recipe(name="x", rerank_depth=10, rerank_weight=0.4)
     scores, explain = reranked(recipe, asked, SLOTS, SCORES, leaf)
     assert scores.tolist() == pytest.approx([0.6, 0.6 * 0.5 + 0.4])
@@ -112,19 +112,19 @@ def test_a_reranker_is_blended_by_its_weight(situation: Make) -> None:
 @pytest.mark.parametrize(
     "failure", [EmbedderError("its file is gone"), MissingExtra("A neural model", "onnxruntime")]
 )
-def test_a_reranker_that_fails_leaves_everything_as_it_was(situation: Make, failure: Exception) -> None:
+def test_a_reranker_that_fails_leaves_everything_as_it_was(context: Make, failure: Exception) -> None:
     class Failing(Opinion):
-        def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
             raise failure
 
-    asked = situation(ITEMS, "sure", reranker=Failing())
+    asked = context(ITEMS, "sure", reranker=Failing())
     recipe = Recipe(name="x", rerank_depth=10, rerank_weight=0.4)
     assert reranked(recipe, asked, SLOTS, SCORES, leaf) == (SCORES, leaf)
     assert asked.failures == [f"the re-ranker failed, so nothing was re-ranked: {failure}"]
 
 
-def test_a_reranker_reads_no_more_than_its_depth(situation: Make) -> None:
-    asked = situation(ITEMS, "sure", reranker=Opinion())
+def test_a_reranker_reads_no_more_than_its_depth(context: Make) -> None:
+    asked = context(ITEMS, "sure", reranker=Opinion())
     scores, _ = reranked(Recipe(name="x", rerank_depth=1, rerank_weight=0.4), asked, SLOTS, SCORES, leaf)
     # It reads only the first, whose min-max alone is 1.
     assert scores.tolist() == pytest.approx([1.0, 0.3])
@@ -136,8 +136,8 @@ TALK = [
 ]
 
 
-def test_a_session_speaks_for_its_memories_by_hand(situation: Make) -> None:
-    asked = situation(TALK, "x")
+def test_a_session_speaks_for_its_memories_by_hand(context: Make) -> None:
+    asked = context(TALK, "x")
     records = asked.view.records(SLOTS)
     scores, explain = with_session(Recipe(name="x", session_weight=0.5), asked, records, SCORES, leaf)
     # The three best of the session are 0.8, 0.4 and nobody.
@@ -148,8 +148,8 @@ def test_a_session_speaks_for_its_memories_by_hand(situation: Make) -> None:
     assert same is SCORES
 
 
-def test_what_has_no_session_is_not_explained_by_one(situation: Make) -> None:
-    asked = situation([TALK[0], {"content": "coffee"}], "x")
+def test_what_has_no_session_is_not_explained_by_one(context: Make) -> None:
+    asked = context([TALK[0], {"content": "coffee"}], "x")
     records = asked.view.records(SLOTS)
     scores, explain = with_session(Recipe(name="x", session_weight=0.5), asked, records, SCORES, leaf)
     # Each speaks alone, for a session that lacks two or for itself: a sixth more for both.
@@ -169,8 +169,8 @@ def test_what_has_no_session_is_not_explained_by_one(situation: Make) -> None:
     assert without.adds_up()
 
 
-def test_what_an_assistant_said_is_held_back_by_hand(situation: Make) -> None:
-    asked = situation(TALK, "x")
+def test_what_an_assistant_said_is_held_back_by_hand(context: Make) -> None:
+    asked = context(TALK, "x")
     records = asked.view.records(SLOTS)
     scores, explain = with_speaker(Recipe(name="x", machine_weight=0.5), asked, records, SCORES, leaf)
     assert scores.tolist() == [0.8, 0.2]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
-from memorata.engine.recall.trace import AS_THEY_ARE, DAY, RANK, Trace, WrittenDown, written_down
+from memorata.engine.recall.trace import AS_THEY_ARE, DAY, RANK, Trace, TraceColumns, trace_columns
 from memorata.index.record import MACHINE, RECORD
 from memorata.model.memory import Source
 from memorata.model.place import Place
@@ -40,7 +40,7 @@ def test_columns_hold_what_the_candidates_were_ranked_by(engine: Engine) -> None
     )
     found = engine.recall("green tea")
     assert found.trace is not None
-    (down,) = written_down([found.trace])
+    (down,) = trace_columns([found.trace])
     column = {name: down.values[:, place].tolist() for place, name in enumerate(down.columns)}
     ids = engine.store.recalls.ids_of("default", down.slots.tolist())
     order = [ids[slot] for slot in down.slots.tolist()]
@@ -63,7 +63,7 @@ def test_the_same_content_has_the_same_number(engine: Engine) -> None:
     engine.remember_many(["green tea", "green tea", "tea"], duplicates="off")
     found = engine.recall("green tea")
     assert found.trace is not None
-    (down,) = written_down([found.trace])
+    (down,) = trace_columns([found.trace])
     repeats = down.values[:, down.columns.index("repeat")]
     assert len(down.slots) == 3
     assert np.isnan(repeats).sum() == 1
@@ -76,9 +76,9 @@ def test_a_leg_whose_scores_do_not_tell_its_order_keeps_its_ranks(engine: Engine
     found = engine.recall("tea")
     assert found.trace is not None
     name, slots, _ = found.trace.legs[1]
-    assert f"words{RANK}" not in written_down([found.trace])[0].columns
+    assert f"words{RANK}" not in trace_columns([found.trace])[0].columns
     found.trace.legs[1] = name, slots[::-1], np.full(slots.size, 0.5)
-    (down,) = written_down([found.trace])
+    (down,) = trace_columns([found.trace])
     ranks = down.values[:, down.columns.index(f"words{RANK}")]
     assert down.slots[np.argsort(ranks)].tolist() == slots[::-1].tolist()
 
@@ -88,12 +88,12 @@ def test_what_a_fusion_left_out_is_not_in_its_columns(engine: Engine) -> None:
     engine.remember_many(["green tea", {"content": "rain", "place": near}])
     found = engine.recall("green tea", recipe="openvault", near=near)
     assert found.trace is not None
-    (down,) = written_down([found.trace])
+    (down,) = trace_columns([found.trace])
     assert down.values.shape == (len(down.slots), len(down.columns))
     assert engine.feedback.recalls()[0].shown == down.shown
 
 
-def one_by_one(trace: Trace) -> WrittenDown:
+def one_by_one(trace: Trace) -> TraceColumns:
     """The slow and obvious way: a recall by itself, a leg after the other, a candidate after the other."""
     kept = trace.kept.tolist()
     order = kept + [place for place in range(trace.slots.size) if place not in kept]
@@ -125,7 +125,7 @@ def one_by_one(trace: Trace) -> WrittenDown:
     columns["machine"] = [float(record["role"] == MACHINE) for record in records]
     columns |= {name: [float(record[name]) for record in records] for name in AS_THEY_ARE}
     values = np.array(list(columns.values()), np.float32).T
-    return WrittenDown(np.array(slots), tuple(columns), values, tuple(trace.shown))
+    return TraceColumns(np.array(slots), tuple(columns), values, tuple(trace.shown))
 
 
 class _Moment:
@@ -170,7 +170,7 @@ def some_trace(seed: int, legs: tuple[str, ...]) -> Trace:
 )
 def test_many_recalls_at_once_give_what_each_gives_alone(asked: list[tuple[int, tuple[str, ...]]]) -> None:
     traces = [some_trace(*each) for each in asked]
-    for down, trace in zip(written_down(traces), traces, strict=True):
+    for down, trace in zip(trace_columns(traces), traces, strict=True):
         wanted = one_by_one(trace)
         assert down.slots.tolist() == wanted.slots.tolist()
         assert down.columns == wanted.columns

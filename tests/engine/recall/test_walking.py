@@ -9,10 +9,10 @@ import memorata
 from memorata.engine import RECIPES, Recipe
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.recall import graph_legs
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.graph_legs import walk
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.graph_legs import walk_leg
 
-Make = Callable[..., Situation]
+Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="walk", graph_seeds=1)
 BEST, SCORES = np.array([0]), np.array([0.9])
 NOTES = [
@@ -24,8 +24,8 @@ NOTES = [
 ASKED = "where was the author of the song born"
 
 
-def test_it_goes_further_than_one_step_and_nearer_counts_more(situation: Make) -> None:
-    found = walk(RECIPE, situation(NOTES, ASKED, vector=None), BEST, SCORES)
+def test_it_goes_further_than_one_step_and_nearer_counts_more(context: Make) -> None:
+    found = walk_leg(RECIPE, context(NOTES, ASKED, vector=None), BEST, SCORES)
     # Maria Silva leads to 0 and 1, Porto beyond 1 to 2, and nothing leads to 3.
     assert sorted(found.slots.tolist()) == [0, 1, 2]
     by_slot = dict(zip(found.slots.tolist(), found.scores.tolist(), strict=True))
@@ -33,9 +33,9 @@ def test_it_goes_further_than_one_step_and_nearer_counts_more(situation: Make) -
     assert found.scores[0] == 0.5
 
 
-def test_the_walk_is_personalised_pagerank_and_half_of_the_score(situation: Make) -> None:
-    asked = situation(NOTES, ASKED)
-    found = walk(RECIPE, asked, BEST, SCORES)
+def test_the_walk_is_personalised_pagerank_and_half_of_the_score(context: Make) -> None:
+    asked = context(NOTES, ASKED)
+    found = walk_leg(RECIPE, asked, BEST, SCORES)
     graph = networkx.Graph([("m0", "Maria"), ("m1", "Maria"), ("m1", "Porto"), ("m2", "Porto")])
     exact = networkx.pagerank(graph, alpha=0.75, personalization={"Maria": 1.0}, max_iter=500, tol=1e-12)
     most = max(exact[f"m{slot}"] for slot in range(3))
@@ -48,8 +48,8 @@ def test_the_walk_is_personalised_pagerank_and_half_of_the_score(situation: Make
         assert score == pytest.approx(0.5 * exact[f"m{slot}"] / most + 0.5 * cosine, abs=2e-3)
 
 
-def test_seeds_are_weighted_by_closeness_and_connections(situation: Make) -> None:
-    asked = situation(NOTES, ASKED)
+def test_seeds_are_weighted_by_closeness_and_connections(context: Make) -> None:
+    asked = context(NOTES, ASKED)
     assert asked.graph is not None
     assert asked.vector is not None
     known = asked.graph()
@@ -66,46 +66,46 @@ def test_seeds_are_weighted_by_closeness_and_connections(situation: Make) -> Non
 
 
 def test_a_large_graph_is_walked_near_the_seeds_to_the_same_scores(
-    situation: Make, monkeypatch: pytest.MonkeyPatch
+    context: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = situation(NOTES, ASKED)
-    exact = walk(RECIPE, asked, BEST, SCORES)
+    asked = context(NOTES, ASKED)
+    exact = walk_leg(RECIPE, asked, BEST, SCORES)
     monkeypatch.setattr(graph_legs, "_LARGE", 0)
-    near = walk(RECIPE, asked, BEST, SCORES)
+    near = walk_leg(RECIPE, asked, BEST, SCORES)
     assert near.slots.tolist() == exact.slots.tolist()
     assert near.scores == pytest.approx(exact.scores, abs=2e-3)
 
 
-def test_the_note_names_the_entities_and_adds_up(situation: Make) -> None:
-    found = walk(RECIPE, situation(NOTES, ASKED), BEST, SCORES)
+def test_the_note_names_the_entities_and_adds_up(context: Make) -> None:
+    found = walk_leg(RECIPE, context(NOTES, ASKED), BEST, SCORES)
     assert found.detail is not None
     told = found.detail(np.array([2]))
     assert set(told.names) == {"closeness", "by way of Porto"}
     assert found.detail(found.slots).scores == pytest.approx(found.scores)
 
 
-def test_a_neighbour_in_the_session_needs_no_entity(situation: Make) -> None:
+def test_a_neighbour_in_the_session_needs_no_entity(context: Make) -> None:
     said = [{**NOTES[0], "source": {"session": "s"}}, {"content": "Lovely!", "source": {"session": "s"}}]
-    found = walk(RECIPE, situation(said, ASKED, vector=None), BEST, SCORES)
+    found = walk_leg(RECIPE, context(said, ASKED, vector=None), BEST, SCORES)
     assert found.detail is not None
     assert found.detail(np.array([1])).names[-1] == "by way of its neighbours"
 
 
-def test_what_was_excluded_is_not_come_by(situation: Make) -> None:
-    found = walk(RECIPE, situation(NOTES, f"{ASKED} -bridge"), BEST, SCORES)
+def test_what_was_excluded_is_not_come_by(context: Make) -> None:
+    found = walk_leg(RECIPE, context(NOTES, f"{ASKED} -bridge"), BEST, SCORES)
     assert sorted(found.slots.tolist()) == [0, 1]
 
 
 @pytest.mark.parametrize(("best", "score"), [([], []), ([0], [0.0]), ([4], [0.9])])
 def test_without_anything_to_start_from_it_finds_nothing(
-    situation: Make, best: list[int], score: list[float]
+    context: Make, best: list[int], score: list[float]
 ) -> None:
-    asked = situation([*NOTES, "no names here"], ASKED)
-    assert walk(RECIPE, asked, np.array(best, np.intp), np.array(score)).slots.size == 0
+    asked = context([*NOTES, "no names here"], ASKED)
+    assert walk_leg(RECIPE, asked, np.array(best, np.intp), np.array(score)).slots.size == 0
 
 
-def test_without_a_graph_it_finds_nothing(situation: Make) -> None:
-    assert walk(RECIPE, situation(NOTES, ASKED, graph=None), BEST, SCORES).slots.size == 0
+def test_without_a_graph_it_finds_nothing(context: Make) -> None:
+    assert walk_leg(RECIPE, context(NOTES, ASKED, graph=None), BEST, SCORES).slots.size == 0
 
 
 def test_only_a_recipe_that_walks_has_the_graph_built(monkeypatch: pytest.MonkeyPatch) -> None:

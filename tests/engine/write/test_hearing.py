@@ -16,7 +16,7 @@ import memorata
 from memorata.dedupe.verification import is_turn
 from memorata.embed.port import Prompts, Vectors
 from memorata.engine import Engine
-from memorata.engine.write.deduplication import Hearing, _by_words, _Candidate
+from memorata.engine.write.deduplication import Deduplicator, _by_words, _Candidate
 from memorata.engine.write.drafts import DedupeMode
 from memorata.model.errors import EmbedderError, InvalidArgument
 from memorata.store import openings
@@ -344,7 +344,7 @@ def _direction(text: str) -> Vectors:
     return drawn / np.linalg.norm(drawn)
 
 
-def everything_looked_at(hearing: Hearing, view: View, entry: Entry) -> list[_Candidate]:
+def everything_looked_at(hearing: Deduplicator, view: View, entry: Entry) -> list[_Candidate]:
     """Return all that is near by vectors or by words, every row read: what pruning must not change."""
     row = None if entry.vectors is None else entry.vectors[0]
     near = np.zeros(0, np.intp)
@@ -399,7 +399,7 @@ _statements = st.tuples(
 @given(st.lists(st.tuples(_statements, st.booleans()), max_size=60), st.booleans())
 def test_what_is_not_looked_at_makes_no_difference(said: list[tuple[str, bool]], batch: bool) -> None:
     found = told(said, batch=batch)
-    with patch.object(Hearing, "_candidates", everything_looked_at):
+    with patch.object(Deduplicator, "_candidates", everything_looked_at):
         assert told(said, batch=batch) == found
 
 
@@ -431,7 +431,7 @@ def test_many_that_are_close_make_no_difference_either() -> None:
     """More duplicates than are ever looked at, all of them turns, and one more among them."""
     said = [(f"Anna likes {'really ' * (number % 7)}tea", number != 3) for number in range(300)]
     found = told([*said, ("Anna likes tea", False)], batch=False)
-    with patch.object(Hearing, "_candidates", everything_looked_at):
+    with patch.object(Deduplicator, "_candidates", everything_looked_at):
         assert told([*said, ("Anna likes tea", False)], batch=False) == found
 
 
@@ -455,7 +455,7 @@ def test_many_that_are_close_make_no_difference_either() -> None:
 def test_words_are_looked_at_where_vectors_do_not_tell(before: list[str], new: str, notes: int) -> None:
     said = [(text, False) for text in (*before, new)]
     found = told(said, batch=False)
-    with patch.object(Hearing, "_candidates", everything_looked_at):
+    with patch.object(Deduplicator, "_candidates", everything_looked_at):
         assert told(said, batch=False) == found
     _, repeats, contradictions = found
     assert sum(map(len, repeats[:1])) + len(contradictions) == notes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorata.engine.write.names import NameBook, Names
+from memorata.engine.write.names import NameIndex, Names
 from memorata.model import Entity, InvalidArgument, Relation
 from memorata.store.entities import EntityRecord
 from memorata.store.sqlite.store import SqliteStore
@@ -54,7 +54,7 @@ def test_what_nobody_declared_stands_for_itself() -> None:
 def test_the_book_reads_names_again_only_when_they_have_changed(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    book = NameBook(store, None)
+    book = NameIndex(store, None)
     store.entities.describe("default", "Anna")
     first = book.of("default")
     assert book.of("default") is first
@@ -78,7 +78,7 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
 )
 def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str, str, str]]) -> None:
     store = SqliteStore(":memory:")
-    book = NameBook(store, RuleExtractor())
+    book = NameIndex(store, RuleExtractor())
     text = "Anna saw ben, cyd and dora in 北京 or 東京 or 上海."
     for kind, one, other in steps:
         with suppress(InvalidArgument):
@@ -94,7 +94,7 @@ def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str,
                 store.entities.undo_merge("default", other)
             else:
                 store.relations.remove("default", [one.casefold()], "knows", [other.casefold()])
-        fresh = NameBook(store, RuleExtractor())
+        fresh = NameIndex(store, RuleExtractor())
         caught_up, anew = book.of("default"), fresh.of("default")
         assert caught_up.declared() == anew.declared()
         for name in ("Anna", "Ben", "Cyd", "Dora", "北京", "東京", "上海"):
@@ -107,13 +107,13 @@ def test_names_that_catch_up_are_those_that_are_read_anew(steps: list[tuple[str,
 
 
 def test_names_in_a_text_come_after_those_given_each_once(store: SqliteStore) -> None:
-    book = NameBook(store, RuleExtractor())
+    book = NameIndex(store, RuleExtractor())
     store.entities.describe("default", "Anna Keller", aliases=["AK-47"])
     text = "We met Ben and BEN and anna keller with ak-47."
     assert book.mentioned(text, "default", ("ben", "X")) == ("ben", "X", "Anna Keller", "AK-47")
     assert book.mentioned(text, "other")[0] == "Ben"
     assert book.mentioned("i like tea", "default") == ()
-    assert NameBook(store, None).mentioned(text, "default", ("X",)) == ("X",)
+    assert NameIndex(store, None).mentioned(text, "default", ("X",)) == ("X",)
 
 
 class Counting:
@@ -131,15 +131,15 @@ class Counting:
 
 def test_a_batch_is_read_in_one_go_each_text_of_a_namespace_once(store: SqliteStore) -> None:
     reader = Counting()
-    book = NameBook(store, reader)
+    book = NameIndex(store, reader)
     asked = [("Ada ran", "a", ()), ("Ben sat", "a", ("X",)), ("Ada ran", "b", ()), ("Ada ran", "a", ("ada",))]
     assert book.mentioned_by_all(asked) == [("Ada",), ("X", "Ben"), ("Ada",), ("ada",)]
     assert reader.asked == [["Ada ran", "Ben sat"], ["Ada ran"]]
     assert book.mentioned_by_all([]) == []
-    assert NameBook(store, None).mentioned_by_all(asked) == [(), ("X",), (), ("ada",)]
+    assert NameIndex(store, None).mentioned_by_all(asked) == [(), ("X",), (), ("ada",)]
 
 
 def test_a_batch_is_read_by_the_names_of_each_namespace(store: SqliteStore) -> None:
-    book = NameBook(store, RuleExtractor())
+    book = NameIndex(store, RuleExtractor())
     store.entities.describe("a", "Zyx")
     assert book.mentioned_by_all([("ask zyx", "a", ()), ("ask zyx", "b", ())]) == [("Zyx",), ()]

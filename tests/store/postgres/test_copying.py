@@ -112,7 +112,7 @@ def test_what_changes_meanwhile_is_caught_up(
     assert done.differing == ()
     assert done.memories == 34
     assert store.get("default", ["m1"])[0].tags == ("changed",)
-    assert store.check(file.runtime.words_of) == []
+    assert store.check(file.runtime.terms_of) == []
 
 
 def test_a_target_that_reads_words_in_another_way_is_refused(file: Engine, store: PostgresStore) -> None:

@@ -16,7 +16,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine.engine import Engine
-from memorata.engine.lifecycle.lifecycle import Upkeep
+from memorata.engine.lifecycle.lifecycle import MaintenanceReport
 from memorata.model.errors import LeaseLost, WorkUnderWay
 from memorata.store import leases
 from memorata.store.postgres.store import PostgresStore
@@ -81,7 +81,7 @@ def test_what_is_given_back_while_somebody_asks_is_free(
 def test_two_servers_that_maintain_at_once_do_it_once(store: PostgresStore, used: str) -> None:
     life = {"working_days": 1, "summary_days": 1, "summary_sources": 2}
     options: dict[str, Any] = {"embedder": OLD, "life": life}
-    done: list[Upkeep] = []
+    done: list[MaintenanceReport] = []
     busy: list[WorkUnderWay] = []
     ready = threading.Barrier(2)
 

@@ -17,7 +17,7 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
-from memorata.engine.idempotency import Answered
+from memorata.engine.idempotency import IdempotentReply
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
 from memorata.store.conformance import HERE, NOW, entry
@@ -56,7 +56,7 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
     store: PostgresStore, used: str
 ) -> None:
     begun = threading.Event()
-    answers: list[Answered] = []
+    answers: list[IdempotentReply] = []
 
     def ask(engine: Engine) -> None:
         def work() -> tuple[int, bytes]:

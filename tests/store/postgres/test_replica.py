@@ -99,7 +99,7 @@ def caught_up(memory: memorata.Engine, standby: Standby) -> None:
         sleep(0.01)
 
 
-def contents(answer: memorata.Recall) -> list[str]:
+def contents(answer: memorata.RecallResult) -> list[str]:
     return [hit.memory.content for hit in answer]
 
 

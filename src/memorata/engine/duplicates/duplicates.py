@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from memorata.engine.embedding import CurrentEmbedder, address, ahead_of
+from memorata.engine.embedding import CurrentEmbedder, address, embedded_before
 from memorata.engine.leases import Leases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.purge import MERGED_FROM
@@ -163,7 +163,7 @@ class DuplicateGroups:
                     for group in some
                     if group.content != group.keep.content
                 ]
-                with ahead_of(self._embedding.meaning(), joined):
+                with embedded_before(self._embedding.meaning(), joined):
                     self._runtime.run([path], supersede)
                 progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
             self._store.finish_run(path, run.number, self._runtime.clock())
@@ -196,7 +196,7 @@ class DuplicateGroups:
             now = self._runtime.clock()
             with self._store.together():
                 merged = {note.of for note in self._store.repeats(path, run=number) if note.kind == _MERGED}
-                undone = self._store.undo_run(path, number, now, self._runtime.words_of)
+                undone = self._store.undo_run(path, number, now, self._runtime.terms_of)
                 # What was corrected since was believed until then, and is in the place of its sources.
                 merged -= {str(each.superseded_by) for each in undone.left}
                 self._store.forget(path, sorted(merged), now)
@@ -350,7 +350,7 @@ class DuplicateGroups:
             keep = self._writer.drafts.draft(group.content, path, _taken_over(losers))
             self._store.add(self._writer.entries([keep]))
         notes = _notes(keep, losers, kind, group, now, run)
-        self._store.repeat(path, notes, self._runtime.words_of)
+        self._store.repeat(path, notes, self._runtime.terms_of)
         hidden.update(each.id for each in losers)
 
 

@@ -185,7 +185,7 @@ def told(
     known: NamespaceGraph,
     view: View,
     shows: Callable[[Records], BoolArray],
-    words_of: Callable[[Memory], Terms],
+    terms_of: Callable[[Memory], Terms],
     cache: MutableMapping[str, Summary],
 ) -> Communities:
     """Return the largest communities of a level, with summaries.
@@ -208,7 +208,7 @@ def told(
     groups.sort(key=lambda members: (-members.size, int(members[0])))
     shown = [_Members.of(members, structure, known, view) for members in groups[:limit]]
     memories = {memory.id: memory for each in shown for memory in each.memories}
-    read = {id_: words_of(memory).get("content", {}) for id_, memory in memories.items()}
+    read = {id_: terms_of(memory).get("content", {}) for id_, memory in memories.items()}
     # A bare number says little about a group, and there are many different ones.
     terms = {
         id_: {term: times for term, times in found.items() if not term.isdecimal()}
@@ -225,7 +225,7 @@ def told(
 
 
 def summaries(
-    known: NamespaceGraph, view: View, words_of: Callable[[Memory], Terms]
+    known: NamespaceGraph, view: View, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary.
 
@@ -245,7 +245,7 @@ def summaries(
     groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
     shown = [_Members.of(members, structure, known, view) for members, _ in groups]
     memories = [memory for each in shown for memory in each.memories]
-    terms = {memory.id: dict(words_of(memory).get("content", {})) for memory in memories}
+    terms = {memory.id: dict(terms_of(memory).get("content", {})) for memory in memories}
     vocabulary = sorted({term for found in terms.values() for term in found})
     summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
     return [

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from memorata._frozen import frozen
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.names import NameBook, Names
+from memorata.engine.write.names import NameIndex, Names
 from memorata.index.record import Records, visible
 from memorata.model import checks
 from memorata.model.checks import BoolArray
@@ -42,7 +42,7 @@ class Look:
 class Lookup:
     """Looks at namespaces: their names, their graphs, and which entities are known."""
 
-    def __init__(self, runtime: Runtime, names: NameBook) -> None:
+    def __init__(self, runtime: Runtime, names: NameIndex) -> None:
         self._runtime = runtime
         self.names = names
 
@@ -116,7 +116,7 @@ class Graphs:
         About how many bytes to keep; the least recently used go first.
     """
 
-    def __init__(self, store: Store, names: NameBook, budget: int = _BUDGET) -> None:
+    def __init__(self, store: Store, names: NameIndex, budget: int = _BUDGET) -> None:
         self._store = store
         self._names = names
         self._budget = budget

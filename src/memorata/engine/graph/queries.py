@@ -162,8 +162,8 @@ class GraphQueries:
             structure = self._structure(look, known, seed)
             if len(self._summaries) >= _KEPT_SUMMARIES:
                 self._summaries.clear()
-            words_of = self._runtime.words_of
-            return told(structure, level, limit, known, look.view, look.shows, words_of, self._summaries)
+            terms_of = self._runtime.terms_of
+            return told(structure, level, limit, known, look.view, look.shows, terms_of, self._summaries)
 
         return self._lookup.at(namespace, answer, then)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.embedding import CurrentEmbedder, ahead_of
+from memorata.engine.embedding import CurrentEmbedder, embedded_before
 from memorata.engine.leases import Leases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode
@@ -91,7 +91,7 @@ class Consolidation:
                 # A language model may take its time.
                 held.renew()
                 draft = self._summary(group, writer, path)
-                with ahead_of(self._embedding.meaning(), [draft]), self._store.together():
+                with embedded_before(self._embedding.meaning(), [draft]), self._store.together():
                     (draft,) = self._writer.add_items([draft], path, DedupeMode.OFF, verbatim=True)
                     self._store.forget(path, [draft.id], now)
                 proposals.append(Proposal(draft, tuple(memory.id for memory in group)))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata._frozen import frozen
 from memorata.engine.leases import Leases
 from memorata.engine.lifecycle.consolidation import STATES, WORK, Consolidation, Proposal
-from memorata.engine.lifecycle.rules import Life
+from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
@@ -37,7 +37,7 @@ _DAY: Final = timedelta(days=1)
 
 
 @frozen
-class Move:
+class TierChange:
     """A memory that goes from one tier to another."""
 
     id: str
@@ -46,7 +46,7 @@ class Move:
 
 
 @frozen
-class Upkeep:
+class MaintenanceReport:
     """What was done, or with `dry_run` would be.
 
     Attributes
@@ -63,8 +63,8 @@ class Upkeep:
 
     namespace: str
     dry_run: bool
-    promoted: tuple[Move, ...] = ()
-    demoted: tuple[Move, ...] = ()
+    promoted: tuple[TierChange, ...] = ()
+    demoted: tuple[TierChange, ...] = ()
     expired: tuple[str, ...] = ()
     proposed: tuple[Proposal, ...] = ()
 
@@ -106,12 +106,12 @@ class Lifecycle:
         self._index = index
 
     @property
-    def rules(self) -> Life:
+    def rules(self) -> LifecycleRules:
         """The rules by which memories live; they may be replaced."""
         return self._runtime.rules
 
     @rules.setter
-    def rules(self, rules: Life) -> None:
+    def rules(self, rules: LifecycleRules) -> None:
         self._runtime.rules = rules
 
     def maintain(
@@ -121,7 +121,7 @@ class Lifecycle:
         writer: Writer | None = None,
         progress: Callable[[str, int], None] = lambda step, count: None,
         namespace: str | None = None,
-    ) -> Upkeep:
+    ) -> MaintenanceReport:
         """Promote, demote, expire and summarise by the rules of `life`, and say what was done.
 
         Pinned memories are left alone. An expired memory is forgotten, not removed. One worker at a time does
@@ -276,7 +276,7 @@ class Lifecycle:
 
     def _maintained(
         self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool
-    ) -> Upkeep:
+    ) -> MaintenanceReport:
         now = self._runtime.clock()
         done: dict[str, Any] = {}
         for name, step in (("promoted", self._promote), ("demoted", self._demote), ("expired", self._expire)):
@@ -284,9 +284,9 @@ class Lifecycle:
             progress(STEPS[len(done) - 1], len(done[name]))
         done["proposed"] = self._consolidation.run(path, dry_run=dry_run, writer=writer)
         progress(STEPS[-1], len(done["proposed"]))
-        return Upkeep(path, dry_run, **done)
+        return MaintenanceReport(path, dry_run, **done)
 
-    def _promote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+    def _promote(self, path: str, now: datetime, dry_run: bool) -> tuple[TierChange, ...]:
         rules = self.rules
         working = {"access_count": {">=": rules.working_uses or _NEVER}}
         episodic = [
@@ -296,14 +296,16 @@ class Lifecycle:
         wanted = {"or": [{"tier": "working", **working}, {"tier": "episodic", "or": episodic}]}
         return self._move(path, wanted, now, dry_run)
 
-    def _demote(self, path: str, now: datetime, dry_run: bool) -> tuple[Move, ...]:
+    def _demote(self, path: str, now: datetime, dry_run: bool) -> tuple[TierChange, ...]:
         wanted = {"tier": "semantic", "importance": {"<": self.rules.demotion_importance}, "access_count": 0}
         return self._move(path, wanted, now, dry_run) if self.rules.demotion_days else ()
 
-    def _move(self, path: str, wanted: Mapping[str, Any], now: datetime, dry_run: bool) -> tuple[Move, ...]:
+    def _move(
+        self, path: str, wanted: Mapping[str, Any], now: datetime, dry_run: bool
+    ) -> tuple[TierChange, ...]:
         with nullcontext() if dry_run else self._store.together():
             moves = [
-                Move(memory.id, memory.tier, after)
+                TierChange(memory.id, memory.tier, after)
                 for memory in self._unpinned(path, wanted)
                 if (after := self.rules.next_tier(memory, now)) is not memory.tier
             ]

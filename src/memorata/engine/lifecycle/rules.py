@@ -28,14 +28,14 @@ _DAY: Final = 86_400.0
 
 
 @frozen(kw_only=True)
-class Life:
+class LifecycleRules:
     """Rules for the life of memories.
 
     Examples
     --------
-    >>> Life(working_days=1).working_days
+    >>> LifecycleRules(working_days=1).working_days
     1.0
-    >>> Life(working_days=-1)
+    >>> LifecycleRules(working_days=-1)
     Traceback (most recent call last):
     ...
     memorata.model.errors.InvalidArgument: working_days must be a number from 0 to 3650, got -1
@@ -77,15 +77,15 @@ class Life:
             object.__setattr__(self, rule.name, checked(rule, getattr(self, rule.name)))
 
     @classmethod
-    def of(cls, given: Life | Mapping[str, Any] | None) -> Life:
+    def of(cls, given: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:
         """Return rules that are given as such, or by name, or not at all.
 
         Examples
         --------
-        >>> Life.of({"working_days": 2}) == Life(working_days=2)
+        >>> LifecycleRules.of({"working_days": 2}) == LifecycleRules(working_days=2)
         True
         """
-        if isinstance(given, Life):
+        if isinstance(given, LifecycleRules):
             return given
         if given is not None and not isinstance(given, Mapping):
             raise InvalidArgument("life", given, "rules of life, or a mapping of their names to values")
@@ -106,7 +106,7 @@ class Life:
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> note = Memory(id="m1", content="Milk is in the fridge", created_at=day, tier="working")
-        >>> [Life().is_spent(note, day + timedelta(days=days)) for days in (6, 8)]
+        >>> [LifecycleRules().is_spent(note, day + timedelta(days=days)) for days in (6, 8)]
         [False, True]
         """
         if memory.pinned:
@@ -125,7 +125,7 @@ class Life:
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> said = Memory(id="m1", content="Tea at four", created_at=day, tier="episodic", access_count=5)
-        >>> Life().next_tier(said, day)
+        >>> LifecycleRules().next_tier(said, day)
         <Tier.SEMANTIC: 'semantic'>
         """
         if memory.pinned:
@@ -149,7 +149,7 @@ class Life:
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> said = Memory(id="m1", content="Tea at four", created_at=day, confidence=0.9)
-        >>> rules = Life(confidence_loss=0.05)
+        >>> rules = LifecycleRules(confidence_loss=0.05)
         >>> [round(rules.confidence(said, day + timedelta(weeks=weeks)), 6) for weeks in (1, 2, 3)]
         [0.9, 0.85, 0.8]
         """
@@ -183,11 +183,11 @@ class Life:
         )
 
 
-RULES: Final[tuple[Parameter, ...]] = parameters_of(Life)
+RULES: Final[tuple[Parameter, ...]] = parameters_of(LifecycleRules)
 """Every rule, declared."""
 
 
-USUAL: Final = Life()
+DEFAULT_RULES: Final = LifecycleRules()
 """The rules where nobody says otherwise."""
 
 

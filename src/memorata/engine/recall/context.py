@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
-from memorata.engine.lifecycle.rules import USUAL, Life
-from memorata.engine.recall.query import Question
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.recall.query import ParsedQuery
 from memorata.model.checks import FloatArray
 from memorata.model.explanation import Explanation
 from memorata.model.memory import Memory
@@ -31,7 +31,7 @@ Step: TypeAlias = tuple[FloatArray, Explain]
 
 
 @frozen(eq=False)
-class Situation:
+class RecallContext:
     """What a run needs besides the recipe: the view, the question and the moment.
 
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
@@ -39,12 +39,12 @@ class Situation:
     and not one detail of the question among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `overview` opens a view of all that is in the graph, whatever this question is restricted to.
-    `life` tells how sure a memory is by now; `words_of` reads its words.
+    `life` tells how sure a memory is by now; `terms_of` reads its words.
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
 
     view: View
-    question: Question
+    query: ParsedQuery
     classifier: QueryClassifier
     vector: Vectors | None
     least_similarity: float
@@ -56,6 +56,6 @@ class Situation:
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None
     overview: Callable[[], AbstractContextManager[View]] | None = None
-    life: Life = USUAL
-    words_of: Callable[[Memory], Terms] | None = None
+    life: LifecycleRules = DEFAULT_RULES
+    terms_of: Callable[[Memory], Terms] | None = None
     failures: list[str] = field(default_factory=list)

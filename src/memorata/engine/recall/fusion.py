@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import Situation
+from memorata.engine.recall.context import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation
@@ -31,7 +31,7 @@ _NAMED_IN_RECIPE: Final = {
     "threshold": "blend_threshold",
 }
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
-VOUCHED: Final = 0.5
+SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
 _UNDER_NOISE: Final = 0.4
 """How far below the noise the scale of meaning starts, as a share of what lies above it."""
@@ -48,12 +48,12 @@ class Legs:
 
     vector: Found
     lexical: Found
-    more: tuple[MoreLeg, ...] = ()
+    more: tuple[ExtraLeg, ...] = ()
     unread: IntArray = field(default_factory=lambda: _NOBODY)
     everyone: IntArray = field(default_factory=lambda: _NOBODY)
     asked: str = ""
 
-    def with_leg(self, leg: MoreLeg) -> Legs:
+    def with_leg(self, leg: ExtraLeg) -> Legs:
         """Return these legs and another; the same if it found nothing."""
         return replace(self, more=(*self.more, leg)) if leg.found.slots.size else self
 
@@ -64,7 +64,7 @@ class Legs:
 
 
 @frozen(eq=False)
-class MoreLeg:
+class ExtraLeg:
     """What another leg found, and what it is worth beside meaning and words, which are worth 1 together."""
 
     name: str
@@ -97,11 +97,11 @@ class Candidates:
         cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
         if self.legs.unread.size:
             cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
-        vouched = np.zeros(self.slots.size, np.bool_)
+        supported = np.zeros(self.slots.size, np.bool_)
         for leg in self.legs.more:
-            spoken_for = self._given(leg.name, 0.0) >= VOUCHED * leg.found.scores[0]
-            vouched |= spoken_for & ~np.isin(self.slots, leg.origins) if leg.origins.size else spoken_for
-        return Evidence(cosines, matches, self.legs.lexical.ceiling, vouched)
+            spoken_for = self._given(leg.name, 0.0) >= SUPPORT_SHARE * leg.found.scores[0]
+            supported |= spoken_for & ~np.isin(self.slots, leg.origins) if leg.origins.size else spoken_for
+        return Evidence(cosines, matches, self.legs.lexical.ceiling, supported)
 
     def explain(self, position: int) -> Explanation:
         """Tell which legs found a candidate, at which rank and by which words."""
@@ -157,22 +157,22 @@ class Evidence:
     cosines: FloatArray
     matches: FloatArray
     ceiling: float
-    vouched: BoolArray
+    supported: BoolArray
 
     def take(self, order: IntArray) -> Evidence:
         """Return the evidence of the candidates in `order`."""
-        return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.vouched[order])
+        return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.supported[order])
 
 
-def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
+def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     """Make one list of the legs."""
     share = recipe.vector_weight
     if recipe.legs_by_query:
-        kind = situation.classifier.classify(situation.question.text)
+        kind = context.classifier.classify(context.query.text)
         share = legs_for_query(kind.type, kind.confidence).alpha
     fusion = FUSIONS[recipe.fusion]
     takes = _arguments(fusion)
-    with_vectors, with_words = bool(recipe.vector_pool) and situation.vector is not None, recipe.lexical_pool
+    with_vectors, with_words = bool(recipe.vector_pool) and context.vector is not None, recipe.lexical_pool
     placed = blends_two(recipe)
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
@@ -199,10 +199,10 @@ def fuse(recipe: Recipe, situation: Situation, legs: Legs) -> Candidates:
     elif any(weights):
         options["weights"] = tuple(weights)
     if "floors" in takes and recipe.anchored:
-        options["floors"] = [_zero(name, found, situation) for name, found in lists]
+        options["floors"] = [_zero(name, found, context) for name, found in lists]
         options["ceilings"] = [_full(name, found) for name, found in lists]
     if "base" in takes and recipe.forgetting:
-        options["base"] = _forgetting(situation, slots)
+        options["base"] = _forgetting(context, slots)
     return Candidates(slots, aligned, fusion(aligned, **options), legs)
 
 
@@ -231,10 +231,10 @@ def _full(name: str, found: Found) -> float | None:
     return max(found.ceiling, float(found.scores[0]))
 
 
-def _zero(name: str, found: Found, situation: Situation) -> float:
+def _zero(name: str, found: Found, context: RecallContext) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
-    zero = 0.0 if name != "meaning" else situation.noise - _UNDER_NOISE * (1 - situation.noise)
+    zero = 0.0 if name != "meaning" else context.noise - _UNDER_NOISE * (1 - context.noise)
     # A walk, too, counts closeness in, and comes by what points away from the question.
     return min(zero, float(found.scores[-1])) if found.scores.size else zero
 
@@ -244,8 +244,8 @@ def _words(parts: Combination) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(said, key=lambda pair: -pair[1]))
 
 
-def _forgetting(situation: Situation, slots: IntArray) -> Mapping[int, float]:
-    records = situation.view.records(slots)
-    hours = np.maximum(0.0, situation.now.timestamp() - records["created"]) / _HOUR
+def _forgetting(context: RecallContext, slots: IntArray) -> Mapping[int, float]:
+    records = context.view.records(slots)
+    hours = np.maximum(0.0, context.now.timestamp() - records["created"]) / _HOUR
     base = importance_decay(hours, 1 + 4 * records["importance"], records["accesses"])
     return dict(zip(slots.tolist(), base.tolist(), strict=True))

@@ -11,8 +11,8 @@ import numpy as np
 
 from memorata.engine.graph.communities import summaries
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES, NamespaceGraph
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.legs import permitted
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.legs import not_excluded
 from memorata.engine.recipes.recipe import Recipe
 from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata.graph.paths import Path, find_paths
@@ -59,7 +59,7 @@ _LARGE: Final = 50_000
 _EPSILON: Final = 1e-6
 
 
-def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
     """Return the memories that a walk from the best candidates' entities comes by.
 
     Parameters
@@ -71,25 +71,25 @@ def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArr
     slots, scores
         The candidates so far, best first.
     """
-    if situation.graph is None or not slots.size or scores[0] <= 0:
+    if context.graph is None or not slots.size or scores[0] <= 0:
         return NOTHING
-    known = situation.graph()
+    known = context.graph()
     nodes = known.nodes_of(slots[: recipe.graph_seeds])
     mentioned = known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
     if not mentioned.size:
         return NOTHING
     # In an order in which sums have the same last bit however the graph has grown.
     seeds = known.ordered.nodes[np.unique(known.ordered.places[mentioned])]
-    walked = _walked(known, seeds, _weights(known, situation, seeds))
+    walked = _walked(known, seeds, _weights(known, context, seeds))
     reached = np.flatnonzero(walked)
     owners = known.slots_of(reached)
-    memories = permitted(situation, owners[owners >= 0])
+    memories = not_excluded(context, owners[owners >= 0])
     if not memories.size:
         return NOTHING
     come_by = walked[known.nodes_of(memories)]
     nearest = np.lexsort((memories, -come_by))[:_WALK_POOL]
     memories, come_by = memories[nearest], come_by[nearest] / come_by.max()
-    close = _cosines(situation, memories)
+    close = _cosines(context, memories)
     total = _SHARE * come_by + (1 - _SHARE) * close
     order = (-total).argsort(kind="stable")
     found = memories[order]
@@ -97,27 +97,27 @@ def walk(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArr
     return Found(found, total[order], noted(notes))
 
 
-def _weights(known: NamespaceGraph, situation: Situation, seeds: IntArray) -> FloatArray:
+def _weights(known: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
     """Return how much of the walk begins at each seed."""
     own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
-    if situation.vector is not None:
+    if context.vector is not None:
         mentions = known.graph.around(seeds, "in", [MENTIONS])
         owners, slots = mentions.origin, known.slots_of(mentions.nodes)
-        seen = np.isin(slots, situation.view.without(np.unique(slots), ()))
+        seen = np.isin(slots, context.view.without(np.unique(slots), ()))
         owners, slots = owners[seen], slots[seen]
         order = np.lexsort((slots, owners))
         owners, slots = owners[order], slots[order]
         read = np.arange(owners.size) - np.searchsorted(owners, owners) < _READ
         owners, (slots, back) = owners[read], np.unique(slots[read], return_inverse=True)
         counts = np.maximum(np.bincount(owners, minlength=seeds.size), 1)
-        close = _cosines(situation, slots)
+        close = _cosines(context, slots)
         of_memories = np.bincount(owners, close[back], minlength=seeds.size) / counts
-        sums = np.zeros((seeds.size, situation.vector.size))
+        sums = np.zeros((seeds.size, context.vector.size))
         if owners.size:
             present, starts = np.unique(owners, return_index=True)
-            sums[present] = np.add.reduceat(situation.view.vectors(slots)[back], starts, axis=0)
-        sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(situation.vector)
-        np.divide(sums @ situation.vector, sizes, out=own, where=sizes > 0)
+            sums[present] = np.add.reduceat(context.view.vectors(slots)[back], starts, axis=0)
+        sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(context.vector)
+        np.divide(sums @ context.vector, sizes, out=own, where=sizes > 0)
         own, of_memories = np.clip(own, -1.0, 1.0), np.clip(of_memories, -1.0, 1.0)
     return seed_weights(own, of_memories, _degrees(known, seeds))
 
@@ -164,10 +164,10 @@ def _notes(
     return notes
 
 
-def _cosines(situation: Situation, slots: IntArray) -> FloatArray:
-    if situation.vector is None:
+def _cosines(context: RecallContext, slots: IntArray) -> FloatArray:
+    if context.vector is None:
         return np.zeros(slots.size)
-    return np.clip(situation.view.cosines(situation.vector, slots), -1.0, 1.0)
+    return np.clip(context.view.cosines(context.vector, slots), -1.0, 1.0)
 
 
 DECAY: Final = 0.8
@@ -183,7 +183,7 @@ _WORD: Final = re.compile(r"[^\s,;:!?\"“”„«»()\[\]]+")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
-def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
     """Return the memories of the entities to which paths lead from those that the question names.
 
     Parameters
@@ -195,10 +195,10 @@ def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     slots, scores
         The candidates so far; what the question names does not depend on them.
     """
-    if situation.graph is None:
+    if context.graph is None:
         return NOTHING
-    known = situation.graph()
-    starts = named_entities(known, situation.question.text)[: recipe.graph_seeds]
+    known = context.graph()
+    starts = named_entities(known, context.query.text)[: recipe.graph_seeds]
     if not starts:
         return NOTHING
     reached, ways = _reached(known, starts)
@@ -211,13 +211,13 @@ def expand(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     origin = edges.origin[order]
     found, back = np.unique(known.slots_of(edges.nodes[order]), return_inverse=True)
     total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
-    kept = np.isin(found, permitted(situation, found))
+    kept = np.isin(found, not_excluded(context, found))
     if not kept.any():
         return NOTHING
     # Whoever mentions the same is equally far; the question then says which of them is closer.
     close = np.zeros(found.size)
-    if situation.vector is not None:
-        close = situation.view.cosines(situation.vector, found)
+    if context.vector is not None:
+        close = context.view.cosines(context.vector, found)
     order = np.lexsort((found, -close, -total))
     order = order[kept[order]][:_PATHS_POOL]
     notes: dict[int, dict[str, float]] = {slot: {} for slot in found[order].tolist()}
@@ -300,7 +300,7 @@ class _Group(NamedTuple):
     names: frozenset[str]
 
 
-def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
     """Return the memories of the communities that a question is about.
 
     Parameters
@@ -312,12 +312,12 @@ def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     slots, scores
         The candidates so far; what a summary says does not depend on them.
     """
-    words_of, overview = situation.words_of, situation.overview
-    if situation.graph is None or words_of is None or overview is None or not situation.question.terms:
+    terms_of, overview = context.terms_of, context.overview
+    if context.graph is None or terms_of is None or overview is None or not context.query.terms:
         return NOTHING
-    known = situation.graph()
-    groups = known.once(lambda: _groups(known, overview, words_of))
-    terms, words = set(situation.question.terms), set(folded(situation.question.text).split())
+    known = context.graph()
+    groups = known.once(lambda: _groups(known, overview, terms_of))
+    terms, words = set(context.query.terms), set(folded(context.query.text).split())
     worth = [points(terms, words, group.terms, group.names) for group in groups]
     best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_BEST]
     if not best:
@@ -326,14 +326,14 @@ def gather(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     owner = np.repeat([place for _, place in best], [each.size for each in members])
     total = np.repeat([-value for value, _ in best], [each.size for each in members])
     found = np.concatenate(members)
-    kept = np.isin(found, _sharing(situation)) & np.isin(found, permitted(situation, np.unique(found)))
+    kept = np.isin(found, _sharing(context)) & np.isin(found, not_excluded(context, np.unique(found)))
     if not kept.any():
         return NOTHING
     found, owner, total = found[kept], owner[kept], total[kept]
     # Whoever is in the same community counts the same; the question then says which of them is closer.
     close = np.zeros(found.size)
-    if situation.vector is not None:
-        close = situation.view.cosines(situation.vector, found)
+    if context.vector is not None:
+        close = context.view.cosines(context.vector, found)
     order = np.lexsort((found, -close, -total))[:_COMMUNITY_POOL]
     notes: dict[int, dict[str, float]] = {
         int(found[at]): {_community_text(groups[int(owner[at])]): float(total[at])} for at in order
@@ -356,21 +356,21 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
 def _groups(
     known: NamespaceGraph,
     overview: Callable[[], AbstractContextManager[View]],
-    words_of: Callable[[Memory], Terms],
+    terms_of: Callable[[Memory], Terms],
 ) -> list[_Group]:
     # They are kept for the questions to come: what this one leaves out must not be missing from them.
     with overview() as view:
-        found = summaries(known, view, words_of)
+        found = summaries(known, view, terms_of)
     return [
         _Group(slots, told.terms, frozenset(word for name in told.entities for word in folded(name).split()))
         for slots, told in found
     ]
 
 
-def _sharing(situation: Situation) -> IntArray:
+def _sharing(context: RecallContext) -> IntArray:
     """Return the memories that share a word with the question."""
-    query = LexicalQuery(dict.fromkeys(situation.question.terms, 1.0), {"content": 1.0}, (), BM25())
-    return situation.view.lexical(query, max(1, situation.view.count)).slots
+    query = LexicalQuery(dict.fromkeys(context.query.terms, 1.0), {"content": 1.0}, (), BM25())
+    return context.view.lexical(query, max(1, context.view.count)).slots
 
 
 def _community_text(group: _Group) -> str:

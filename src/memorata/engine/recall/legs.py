@@ -11,8 +11,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import Situation
-from memorata.engine.recall.fusion import _NOBODY, Legs, MoreLeg, _full, _zero
+from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.fusion import _NOBODY, ExtraLeg, Legs, _full, _zero
 from memorata.engine.recall.query import named_terms
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.lexical import LexicalQuery
@@ -41,24 +41,24 @@ _bm25 = lru_cache(maxsize=64)(BM25)
 _reading = lru_cache(maxsize=64)(ContextWindow)
 
 
-def search(recipe: Recipe, situation: Situation) -> Legs:
+def search(recipe: Recipe, context: RecallContext) -> Legs:
     """Ask every leg of the recipe for its candidates."""
-    view, question = situation.view, situation.question
+    view, query = context.view, context.query
     completing = bool(recipe.complete or recipe.context_before or recipe.context_after)
     vector = NOTHING
-    if recipe.vector_pool and situation.vector is not None:
-        nearest = partial(view.nearest, situation.vector, excluded=question.excluded, rough=completing)
-        vector = _cosines(asked_for(situation, nearest, recipe.vector_pool))
-    terms: dict[str, float] = dict(question.terms)
+    if recipe.vector_pool and context.vector is not None:
+        nearest = partial(view.nearest, context.vector, excluded=query.excluded, rough=completing)
+        vector = _cosines(without_excluded(context, nearest, recipe.vector_pool))
+    terms: dict[str, float] = dict(query.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
-        names = named_terms(terms, question, view)
+        names = named_terms(terms, query, view)
         statistics = _Counts(count, frequencies)
         terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
-    also: dict[str, Mapping[str, float]] = {"roots": question.roots}
-    if question.speakers:
-        also["content"] = {term: times for term, times in terms.items() if term not in question.speakers}
-    query = LexicalQuery(
+    also: dict[str, Mapping[str, float]] = {"roots": query.roots}
+    if query.speakers:
+        also["content"] = {term: times for term, times in terms.items() if term not in query.speakers}
+    lexical_query = LexicalQuery(
         terms,
         {
             "content": recipe.content_weight,
@@ -68,58 +68,58 @@ def search(recipe: Recipe, situation: Situation) -> Legs:
             "dates": recipe.dates_weight,
             "roots": recipe.roots_weight,
         },
-        question.excluded,
+        query.excluded,
         _bm25(recipe.k1, recipe.b),
         also,
     )
     lexical = NOTHING
-    if recipe.lexical_pool and (query.terms or question.roots):
-        pool = recipe.lexical_pool * (_PHRASE_DEPTH if question.phrases else 1)
-        lexical = asked_for(situation, partial(view.lexical, query), pool)
-        if not lexical.slots.size and (read := question.read_otherwise()):
-            query = replace(query, terms=read)
-            lexical = asked_for(situation, partial(view.lexical, query), pool)
-    found = Legs(vector, lexical, asked="" if question.topic == question.text else question.topic)
-    if situation.about_time and situation.period is not None:
-        then = partial(view.timely, situation.period)
-        timely = asked_for(situation, then, _SITUATED, words=True)
-        found = found.with_leg(MoreLeg("time", timely, recipe.time_weight))
-    if situation.here is not None:
-        there = partial(view.nearby, situation.here, scale=recipe.place_scale)
-        nearby = asked_for(situation, there, _SITUATED, words=True)
-        found = found.with_leg(MoreLeg("place", nearby, recipe.place_weight))
+    if recipe.lexical_pool and (lexical_query.terms or query.roots):
+        pool = recipe.lexical_pool * (_PHRASE_DEPTH if query.phrases else 1)
+        lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
+        if not lexical.slots.size and (read := query.read_otherwise()):
+            lexical_query = replace(lexical_query, terms=read)
+            lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
+    found = Legs(vector, lexical, asked="" if query.topic == query.text else query.topic)
+    if context.about_time and context.period is not None:
+        then = partial(view.timely, context.period)
+        timely = without_excluded(context, then, _SITUATED, words=True)
+        found = found.with_leg(ExtraLeg("time", timely, recipe.time_weight))
+    if context.here is not None:
+        there = partial(view.nearby, context.here, scale=recipe.place_scale)
+        nearby = without_excluded(context, there, _SITUATED, words=True)
+        found = found.with_leg(ExtraLeg("place", nearby, recipe.place_weight))
     if completing:
-        found = _completed(recipe, situation, query, found)
-    if question.phrases and recipe.lexical_pool:
+        found = _completed(recipe, context, lexical_query, found)
+    if query.phrases and recipe.lexical_pool:
         # Where words were asked about every candidate, or found none, they have spoken of all they can.
         spoken = found.everyone.size or not found.lexical.slots.size
         others = found.vector.slots[~np.isin(found.vector.slots, found.lexical.slots)]
-        words = with_phrases(recipe, situation, found.lexical, others if spoken else _NOBODY)
+        words = with_phrases(recipe, context, found.lexical, others if spoken else _NOBODY)
         found = replace(found, lexical=words)
     return found
 
 
-def _completed(recipe: Recipe, situation: Situation, query: LexicalQuery, found: Legs) -> Legs:
+def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQuery, found: Legs) -> Legs:
     """Score everything that any leg found by every leg, words being read in context."""
-    view = situation.view
+    view = context.view
     reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
     parts = [each.slots for _, each in found.named()]
     if recipe.context_before or recipe.context_after:
         around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
-        if situation.question.excluded or situation.question.excluded_phrases:
-            around = permitted(situation, around)
+        if context.query.excluded or context.query.excluded_phrases:
+            around = not_excluded(context, around)
         parts.append(around)
     slots = distinct(np.concatenate(parts))
     vector, lexical, unread = found.vector, found.lexical, slots[:0]
-    if recipe.vector_pool and situation.vector is not None:
-        cosines = view.cosines(situation.vector, slots)
+    if recipe.vector_pool and context.vector is not None:
+        cosines = view.cosines(context.vector, slots)
         compared = _compared(view, slots, cosines, found.vector)
         vector, unread = _cosines(_best_first(Found(slots, cosines), compared)), slots[~compared]
-    if recipe.lexical_pool and (query.terms or situation.question.roots):
-        words = view.in_context(query, slots, reading)
+    if recipe.lexical_pool and (lexical_query.terms or context.query.roots):
+        words = view.in_context(lexical_query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     found = Legs(vector, lexical, found.more, found.unread, slots, found.asked)
-    return _with_unread(found, unread, situation) if unread.size and vector.slots.size else found
+    return _with_unread(found, unread, context) if unread.size and vector.slots.size else found
 
 
 def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
@@ -133,7 +133,7 @@ def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -
     return compared
 
 
-def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
+def _with_unread(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
     """Let words stand in for the meaning of memories that wait for a vector, which nobody has compared yet.
 
     Otherwise what was said during a change of embedder would count half until it is read again.
@@ -143,7 +143,7 @@ def _with_unread(legs: Legs, unread: IntArray, situation: Situation) -> Legs:
     if not waiting.any():
         return legs
     slots, vector = words.slots[waiting], legs.vector
-    low, high = _zero("meaning", vector, situation), float(vector.scores[0])
+    low, high = _zero("meaning", vector, context), float(vector.scores[0])
     share = words.scores[waiting] / (_full("words", words) or 1.0)
     together = Found(
         np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
@@ -184,14 +184,14 @@ _AT_ONCE: Final = 500
 """How many texts are read together."""
 
 
-def permitted(situation: Situation, slots: IntArray) -> IntArray:
+def not_excluded(context: RecallContext, slots: IntArray) -> IntArray:
     """Return those of some memories in which nothing stands that must not occur."""
-    kept = situation.view.without(slots, situation.question.excluded)
-    return kept[_unsaid(situation, kept)]
+    kept = context.view.without(slots, context.query.excluded)
+    return kept[_unsaid(context, kept)]
 
 
-def asked_for(
-    situation: Situation, find: Callable[[int], Found], limit: int, *, words: bool = False
+def without_excluded(
+    context: RecallContext, find: Callable[[int], Found], limit: int, *, words: bool = False
 ) -> Found:
     """Return the best that a leg finds and that may be returned.
 
@@ -206,16 +206,16 @@ def asked_for(
     words
         Whether the words that must not occur are left out here as well; False for legs that do so themselves.
     """
-    question = situation.question
+    query = context.query
     found = find(limit)
-    if not question.excluded_phrases and not (words and question.excluded):
+    if not query.excluded_phrases and not (words and query.excluded):
         return found
     asked = limit
     while True:
         if words:
-            kept = np.isin(found.slots, permitted(situation, found.slots))
+            kept = np.isin(found.slots, not_excluded(context, found.slots))
         else:
-            kept = _unsaid(situation, found.slots)
+            kept = _unsaid(context, found.slots)
         if np.count_nonzero(kept) >= limit or found.slots.size < asked:
             best = kept.nonzero()[0][:limit]
             return replace(found, slots=found.slots[best], scores=found.scores[best])
@@ -223,10 +223,10 @@ def asked_for(
         found = find(asked)
 
 
-def _unsaid(situation: Situation, slots: IntArray) -> BoolArray:
+def _unsaid(context: RecallContext, slots: IntArray) -> BoolArray:
     """Return in which of some memories no phrase stands that must not occur."""
     kept = np.ones(slots.size, np.bool_)
-    phrases = [folded(phrase) for phrase in situation.question.excluded_phrases]
+    phrases = [folded(phrase) for phrase in context.query.excluded_phrases]
     words = [phrase for phrase in phrases if " " not in phrase]
     together = [phrase for phrase in phrases if " " in phrase]
     for start in range(0, slots.size if phrases else 0, _AT_ONCE):
@@ -234,7 +234,7 @@ def _unsaid(situation: Situation, slots: IntArray) -> BoolArray:
         kept[start : start + some.size] = [
             not contains_any(memory.content, together)
             and not contains_any(_OPTION.sub(" ", memory.content), words)
-            for memory in situation.view.memories(some)
+            for memory in context.view.memories(some)
         ]
     return kept
 
@@ -245,7 +245,7 @@ QUOTED: Final = "as it is quoted"
 _Detail: TypeAlias = Callable[[IntArray], Combination]
 
 
-def with_phrases(recipe: Recipe, situation: Situation, found: Found, unspoken: IntArray) -> Found:
+def with_phrases(recipe: Recipe, context: RecallContext, found: Found, unspoken: IntArray) -> Found:
     """Return what words found with a bonus for texts in which a quoted phrase stands, best first again.
 
     Parameters
@@ -259,7 +259,7 @@ def with_phrases(recipe: Recipe, situation: Situation, found: Found, unspoken: I
     unspoken
         Other candidates, of which words have nothing to say; those in which a phrase stands join the list.
     """
-    bonus = _bonus(recipe, situation, np.concatenate([found.slots, unspoken]))
+    bonus = _bonus(recipe, context, np.concatenate([found.slots, unspoken]))
     size = found.slots.size
     joining = bonus[size:] > 0
     slots = np.concatenate([found.slots, unspoken[joining]])
@@ -271,12 +271,12 @@ def with_phrases(recipe: Recipe, situation: Situation, found: Found, unspoken: I
     return Found(slots[order], scores[order], _told(found.detail, worth), found.ceiling)
 
 
-def _bonus(recipe: Recipe, situation: Situation, slots: IntArray) -> FloatArray:
+def _bonus(recipe: Recipe, context: RecallContext, slots: IntArray) -> FloatArray:
     if not slots.size:
         return np.zeros(0)
-    count, _ = situation.view.document_frequencies(())
-    wanted = [folded(phrase) for phrase in situation.question.phrases]
-    contents = [memory.content for memory in situation.view.memories(slots)]
+    count, _ = context.view.document_frequencies(())
+    wanted = [folded(phrase) for phrase in context.query.phrases]
+    contents = [memory.content for memory in context.view.memories(slots)]
     hits = [sum(contains_any(content, (phrase,)) for phrase in wanted) for content in contents]
     return np.array([phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits], np.float64)
 
@@ -306,7 +306,7 @@ _NUMBER: Final = FIELDS.index(NAMES)
 _PLAIN: Final = BM25(k1=1.0, b=0.0)
 
 
-def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray) -> Found:
+def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
     """Return the memories that mention what the best candidates mention.
 
     Parameters
@@ -318,7 +318,7 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     slots, scores
         The candidates so far, best first.
     """
-    view = situation.view
+    view = context.view
     best = float(scores[0]) if scores.size else 0.0
     if best <= 0:
         return NOTHING
@@ -331,14 +331,14 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
         return NOTHING
     seeds, asking = seeds[alone], seeds[leading_on]
     weight_of = scores[: recipe.graph_seeds][leading_on] / best
-    question = situation.question.text
-    asked = folded(question)
+    query = context.query.text
+    asked = folded(query)
     weights: dict[str, float] = {}
     for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
         for name in memory.entities:
             key = folded(name)
             # Most names are no part of the question at all; "Art" is one of "party", and not named there.
-            if key and not (key in asked and contains_any(question, (key,))):
+            if key and not (key in asked and contains_any(query, (key,))):
                 weights[key] = max(weights.get(key, 0.0), worth)
     if not weights:
         return NOTHING
@@ -351,7 +351,7 @@ def bridge(recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatA
     }
     if not leading:
         return NOTHING
-    query = LexicalQuery(leading, {NAMES: 1.0}, situation.question.excluded, _PLAIN)
-    found = asked_for(situation, partial(view.lexical, query), _POOL + seeds.size)
+    lexical_query = LexicalQuery(leading, {NAMES: 1.0}, context.query.excluded, _PLAIN)
+    found = without_excluded(context, partial(view.lexical, lexical_query), _POOL + seeds.size)
     others = (found.slots != seeds[:, np.newaxis]).all(axis=0)
     return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)

@@ -23,8 +23,8 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.recaller import Request
-from memorata.engine.recall.result import Recall
-from memorata.engine.recall.trace import Trace, WrittenDown, written_down
+from memorata.engine.recall.result import RecallResult
+from memorata.engine.recall.trace import Trace, TraceColumns, trace_columns
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.store.exposures import Exposure
@@ -86,7 +86,7 @@ class RecallLog:
         store: Store,
         how: Logging,
         random_bits: Callable[[int], int],
-        clean: Callable[[str], str] = lambda question: question,
+        clean: Callable[[str], str] = lambda query: query,
     ) -> None:
         self.how = how
         self._clean = clean
@@ -107,7 +107,7 @@ class RecallLog:
             return ""
         return uuid7(moment, self._random_bits(RANDOM_BITS))
 
-    def note(self, request: Request, recall: Recall) -> None:
+    def note(self, request: Request, recall: RecallResult) -> None:
         """Note a recall, under the name that it was given."""
         # The memories themselves are not logged, and should not be kept from being let go.
         found = recall.embedder, recall.milliseconds, recall.trace, recall.change
@@ -236,12 +236,12 @@ class RecallLog:
 
     def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
         found = [each.trace for each in noted if each.trace is not None]
-        down = iter(written_down(found) if found else ())
+        down = iter(trace_columns(found) if found else ())
         recipes: dict[int, Mapping[str, Any]] = {}
         return [self._entry(each, None if each.trace is None else next(down), recipes) for each in noted]
 
     def _entry(
-        self, noted: _Noted, down: WrittenDown | None, recipes: dict[int, Mapping[str, Any]]
+        self, noted: _Noted, down: TraceColumns | None, recipes: dict[int, Mapping[str, Any]]
     ) -> LoggedRecall:
         request, trace = noted.request, noted.trace
         query = self._clean(request.text) if self.how.queries else None

@@ -38,7 +38,7 @@ _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
 
 
 @frozen
-class Question:
+class ParsedQuery:
     """A question, read.
 
     Attributes
@@ -82,16 +82,16 @@ class Question:
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def read_question(text: str, analyser: Analyser) -> Question:
+def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
     """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus.
 
     Examples
     --------
     >>> from memorata.text.analysers import ANALYSERS
-    >>> asked = read_question('who said "green tea" -coffee', ANALYSERS["snowball"])
+    >>> asked = parse_query('who said "green tea" -coffee', ANALYSERS["snowball"])
     >>> asked.text, asked.phrases, asked.excluded
     ('who said green tea', ('green tea',), ('coffe',))
-    >>> asked = read_question('tea -"green tea" -UAV-001', ANALYSERS["snowball"])
+    >>> asked = parse_query('tea -"green tea" -UAV-001', ANALYSERS["snowball"])
     >>> asked.text, asked.excluded_phrases
     ('tea', ('green tea', 'UAV-001'))
     """
@@ -99,7 +99,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
         cleaned = " ".join(text.split())
         terms = counted(analyser.tokens(cleaned))
         others = partial(_read_otherwise, cleaned, terms, (), analyser)
-        return Question(cleaned, terms, (), (), roots=counted(roots(cleaned)), read_otherwise=others)
+        return ParsedQuery(cleaned, terms, (), (), roots=counted(roots(cleaned)), read_otherwise=others)
     said: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
@@ -128,7 +128,7 @@ def read_question(text: str, analyser: Analyser) -> Question:
     together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
     others = partial(_read_otherwise, cleaned, terms, without, analyser)
     listed = counted(roots(cleaned))
-    return Question(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
+    return ParsedQuery(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
 
 
 def _read_otherwise(
@@ -160,7 +160,7 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
 
 
 def _excluded(
-    words: Sequence[str], question: str, analyser: Analyser
+    words: Sequence[str], query: str, analyser: Analyser
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Return the terms of excluded words, each as it is read alone and in the language of the question.
 
@@ -170,7 +170,7 @@ def _excluded(
     """
     if not words:
         return (), (), ()
-    reading = readers(analyser, " ".join([question, *words]))
+    reading = readers(analyser, " ".join([query, *words]))
     terms: list[str] = []
     together: list[str] = []
     unlisted: list[str] = []
@@ -190,7 +190,7 @@ Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Words that may be names, and the terms of each."""
 
 
-def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[str, ...]]:
+def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
     """Return the words of a question that may be names, and the terms of each.
 
     Those are words with a capital letter, or of a script that has none, which are neither in quotation marks,
@@ -202,12 +202,12 @@ def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[st
     >>> pass  # MERGED
     >>> from memorata.text.analysers import ANALYSERS
     >>> snowball = ANALYSERS["snowball"]
-    >>> possible_names(read_question("What does Anna's brother paint?", snowball), snowball)
+    >>> possible_names(parse_query("What does Anna's brother paint?", snowball), snowball)
     {'Anna': ('anna',)}
     """
-    quoted = {term for phrase in question.phrases for term in analyser.tokens(phrase)}
+    quoted = {term for phrase in query.phrases for term in analyser.tokens(phrase)}
     found: dict[str, tuple[str, ...]] = {}
-    for word in dict.fromkeys(_WORD.findall(question.text)):
+    for word in dict.fromkeys(_WORD.findall(query.text)):
         if word[0] == word[0].lower() != word[0].upper():
             continue
         terms = tuple(analyser.tokens(word))
@@ -216,7 +216,9 @@ def possible_names(question: Question, analyser: Analyser) -> dict[str, tuple[st
     return found
 
 
-def with_speakers(question: Question, names: Names, view: View, analyser: Analyser, share: float) -> Question:
+def with_speakers(
+    query: ParsedQuery, names: Names, view: View, analyser: Analyser, share: float
+) -> ParsedQuery:
     """Return the question, knowing which of its words name somebody who speaks.
 
     Parameters
@@ -241,30 +243,30 @@ def with_speakers(question: Question, names: Names, view: View, analyser: Analys
     asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
     count, said = view.document_frequencies(asked, field="speaker")
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
-    asking = _as_names(question, known, analyser)
+    asking = _as_names(query, known, analyser)
     known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
     speakers = {term for terms in known.values() for term in terms}
     if not speakers or speakers >= asking.keys():
-        return question
+        return query
     common = {word for word, terms in known.items() if min(said[term] for term in terms) >= share * count}
     return replace(
-        question,
+        query,
         terms=asking,
         speakers=tuple(term for term in asking if term in speakers),
-        topic=_without(question.text, common),
-        roots=counted(roots(_without(question.text, set(known)))),
+        topic=_without(query.text, common),
+        roots=counted(roots(_without(query.text, set(known)))),
     )
 
 
-def _as_names(question: Question, known: Names, analyser: Analyser) -> dict[str, int]:
+def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:
     """Return the terms of a question, names being read as those of who speaks are: by themselves.
 
     A question is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
     """
-    terms = dict(question.terms)
+    terms = dict(query.terms)
     differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
     if differing:
-        *_, reader = readers(analyser, question.text)
+        *_, reader = readers(analyser, query.text)
         for word, alone in differing.items():
             inside = reader.tokens(word)
             if inside and terms.keys() >= set(inside):
@@ -283,7 +285,7 @@ _LONGEST: Final = 4
 """How many words a name has at most: Bank of New England."""
 
 
-def possible_entities(question: Question, analyser: Analyser) -> dict[str, tuple[str, ...]]:
+def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
     """Return the runs of words of a question that may be names, folded, and the terms of each.
 
     Examples
@@ -291,14 +293,14 @@ def possible_entities(question: Question, analyser: Analyser) -> dict[str, tuple
     >>> pass  # MERGED
     >>> from memorata.text.analysers import ANALYSERS
     >>> snowball = ANALYSERS["snowball"]
-    >>> possible_entities(read_question("Does James O'Neill paint?", snowball), snowball)["james o'neill"]
+    >>> possible_entities(parse_query("Does James O'Neill paint?", snowball), snowball)["james o'neill"]
     ('jame', 'neill')
     """
-    text = question.text
+    text = query.text
     places = [match.span() for match in _RUN_WORD.finditer(text)]
     reading = readers(analyser, text)
     terms = [
-        [term for reader in reading for term in reader.tokens(text[start:end]) if term in question.terms]
+        [term for reader in reading for term in reader.tokens(text[start:end]) if term in query.terms]
         for start, end in places
     ]
     found: dict[str, tuple[str, ...]] = {}
@@ -310,12 +312,12 @@ def possible_entities(question: Question, analyser: Analyser) -> dict[str, tuple
     return found
 
 
-def named_terms(terms: Collection[str], question: Question, view: View) -> list[str]:
+def named_terms(terms: Collection[str], query: ParsedQuery, view: View) -> list[str]:
     """Return those of a question's terms that name an entity which some memory mentions.
 
     By themselves, or as words of one of its :func:`possible_entities`, where the question has them.
     """
-    runs = question.entities
+    runs = query.entities
     _, of_entities = view.document_frequencies(tuple(terms), field="entities")
     _, mentioned = view.document_frequencies((*terms, *runs), field="names")
     within = {term for run, inside in runs.items() if mentioned[run] for term in inside}

@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import Explain, Situation, Step
-from memorata.engine.recall.fusion import Candidates, Evidence, MoreLeg, fuse
-from memorata.engine.recall.legs import bridge, search
-from memorata.engine.recall.result import Shortfall
+from memorata.engine.recall.context import Explain, RecallContext, Step
+from memorata.engine.recall.fusion import Candidates, Evidence, ExtraLeg, fuse
+from memorata.engine.recall.legs import entity_leg, search
+from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recall.trace import Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.record import MACHINE, Records
@@ -73,63 +73,63 @@ class Ranked:
     refused: int | None = None
     refused_score: float = 0.0
     refused_explain: Callable[[], Explanation] | None = None
-    missed: Callable[[], tuple[Shortfall, ...]] | None = None
+    missed: Callable[[], tuple[MissedThreshold, ...]] | None = None
     trace: Trace | None = None
 
 
-def run(recipe: Recipe, situation: Situation) -> Ranked:
+def run(recipe: Recipe, context: RecallContext) -> Ranked:
     """Run a recipe and return every candidate that passed, best first."""
-    legs = search(recipe, situation)
-    candidates = fuse(recipe, situation, legs)
+    legs = search(recipe, context)
+    candidates = fuse(recipe, context, legs)
     if recipe.graph != "none" and recipe.graph_weight:
         name = _GRAPH_LEGS[recipe.graph]
-        found = _graph_leg(recipe.graph)(recipe, situation, candidates.slots, candidates.scores)
+        found = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
         if found.slots.size:
             # Only the walk comes back to where it started.
             origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
-            linked = legs.with_leg(MoreLeg(name, found, recipe.graph_weight, origins))
-            candidates = fuse(recipe, situation, linked)
-    return settle(recipe, situation, candidates)
+            linked = legs.with_leg(ExtraLeg(name, found, recipe.graph_weight, origins))
+            candidates = fuse(recipe, context, linked)
+    return settle(recipe, context, candidates)
 
 
-def _graph_leg(kind: str) -> Callable[[Recipe, Situation, IntArray, FloatArray], Found]:
+def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], Found]:
     """Return a leg over the graph; what walks over all of it is loaded by the recipes that do."""
     if kind == "walk":
-        from memorata.engine.recall.graph_legs import walk
+        from memorata.engine.recall.graph_legs import walk_leg
 
-        return walk
+        return walk_leg
     if kind == "paths":
-        from memorata.engine.recall.graph_legs import expand
+        from memorata.engine.recall.graph_legs import path_leg
 
-        return expand
+        return path_leg
     if kind == "communities":
-        from memorata.engine.recall.graph_legs import gather
+        from memorata.engine.recall.graph_legs import community_leg
 
-        return gather
-    return bridge
+        return community_leg
+    return entity_leg
 
 
-def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Ranked:
+def settle(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:
     """Rank candidates that were fused: all the steps of a recipe that need no search."""
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
-    records = situation.life.aged(situation.view.records(slots), situation.now)
+    records = context.life.aged(context.view.records(slots), context.now)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
     for step in (with_session, with_speaker, with_confidence, with_quality, with_fading, with_temporal):
-        scores, explain = step(recipe, situation, records, scores, explain)
-    scores, explain = reranked(recipe, situation, slots, scores, explain)
+        scores, explain = step(recipe, context, records, scores, explain)
+    scores, explain = reranked(recipe, context, slots, scores, explain)
     order = (-scores).argsort(kind="stable")
     slots, scores, explain = slots[order], scores[order], _moved(explain, order)
     confidence = records["confidence"][order]
-    passed, missed = gate(recipe, situation, candidates.evidence().take(order), confidence)
+    passed, missed = gate(recipe, context, candidates.evidence().take(order), confidence)
     kept = passed.nonzero()[0]
     if recipe.deduplicate:
         kept = kept[first_of_each(records["fingerprint"][order[kept]])]
-    kept = _diverse(recipe, situation, slots, scores, records["session"][order], kept)
+    kept = _diverse(recipe, context, slots, scores, records["session"][order], kept)
     worst = int(passed.argmin())
-    trace = Trace(situation, candidates.legs, slots, scores, records, order, kept)
+    trace = Trace(context, candidates.legs, slots, scores, records, order, kept)
     result = Ranked(slots[kept], scores[kept], _moved(explain, kept), trace=trace)
     if passed[worst]:
         return result
@@ -147,14 +147,14 @@ def settle(recipe: Recipe, situation: Situation, candidates: Candidates) -> Rank
 
 def _diverse(
     recipe: Recipe,
-    situation: Situation,
+    context: RecallContext,
     slots: IntArray,
     scores: FloatArray,
     sessions: IntArray,
     kept: IntArray,
 ) -> IntArray:
     if recipe.diversity != "none" and kept.size > 1:
-        vectors = situation.view.vectors(slots[kept])
+        vectors = context.view.vectors(slots[kept])
         if recipe.diversity == "mmr":
             order = mmr(scores[kept], vectors, trade=recipe.trade, limit=kept.size)
         else:
@@ -176,7 +176,7 @@ _DAY: Final = 86_400.0
 
 
 def with_confidence(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let confidence join in."""
     if recipe.confidence == "none":
@@ -186,7 +186,7 @@ def with_confidence(
         both = multiplicative(scores, sure)
         return both.scores, chained(both, "with confidence", "relevance", explain)
     if recipe.weighting == "query":
-        kind = situation.classifier.classify(situation.question.text)
+        kind = context.classifier.classify(context.query.text)
         alpha, beta = for_query(kind.type, kind.confidence)
     else:
         alpha, beta = preset(recipe.weighting)
@@ -195,7 +195,7 @@ def with_confidence(
 
 
 def with_session(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let the three best candidates of a session speak for all of it: a conversation has a topic."""
     if not recipe.session_weight:
@@ -216,7 +216,7 @@ def with_session(
 
 
 def with_speaker(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Hold back what an assistant said: what people tell of themselves is what they ask for later."""
     if recipe.machine_weight == 1:
@@ -231,12 +231,12 @@ def with_speaker(
 
 
 def with_quality(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let the memory's own quality join in."""
     if recipe.quality == "none":
         return scores, explain
-    good = _qualities(records, situation.now)
+    good = _qualities(records, context.now)
     relevant, base = not_negative(scores, explain)
     best = _best(relevant)
     share, gain = 1 - recipe.quality_weight, recipe.quality_weight
@@ -248,37 +248,37 @@ def with_quality(
 
 
 def with_temporal(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let being from the right time join in."""
-    if recipe.temporal == "none" or situation.period is None:
+    if recipe.temporal == "none" or context.period is None:
         return scores, explain
-    near = proximity(records["event"], situation.period)
+    near = proximity(records["event"], context.period)
     form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
     both = form(scores, near, boost=recipe.temporal_boost)
     return both.scores, chained(both, "with time", "composite", explain)
 
 
 def reranked(
-    recipe: Recipe, situation: Situation, slots: IntArray, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let a re-ranker read the best candidates; the others keep their own share of the score."""
-    if not recipe.rerank_depth or situation.reranker is None:
+    if not recipe.rerank_depth or context.reranker is None:
         return scores, explain
     relevant, base = not_negative(scores, explain)
     best = _best(relevant)
     if best <= 0:
         return scores, explain
     read = best_first(relevant, recipe.rerank_depth)
-    texts = [memory.content for memory in situation.view.memories(slots[read])]
+    texts = [memory.content for memory in context.view.memories(slots[read])]
     opinion = np.zeros(scores.size)
     try:
-        opinion[read] = min_max(situation.reranker.score(situation.question.text, texts))
+        opinion[read] = min_max(context.reranker.score(context.query.text, texts))
     except (EmbedderError, MissingExtra) as error:
-        situation.failures.append(f"the re-ranker failed, so nothing was re-ranked: {error}")
+        context.failures.append(f"the re-ranker failed, so nothing was re-ranked: {error}")
         return scores, explain
     kept = 1 - recipe.rerank_weight
-    names = ("relevance", situation.reranker.name)
+    names = ("relevance", context.reranker.name)
     both = Combination.unchecked("sum", names, kept * (relevant / best), recipe.rerank_weight * opinion)
     return both.scores, chained(both, "re-ranked", "relevance", base, weight=kept, best=best)
 
@@ -342,13 +342,13 @@ _MOST_IMPORTANT: Final = 5.0
 
 
 def with_fading(
-    recipe: Recipe, situation: Situation, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
     """Let the forgetting curve join in."""
     if recipe.fading == "none" or not recipe.fading_weight:
         return scores, explain
     relevant, base = not_negative(scores, explain)
-    left = what_is_left(recipe, records, situation.now.timestamp())
+    left = what_is_left(recipe, records, context.now.timestamp())
     share = recipe.fading_weight
     both = Combination.unchecked(
         "product", ("relevance", "what time has left"), relevant, 1 - share + share * left
@@ -372,8 +372,8 @@ def what_is_left(recipe: Recipe, records: Records, now: float) -> FloatArray:
 
 
 def gate(
-    recipe: Recipe, situation: Situation, evidence: Evidence, confidence: FloatArray
-) -> tuple[BoolArray, Callable[[int], tuple[Shortfall, ...]]]:
+    recipe: Recipe, context: RecallContext, evidence: Evidence, confidence: FloatArray
+) -> tuple[BoolArray, Callable[[int], tuple[MissedThreshold, ...]]]:
     """Return who is good enough, and a function that tells what one who is not has missed.
 
     A memory passes by meaning (a cosine of at least the threshold) or by words (a share of the best possible
@@ -381,27 +381,27 @@ def gate(
     too, if its time or place was asked for, or beside others that pass by themselves.
     """
     cosine, match, ceiling = evidence.cosines, evidence.matches, evidence.ceiling or 1.0
-    near = cosine >= situation.least_similarity
+    near = cosine >= context.least_similarity
     worded = (match > 0) & (match >= recipe.least_match * ceiling)
     certain = confidence >= recipe.least_confidence
     found = near if recipe.only_vectors_pass else near | worded
-    if not recipe.vector_pool or situation.vector is None:
+    if not recipe.vector_pool or context.vector is None:
         found = worded
-    if situation.about_time or situation.here is not None or found.any():
-        found = found | evidence.vouched
+    if context.about_time or context.here is not None or found.any():
+        found = found | evidence.supported
 
-    def missed(position: int) -> tuple[Shortfall, ...]:
-        parts: list[Shortfall] = []
+    def missed(position: int) -> tuple[MissedThreshold, ...]:
+        parts: list[MissedThreshold] = []
         if not found[position]:
             known = bool(np.isfinite(cosine[position]))
             if known or worded[position]:
                 # Words that would do are not asked for here: meaning has to be near, and is not, or unknown.
                 value = float(cosine[position]) if known else None
-                parts.append(Shortfall("similarity", value, situation.least_similarity))
+                parts.append(MissedThreshold("similarity", value, context.least_similarity))
             if not worded[position] and (match[position] > 0 or recipe.lexical_pool):
-                parts.append(Shortfall("words", float(match[position] / ceiling), recipe.least_match))
+                parts.append(MissedThreshold("words", float(match[position] / ceiling), recipe.least_match))
         if not certain[position]:
-            parts.append(Shortfall("confidence", float(confidence[position]), recipe.least_confidence))
+            parts.append(MissedThreshold("confidence", float(confidence[position]), recipe.least_confidence))
         return tuple(parts)
 
     return found & certain, missed

@@ -14,20 +14,20 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker
-from memorata.engine.embedding import Meaning
-from memorata.engine.lifecycle.rules import USUAL, Life
-from memorata.engine.recall.context import Situation
+from memorata.engine.embedding import Embedding
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import blends_two
 from memorata.engine.recall.query import (
     Names,
-    Question,
+    ParsedQuery,
+    parse_query,
     possible_entities,
     possible_names,
-    read_question,
     with_speakers,
 )
 from memorata.engine.recall.ranking import Ranked, run
-from memorata.engine.recall.result import Recall, Rejected, SessionHit
+from memorata.engine.recall.result import RecallResult, Rejected, SessionHit
 from memorata.engine.recall.trace import Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
@@ -77,32 +77,32 @@ class Recaller:
     """What a recall needs that stays the same from one question to the next."""
 
     runtime: Runtime
-    meaning: Meaning
+    meaning: Embedding
     classifier: QueryClassifier
     reranker: Reranker | None
     anchors: AnchorExtractor
     graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
-    life: Life = USUAL
+    life: LifecycleRules = DEFAULT_RULES
 
-    def answer(self, request: Request) -> Recall:
+    def answer(self, request: Request) -> RecallResult:
         """Return the right few memories for a question."""
         started = perf_counter()
         recipe = request.recipe
-        question = read_question(request.text, self.runtime.analyser)
+        query = parse_query(request.text, self.runtime.analyser)
         if recipe.entity_weight:
-            question = replace(question, entities=possible_entities(question, self.runtime.analyser))
-        names = possible_names(question, self.runtime.analyser) if recipe.speakers_apart else {}
+            query = replace(query, entities=possible_entities(query, self.runtime.analyser))
+        names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
         if names and request.vector is None:
-            question, names = self._named(request, question, names), {}
+            query, names = self._named(request, query, names), {}
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.of_question(_meant(question), request.vector)
+            vector, wrong = self.meaning.query(_meant(query), request.vector)
         embedded_at = perf_counter()
         found, elsewhere = self.runtime.run(
             [request.namespace],
             lambda: self.runtime.store.relaxed(
-                lambda: self._search(request, question, names, vector), fresh=request.fresh
+                lambda: self._search(request, query, names, vector), fresh=request.fresh
             ),
         )
         shown = len(found.hits)
@@ -110,12 +110,12 @@ class Recaller:
             shown = within_budget([hit.memory.content for hit in found.hits], request.budget)
         done = perf_counter()
         embedder = self.meaning.embedder
-        return Recall(
+        return RecallResult(
             hits=found.hits[:shown],
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
                 request,
-                [wrong, _not_excluded(question.not_excluded), *found.failures, elsewhere],
+                [wrong, _not_excluded(query.not_excluded), *found.failures, elsewhere],
                 found.pending if vector is not None else 0,
             ),
             rejected=found.rejected,
@@ -129,21 +129,21 @@ class Recaller:
             methods=found.methods,
         )
 
-    def _named(self, request: Request, question: Question, names: Names) -> Question:
+    def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return what is asked, with the speakers that it names: for those who have to embed it."""
 
-        def look() -> Question:
+        def look() -> ParsedQuery:
             # A look of its own: nobody should wait for an embedder at an open view.
             with self._view(request) as view:
-                return self._with_speakers(request, question, names, view)
+                return self._with_speakers(request, query, names, view)
 
         found, _ = self.runtime.run(
             [request.namespace], lambda: self.runtime.store.relaxed(look, fresh=request.fresh)
         )
         return found
 
-    def _with_speakers(self, request: Request, question: Question, names: Names, view: View) -> Question:
-        return with_speakers(question, names, view, self.runtime.analyser, request.recipe.speaker_share)
+    def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: View) -> ParsedQuery:
+        return with_speakers(query, names, view, self.runtime.analyser, request.recipe.speaker_share)
 
     def _view(self, request: Request) -> AbstractContextManager[View]:
         return self.runtime.store.view(
@@ -154,17 +154,17 @@ class Recaller:
             true_at=request.true_at,
         )
 
-    def _search(self, request: Request, question: Question, names: Names, vector: Floats | None) -> _Found:
+    def _search(self, request: Request, query: ParsedQuery, names: Names, vector: Floats | None) -> _Found:
         recipe = request.recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
-        period, about_time, unread = self._period(request, question)
+        period, about_time, unread = self._period(request, query)
         with self._view(request) as view:
             if names:
                 # Its vector was given: whatever was embedded, it was not what this would have been.
-                question = replace(self._with_speakers(request, question, names, view), topic="")
-            situation = Situation(
+                query = replace(self._with_speakers(request, query, names, view), topic="")
+            context = RecallContext(
                 view=view,
-                question=question,
+                query=query,
                 classifier=self.classifier,
                 vector=vector,
                 least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
@@ -177,9 +177,9 @@ class Recaller:
                 graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
                 overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
                 life=self.life,
-                words_of=self.runtime.words_of,
+                terms_of=self.runtime.terms_of,
             )
-            ranked = run(recipe, situation)
+            ranked = run(recipe, context)
             sessions: tuple[SessionHit, ...] = ()
             positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
             if request.sessions:
@@ -200,12 +200,12 @@ class Recaller:
                 view.pending,
                 ranked.trace,
                 positions,
-                (unread, *situation.failures),
+                (unread, *context.failures),
                 view.change,
                 dict(view.methods),
             )
 
-    def _period(self, request: Request, question: Question) -> tuple[Period | None, bool, str]:
+    def _period(self, request: Request, query: ParsedQuery) -> tuple[Period | None, bool, str]:
         """Return the time the question names, given or in its words, and whether it asks for nothing else.
 
         And why its words were not read as they should have been, if so.
@@ -214,11 +214,11 @@ class Recaller:
             return request.period, True, ""
         if request.recipe.temporal == "none":
             return None, False, ""
-        read = self._read_time(question.text, request.now)
+        read = self._read_time(query.text, request.now)
         named = read.expression
         if named is None:
             return None, False, read.failure
-        rest = question.text[: named.start] + " " + question.text[named.end :]
+        rest = query.text[: named.start] + " " + query.text[named.end :]
         topic = self.runtime.analyser.tokens(rest)
         if topic:
             topic = self.runtime.analyser.tokens(without_event_verbs(rest))
@@ -270,12 +270,12 @@ class _Found:
     methods: Mapping[str, str]
 
 
-def _meant(question: Question) -> str:
+def _meant(query: ParsedQuery) -> str:
     """Return what to embed: nothing of a question that asks nothing, as of a blank one."""
     # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
-    if not question.terms and not question.phrases and not has_content(question.text):
+    if not query.terms and not query.phrases and not has_content(query.text):
         return ""
-    return question.topic or question.text
+    return query.topic or query.text
 
 
 def _not_excluded(words: Sequence[str]) -> str:

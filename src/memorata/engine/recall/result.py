@@ -23,7 +23,7 @@ class Rejected:
     """
 
     hit: Hit
-    missed: tuple[Shortfall, ...]
+    missed: tuple[MissedThreshold, ...]
 
     @property
     def reason(self) -> str:
@@ -60,7 +60,7 @@ class SessionHit:
 
 
 @frozen
-class Recall:
+class RecallResult:
     """The answer to a question.
 
     Attributes
@@ -149,7 +149,7 @@ Measure: TypeAlias = Literal["similarity", "words", "confidence"]
 
 
 @frozen
-class Shortfall:
+class MissedThreshold:
     """A threshold that was missed.
 
     Attributes
@@ -164,9 +164,9 @@ class Shortfall:
 
     Examples
     --------
-    >>> print(Shortfall("similarity", 0.31, 0.55))
+    >>> print(MissedThreshold("similarity", 0.31, 0.55))
     similarity 0.310 is below 0.550
-    >>> print(Shortfall("words", 0.02, 0.05))
+    >>> print(MissedThreshold("words", 0.02, 0.05))
     its words are 2.0% of the best possible match, below 5.0%
     """
 

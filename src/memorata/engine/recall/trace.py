@@ -1,7 +1,7 @@
 """What a ranking was made of, held by reference until the log has time to write it down.
 
 A recall is answered before any of this is looked at: :class:`Trace` is made of arrays that the search has
-anyway, and :func:`memorata.engine.trace_columns.written_down` makes columns of them later.
+anyway, and :func:`memorata.engine.trace_columns.trace_columns` makes columns of them later.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import Situation
+from memorata.engine.recall.context import RecallContext
 from memorata.index.record import MACHINE, RECORD, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.period import Period
@@ -43,7 +43,7 @@ class Trace:
 
     def __init__(
         self,
-        situation: Situation,
+        context: RecallContext,
         legs: Legs,
         slots: IntArray,
         scores: FloatArray,
@@ -51,7 +51,7 @@ class Trace:
         order: IntArray,
         kept: IntArray,
     ) -> None:
-        self.moment = Moment(situation, legs.lexical.ceiling)
+        self.moment = TraceContext(context, legs.lexical.ceiling)
         self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
         self.unread = legs.unread
         self.slots = slots
@@ -67,19 +67,19 @@ class Trace:
         return self
 
 
-class Moment:
+class TraceContext:
     """The numbers of a situation that a ranking depends on."""
 
     __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
 
-    def __init__(self, situation: Situation, ceiling: float) -> None:
-        self.now = situation.now
-        self.period = situation.period
-        self.about_time = situation.about_time
-        self.here = situation.here is not None
-        self.least = situation.least_similarity
-        self.noise = situation.noise
-        self.meant = situation.vector is not None
+    def __init__(self, context: RecallContext, ceiling: float) -> None:
+        self.now = context.now
+        self.period = context.period
+        self.about_time = context.about_time
+        self.here = context.here is not None
+        self.least = context.least_similarity
+        self.noise = context.noise
+        self.meant = context.vector is not None
         self.ceiling = ceiling
 
     def as_dict(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ _SLOTS: Final = 2**32
 
 
 @frozen(eq=False)
-class WrittenDown:
+class TraceColumns:
     """A trace as columns; the candidates stand in the order in which they were, or would have been, shown."""
 
     slots: IntArray
@@ -123,7 +123,7 @@ class WrittenDown:
     shown: tuple[int, ...]
 
 
-def written_down(traces: Sequence[Trace]) -> list[WrittenDown]:
+def trace_columns(traces: Sequence[Trace]) -> list[TraceColumns]:
     """Return what is known of the candidates of each recall, as columns of float32.
 
     The columns are the score a candidate ended with; what each leg said of it, under the leg's name, and
@@ -132,7 +132,7 @@ def written_down(traces: Sequence[Trace]) -> list[WrittenDown]:
     what it is about (``event``), its session and its content as numbers within this recall (``session``,
     ``repeat``), whether a machine said it, and :data:`AS_THEY_ARE`.
     """
-    result: dict[int, WrittenDown] = {}
+    result: dict[int, TraceColumns] = {}
     alike: dict[tuple[str, ...], list[int]] = {}
     for place, trace in enumerate(traces):
         alike.setdefault(tuple(name for name, *_ in trace.legs), []).append(place)
@@ -141,7 +141,7 @@ def written_down(traces: Sequence[Trace]) -> list[WrittenDown]:
     return [result[place] for place in range(len(traces))]
 
 
-def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[WrittenDown]:
+def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceColumns]:
     """Return the columns of recalls that had the same legs."""
     sizes = np.array([trace.slots.size for trace in traces])
     ends = np.cumsum(sizes)
@@ -191,14 +191,14 @@ def _cut(
     columns: Mapping[str, FloatArray],
     only_in: Mapping[str, BoolArray],
     number: int,
-) -> WrittenDown:
+) -> TraceColumns:
     """Return the columns that one of the recalls has."""
     absent = {name for name, having in only_in.items() if not having[number]}
     if not absent:
-        return WrittenDown(slots, tuple(columns), table.T, tuple(trace.shown))
+        return TraceColumns(slots, tuple(columns), table.T, tuple(trace.shown))
     names = tuple(name for name in columns if name not in absent)
     own = table[[place for place, name in enumerate(columns) if name not in absent]]
-    return WrittenDown(slots, names, own.T, tuple(trace.shown))
+    return TraceColumns(slots, names, own.T, tuple(trace.shown))
 
 
 def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) -> IntArray:

@@ -48,7 +48,7 @@ _ALL: Final = (
     ),
     Recipe(
         name="vector",
-        doc="Meaning alone.",
+        doc="Embedding alone.",
         lexical_pool=0,
         fusion="comb_sum",
         normaliser="none",

@@ -1,4 +1,4 @@
-"""Hearing: what is remembered meets what was said before, inside the transaction that writes it.
+"""Deduplicator: what is remembered meets what was said before, inside the transaction that writes it.
 
 Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
 nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
@@ -47,7 +47,7 @@ _CORRECTION: Final = "correction"
 
 
 @frozen
-class Heard:
+class Deduplicated:
     """What came of some entries.
 
     Parameters
@@ -63,7 +63,7 @@ class Heard:
 
 
 @frozen
-class Hearing:
+class Deduplicator:
     """Writes entries down, unless they were said before.
 
     Parameters
@@ -81,28 +81,28 @@ class Hearing:
     store: Store
     threshold: float
     noise: float
-    words_of: Callable[[Memory], Terms]
+    terms_of: Callable[[Memory], Terms]
 
-    def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Heard:
+    def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Deduplicated:
         """Write entries, all or none, and return what came of them."""
         given = [entry.memory for entry in entries]
         # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
         heard = [place for place, each in enumerate(given) if not is_turn(each) and not each.supersedes]
         if mode is DedupeMode.OFF or not heard:
             self.store.add(entries)
-            return Heard(given, given)
+            return Deduplicated(given, given)
         with self.store.together():
-            said = _Said(given)
+            said = _Findings(given)
             # In one order, so that two who write to several namespaces do not wait for each other.
             heard.sort(key=lambda place: given[place].namespace)
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
                 self._compare(path, [entries[place] for place in places], mode, said, now)
             self.store.add(entries)
-            said.write(self.store, self.words_of)
+            said.write(self.store, self.terms_of)
             return said.outcome(self.store)
 
     def _compare(
-        self, path: str, entries: Sequence[Entry], mode: DedupeMode, said: _Said, now: datetime
+        self, path: str, entries: Sequence[Entry], mode: DedupeMode, said: _Findings, now: datetime
     ) -> None:
         """Find out which of some entries of one namespace were said before, there or among themselves."""
         alone = mode is DedupeMode.NEAR and len(entries) == 1
@@ -146,7 +146,7 @@ class Hearing:
         return found
 
     def _compare_nearly(
-        self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Said
+        self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Findings
     ) -> None:
         alone = [entry for entry, _ in entries]
         if isinstance(view, Expecting) and _all_embedded(alone):
@@ -207,7 +207,7 @@ class _Candidate:
     memory: Memory | None = None
 
 
-class _Said:
+class _Findings:
     """What was found out about the memories of a batch while it is compared."""
 
     def __init__(self, given: Sequence[Memory]) -> None:
@@ -261,23 +261,23 @@ class _Said:
             if hint is not None:
                 found.append(Contradiction(new.id, older.id, hint.cue, hint.reason, new.created_at))
 
-    def write(self, store: Store, words_of: Callable[[Memory], Terms]) -> None:
+    def write(self, store: Store, terms_of: Callable[[Memory], Terms]) -> None:
         """Write down what was found; the memories themselves are there by now."""
         for path, repeats in self._repeats.items():
-            store.repeat(path, repeats, words_of)
+            store.repeat(path, repeats, terms_of)
         for path, hints in self._hints.items():
             if hints:
                 store.note_contradictions(path, hints)
 
-    def outcome(self, store: Store) -> Heard:
+    def outcome(self, store: Store) -> Deduplicated:
         """Return what came of the batch."""
         if not self._repeats:
-            return Heard(list(self._given), list(self._given))
+            return Deduplicated(list(self._given), list(self._given))
         # The winner of a repeat has gained by it; one that took the place of another lists that.
         changed = {each.of: path for path, repeats in self._repeats.items() for each in repeats}
         known = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
         survivors = [known.get(self._gone.get(each.id, each.id), each) for each in self._given]
-        return Heard(survivors, [each for each in self._given if each.id not in self._gone])
+        return Deduplicated(survivors, [each for each in self._given if each.id not in self._gone])
 
 
 def _apart(a: Memory, b: Memory) -> bool:

@@ -119,7 +119,7 @@ class Names:
         return tuple(dict.fromkeys(self._keys.values()))
 
 
-class NameBook:
+class NameIndex:
     """The names of every namespace of a store, as they are now.
 
     Parameters

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final
 
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.names import NameBook, Names
+from memorata.engine.write.names import NameIndex, Names
 from memorata.model.memory import Memory
 from memorata.store.port import Store
 from memorata.text.folding import contains_any, folded
@@ -32,7 +32,7 @@ _AT_ONCE: Final = 500
 class Purge:
     """Purges memories and namespaces; `before` writes down what waits to be logged."""
 
-    def __init__(self, runtime: Runtime, names: NameBook, before: Callable[[], None]) -> None:
+    def __init__(self, runtime: Runtime, names: NameIndex, before: Callable[[], None]) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._names = names
@@ -45,7 +45,7 @@ class Purge:
         wanted, erased = self._with_copies(path, ids), sorted(names)
         if not dry_run:
             self._before()
-            self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.words_of))
+            self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.terms_of))
         return wanted
 
     def namespace(self, namespace: str) -> int:

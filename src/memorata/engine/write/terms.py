@@ -15,7 +15,7 @@ from memorata.text.dates import TimeExpression, date_terms, time_expressions
 from memorata.text.folding import folded
 
 
-def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
+def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """Return the analysed words of a memory: by field, each term and how often it occurs.
 
     The date words are those of the day it happened, such as "7 May 2023 Sunday", and of the times that its
@@ -31,11 +31,11 @@ def words_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     >>> from memorata.text.analysers import ANALYSERS
     >>> tea = Memory(id="m1", content="Anna likes tea", tags=("drinks",),
     ...              created_at=datetime(2023, 5, 7, tzinfo=UTC))
-    >>> words_of(tea, ANALYSERS["snowball"])["tags"]
+    >>> terms_of(tea, ANALYSERS["snowball"])["tags"]
     {'drink': 1}
     >>> bank = Memory(id="m2", content="It opens at nine", entities=("Bank of England",),
     ...               created_at=datetime(2023, 5, 7, tzinfo=UTC))
-    >>> words_of(bank, ANALYSERS["snowball"])["names"]
+    >>> terms_of(bank, ANALYSERS["snowball"])["names"]
     {'bank of england': 1}
     """
     content = memory.content

@@ -17,8 +17,8 @@ from memorata.engine.embedding import CurrentEmbedder
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
-from memorata.engine.write.names import NameBook
-from memorata.engine.write.terms import embedded_text, words_of
+from memorata.engine.write.names import NameIndex
+from memorata.engine.write.terms import embedded_text, terms_of
 from memorata.model import checks
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, VersionConflict
@@ -28,7 +28,7 @@ from memorata.store.port import Entry
 from memorata.text.folding import folded
 
 if TYPE_CHECKING:
-    from memorata.engine.write.deduplication import Heard
+    from memorata.engine.write.deduplication import Deduplicated
 
 UPDATABLE: Final = (
     "category", "tier", "confidence", "importance", "pinned", "tags", "metadata", "entities", "place",
@@ -41,7 +41,9 @@ _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 class Writer:
     """Writes memories with everything that is derived from them."""
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, drafts: Drafts, names: NameBook) -> None:
+    def __init__(
+        self, runtime: Runtime, embedding: CurrentEmbedder, drafts: Drafts, names: NameIndex
+    ) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
@@ -105,21 +107,21 @@ class Writer:
     def entries(self, drafts: Sequence[Memory]) -> list[Entry]:
         """Return drafts with everything that is derived from them."""
         texts = [embedded_text(draft) for draft in drafts]
-        vectors = self._embedding.meaning().of_documents(texts, [draft.namespace for draft in drafts])
+        vectors = self._embedding.meaning().documents(texts, [draft.namespace for draft in drafts])
         name = self._embedding.embedder.name if self._embedding.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
             embedder = name if rows is not None else ""
             memory = draft.stamped(fingerprint=fingerprint(draft.content), embedder=embedder)
-            entries.append(Entry(memory, words_of(memory, self._runtime.analyser), rows, digest))
+            entries.append(Entry(memory, terms_of(memory, self._runtime.analyser), rows, digest))
         return entries
 
-    def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Heard:
+    def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Deduplicated:
         from memorata.dedupe.verification import duplicate_cosine
-        from memorata.engine.write.deduplication import Hearing
+        from memorata.engine.write.deduplication import Deduplicator
 
         noise = 0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
-        hearing = Hearing(self._store, duplicate_cosine(noise), noise, self._runtime.words_of)
+        hearing = Deduplicator(self._store, duplicate_cosine(noise), noise, self._runtime.terms_of)
         paths = sorted({entry.memory.namespace for entry in entries})
         return self._runtime.run(paths, lambda: hearing.take(entries, mode, self._runtime.clock()))
 
@@ -135,7 +137,7 @@ class Writer:
             self._store.relations.add(path, relations, self._runtime.clock())
 
     def _written(self, changed: Memory, version: int) -> Memory:
-        return self._store.update(changed, version, self._runtime.words_of)
+        return self._store.update(changed, version, self._runtime.terms_of)
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
