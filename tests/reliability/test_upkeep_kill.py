@@ -1,4 +1,4 @@
-"""Maintenance and the purge of a namespace, killed ten times each: the file is sound, the next run ends it."""
+"""Maintenance and the purge of a namespace, killed ten times each: the file is sound, the next run ends."""
 
 import os
 import random
