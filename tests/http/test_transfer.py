@@ -111,13 +111,13 @@ def test_long_lines_are_not_gathered_beyond_what_one_request_may_hold(
     open_client: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[int] = []
-    take = Importer.take
+    add = Importer.add
 
     def noted(self: Importer, records: Sequence[Record]) -> None:
         taken.append(sum(len(record.fields["content"]) for record in records))
-        take(self, records)
+        add(self, records)
 
-    monkeypatch.setattr(Importer, "take", noted)
+    monkeypatch.setattr(Importer, "add", noted)
     client = open_client(limits=Limits(body=10_000))
     body = b"".join(b'{"id": "t%d", "content": "%s"}\n' % (n, b"tea " * 1000) for n in range(20))
     # In pieces, as a network brings them.

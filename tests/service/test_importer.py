@@ -29,7 +29,7 @@ def test_every_kind_of_record_comes_in_where_it_says(engine: memorata.Engine) ->
     notes = Notes()
     importer = Importer(engine, notes=notes)
     records = (Record(number, row) for number, row in enumerate(rows, 1))
-    assert list(importer.take_file("x.jsonl", records)) == [4]
+    assert list(importer.add_file("x.jsonl", records)) == [4]
     assert (importer.counts, notes) == (ImportCounts(imported=2, entities=1, relations=1), Notes())
     assert engine.list().memories == ()
     assert [each.memory_id for each in engine.store.hidden("default")] == ["tea"]
@@ -39,7 +39,7 @@ def test_every_kind_of_record_comes_in_where_it_says(engine: memorata.Engine) ->
 
 def test_a_dry_run_counts_and_writes_nothing(engine: memorata.Engine) -> None:
     importer = Importer(engine, dry_run=True)
-    list(importer.take_file("x.jsonl", iter([Record(1, TEA), Record(2, MILK)])))
+    list(importer.add_file("x.jsonl", iter([Record(1, TEA), Record(2, MILK)])))
     assert importer.counts.imported == 2
     assert engine.list(hidden=True).memories == ()
 
@@ -53,7 +53,7 @@ def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: mem
         Record(4, MILK),
         Record(5, {"content": "x", "colour": 1}),
     ]
-    assert list(Importer(engine, "bob", notes=notes).take_file("x", iter(records))) == [5]
+    assert list(Importer(engine, "bob", notes=notes).add_file("x", iter(records))) == [5]
     assert notes.skipped == [{"file": "x", "line": 1, "where": "part 1", "reason": "empty"}]
     assert [(each["line"], each["problem"][:14]) for each in notes.problems] == [
         (2, "no memory 'nob"),
@@ -65,7 +65,7 @@ def test_skipped_and_broken_records_are_told_apart_with_their_places(engine: mem
 
 
 def take_lines(importer: Importer, lines: list[tuple[int, bytes]]) -> None:
-    importer.take([jsonl.record(number, line) for number, line in lines])
+    importer.add([jsonl.record(number, line) for number, line in lines])
 
 
 def test_every_kind_of_line_comes_in_with_its_times(engine: memorata.Engine) -> None:
@@ -135,7 +135,7 @@ def test_no_more_problems_are_listed_than_can_be_read(engine: memorata.Engine) -
 
 def test_a_content_that_is_too_long_is_a_problem(engine: memorata.Engine) -> None:
     importer = Importer(engine, max_content=5)
-    importer.take([Record(1, {"content": "short"}), Record(2, {"content": "longer"})])
+    importer.add([Record(1, {"content": "short"}), Record(2, {"content": "longer"})])
     assert (importer.counts.imported, importer.notes.failed) == (1, 1)
     assert importer.notes.problems[0]["problem"].startswith("content must be at most 5 characters")
 

@@ -59,8 +59,8 @@ def import_(
         importer = Importer(engine, session.given.namespace, dry_run=dry_run, notes=notes)
         try:
             for source in found:
-                reading = read(source.data, source.form, name=source.label, link=source.link, split=split)
-                for line in importer.take_file(source.name, reading.records):
+                reading = read(source.data, source.format, name=source.label, link=source.link, split=split)
+                for line in importer.add_file(source.name, reading.records):
                     advance(source.label, line, reading.total)
         except (KeyboardInterrupt, MemorataError):
             # A full disk, say: what was written before that is there.

@@ -51,7 +51,7 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     importer = Importer(context.engine, context.namespace, max_content=MAX_TEXT, max_problems=MAX_PROBLEMS)
     async for lines in _read(request, context.server.limits.body):
         await context.recheck()
-        await context.run(lambda lines=lines: _take(importer, lines), writing=True)  # type: ignore[misc]
+        await context.run(lambda lines=lines: _add(importer, lines), writing=True)  # type: ignore[misc]
     counts, failed = asdict(importer.counts), importer.notes.failed
     problems = [{"line": each["line"], "problem": each["problem"]} for each in importer.notes.problems]
     if failed and not any(counts.values()):
@@ -61,8 +61,8 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     return Response(json_bytes(answer), media_type="application/json")
 
 
-def _take(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
-    importer.take([jsonl.record(number, line) for number, line in lines])
+def _add(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
+    importer.add([jsonl.record(number, line) for number, line in lines])
 
 
 async def _lines(

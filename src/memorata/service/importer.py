@@ -28,22 +28,10 @@ CHUNK: Final = 200
 
 
 class Importer:
-    """Takes records into a memory.
+    """Takes records into a memory: into one namespace, or None for where each record says.
 
-    Parameters
-    ----------
-    engine
-        The memory.
-    namespace
-        Where everything goes; None for where each record says.
-    dry_run
-        Whether to write nothing.
-    max_content
-        The most characters that the content of a memory may have; None for any number.
-    max_problems
-        How many problems are noted; None for all. Every one is counted.
-    notes
-        Where to note what does not come in; None for notes of its own.
+    The content of a memory may be bounded (`max_content`, in characters), and so may be how many problems are
+    noted (`max_problems`); every one is counted. `notes` takes what does not come in.
     """
 
     def __init__(
@@ -66,13 +54,13 @@ class Importer:
         """How much has come in so far."""
         return self._writer.counts
 
-    def take_file(self, name: str, records: Iterator[Record]) -> Iterator[int]:
+    def add_file(self, name: str, records: Iterator[Record]) -> Iterator[int]:
         """Import the records of one file, and yield the line of it that has been reached."""
         while chunk := list(islice(records, CHUNK)):
-            self.take(chunk, name)
+            self.add(chunk, name)
             yield chunk[-1].line
 
-    def take(self, records: Sequence[Record], name: str = "") -> None:
+    def add(self, records: Sequence[Record], name: str = "") -> None:
         """Import records, the memories among them in one transaction."""
         problems: dict[int, str] = {}
         readable: dict[int, ImportedMemory | ImportedDeclaration] = {}
@@ -111,7 +99,7 @@ class Source:
 
     name: str
     label: str
-    form: str
+    format: str
     data: bytes
     link: str
 
@@ -127,12 +115,12 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         raise InvalidArgument("FILE", name, "a file or folder that exists")
     if not path.is_dir():
         data = path.read_bytes()
-        found = format or format_of(data, path.suffix)
-        if found is None:
+        detected = format or format_of(data, path.suffix)
+        if detected is None:
             known = ", ".join(SUFFIXES)
             expected = f"one whose suffix ({known}) or content is known, or --format given"
             raise InvalidArgument("FILE", name, expected)
-        yield Source(name, path.name, found, data, name)
+        yield Source(name, path.name, detected, data, name)
         return
     for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
         if not file.is_file():
@@ -145,19 +133,19 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         except OSError as error:
             _unreadable(notes, error, file)
             continue
-        found = format or format_of(data, file.suffix)
-        if found is None:
+        detected = format or format_of(data, file.suffix)
+        if detected is None:
             reason = "a file of no known format"
             notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
         else:
-            yield Source(str(file), label, found, data, str(file))
+            yield Source(str(file), label, detected, data, str(file))
 
 
 def _unreadable(notes: Notes, error: OSError, path: Path) -> None:
-    """Write down what stands in a folder but cannot be read."""
+    """Note what is in a folder but cannot be read."""
     name = path if error.filename is None else error.filename
-    said = error.strerror or str(error)
-    notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": said})
+    problem = error.strerror or str(error)
+    notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": problem})
 
 
 def files_of(
@@ -167,27 +155,20 @@ def files_of(
 
     The name is the path within the folder, with slashes, so that it is the same on every machine. Links to
     folders are not followed, for they may lead in a circle. What is there but is no file, such as a pipe or
-    a link that leads nowhere, is among them.
-
-    Parameters
-    ----------
-    folder
-        Where to look.
-    unreadable
-        Told of every folder that cannot be listed; the others are.
+    a link that leads nowhere, is among them. `unreadable` is told of every folder that cannot be listed.
 
     Examples
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
     ...     (Path(name) / "b").mkdir()
-    ...     for each in ("b/c.md", "a.md", ".hidden.md"):
-    ...         _ = (Path(name) / each).write_text("Tea.")
+    ...     for file in ("b/c.md", "a.md", ".hidden.md"):
+    ...         _ = (Path(name) / file).write_text("Tea.")
     ...     [name for name, _ in files_of(Path(name))]
     ['a.md', 'b/c.md']
     """
-    found = []
+    paths = []
     for path, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(path) / name for name in names if not name.startswith(".")]
-    yield from sorted((path.relative_to(folder).as_posix(), path) for path in found)
+        paths += [Path(path) / name for name in names if not name.startswith(".")]
+    yield from sorted((path.relative_to(folder).as_posix(), path) for path in paths)

@@ -25,22 +25,22 @@ Progress = Callable[[int, int | None, str], None]
 def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, progress: Progress) -> Json:
     """Look for duplicates, and supersede them if the request says so."""
 
-    def told(step: str, done: int, total: int) -> None:
+    def report(step: str, done: int, total: int) -> None:
         progress(done, total, step)
 
-    found = engine.duplicates.find(
-        strategy=request.strategy, paraphrases=request.paraphrases, namespace=namespace, progress=told
+    duplicates = engine.duplicates.find(
+        strategy=request.strategy, paraphrases=request.paraphrases, namespace=namespace, progress=report
     )
-    groups = [group for group in found.groups if request.keep is None or group.keep.id in request.keep]
+    groups = [group for group in duplicates.groups if request.keep is None or group.keep.id in request.keep]
     run = None
     if request.apply:
         run = engine.duplicates.supersede(
-            groups, strategy=request.strategy, namespace=namespace, progress=told
+            groups, strategy=request.strategy, namespace=namespace, progress=report
         )
     return {
         "groups": [duplicates_json(group) for group in groups[:MAX_RESULTS]],
         "count": len(groups),
-        "compared": found.compared,
+        "compared": duplicates.compared,
         "run": plain(run),
     }
 

@@ -11,13 +11,13 @@ from memorata.service.formats import FORMATS, format_of, read
 from memorata.service.formats.record import Record
 
 
-def records(text: str | bytes, form: str, **options: Any) -> list[Record]:
+def records(text: str | bytes, format: str, **options: Any) -> list[Record]:
     data = text.encode() if isinstance(text, str) else text
-    return list(read(data, form, name=options.pop("name", "notes"), **options).records)
+    return list(read(data, format, name=options.pop("name", "notes"), **options).records)
 
 
-def said(text: str, form: str, **options: Any) -> list[tuple[int, str]]:
-    return [(record.line, record.fields["content"]) for record in records(text, form, **options)]
+def said(text: str, format: str, **options: Any) -> list[tuple[int, str]]:
+    return [(record.line, record.fields["content"]) for record in records(text, format, **options)]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
@@ -29,11 +29,11 @@ def test_a_byte_order_mark_is_no_part_of_the_text() -> None:
     st.lists(st.sampled_from("abc"), max_size=8), st.sampled_from("abc"), st.sampled_from(["text", "jsonl"])
 )
 def test_what_was_there_keeps_its_id_when_something_new_is_written_anywhere(
-    before: list[str], new: str, form: str
+    before: list[str], new: str, format: str
 ) -> None:
     def ids(words: list[str]) -> list[str]:
-        lines = [json.dumps(word) for word in words] if form == "jsonl" else words
-        return [record.fields["id"] for record in records("\n\n".join(lines), form)]
+        lines = [json.dumps(word) for word in words] if format == "jsonl" else words
+        return [record.fields["id"] for record in records("\n\n".join(lines), format)]
 
     old = ids(before)
     assert len(set(old)) == len(old)
@@ -47,7 +47,7 @@ def test_another_file_gives_other_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "suffix", "form"),
+    ("data", "suffix", "format"),
     [
         ("anything", ".txt", "text"),
         ('{"content": "Tea."}', ".txt", "text"),
@@ -69,23 +69,23 @@ def test_another_file_gives_other_ids() -> None:
     ],
 )
 def test_formats_are_told_by_what_a_file_says_and_by_its_suffix(
-    data: str, suffix: str, form: str | None
+    data: str, suffix: str, format: str | None
 ) -> None:
-    assert format_of(data.encode(), suffix) == form
+    assert format_of(data.encode(), suffix) == format
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(
     "data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"[null]", b'{"a": 1}', b"\0"]
 )
-def test_no_format_falls_over_anything(form: str, data: bytes) -> None:
-    for record in read(data, form, name="x").records:
+def test_no_format_falls_over_anything(format: str, data: bytes) -> None:
+    for record in read(data, format, name="x").records:
         assert record.problem or record.skipped or record.fields
 
 
 @given(st.binary(max_size=200), st.sampled_from(FORMATS))
-def test_bytes_of_any_kind_are_read_or_refused(data: bytes, form: str) -> None:
-    found = list(read(data, form, name="x").records)
+def test_bytes_of_any_kind_are_read_or_refused(data: bytes, format: str) -> None:
+    found = list(read(data, format, name="x").records)
     assert all(bool(record.problem) + bool(record.skipped) + bool(record.fields) == 1 for record in found)
 
 
@@ -102,6 +102,6 @@ _JSON = st.recursive(
 
 
 @given(_JSON, st.sampled_from(("chatgpt", "mcp-memory", "mem0")))
-def test_json_of_any_shape_is_read_or_refused(value: object, form: str) -> None:
-    found = list(read(json.dumps(value).encode(), form, name="x").records)
+def test_json_of_any_shape_is_read_or_refused(value: object, format: str) -> None:
+    found = list(read(json.dumps(value).encode(), format, name="x").records)
     assert all(bool(record.problem) + bool(record.skipped) + bool(record.fields) == 1 for record in found)

@@ -9,9 +9,9 @@ from memorata.service.formats.jsonl import nearest_key
 from memorata.service.formats.record import Record
 
 
-def records(text: str | bytes, form: str, **options: Any) -> list[Record]:
+def records(text: str | bytes, format: str, **options: Any) -> list[Record]:
     data = text.encode() if isinstance(text, str) else text
-    return list(read(data, form, name=options.pop("name", "notes"), **options).records)
+    return list(read(data, format, name=options.pop("name", "notes"), **options).records)
 
 
 def test_jsonl_is_an_object_or_a_text_for_each_line() -> None:

@@ -6,13 +6,13 @@ from memorata.service.formats import read
 from memorata.service.formats.record import Record
 
 
-def records(text: str | bytes, form: str, **options: Any) -> list[Record]:
+def records(text: str | bytes, format: str, **options: Any) -> list[Record]:
     data = text.encode() if isinstance(text, str) else text
-    return list(read(data, form, name=options.pop("name", "notes"), **options).records)
+    return list(read(data, format, name=options.pop("name", "notes"), **options).records)
 
 
-def said(text: str, form: str, **options: Any) -> list[tuple[int, str]]:
-    return [(record.line, record.fields["content"]) for record in records(text, form, **options)]
+def said(text: str, format: str, **options: Any) -> list[tuple[int, str]]:
+    return [(record.line, record.fields["content"]) for record in records(text, format, **options)]
 
 
 MARKDOWN = """\

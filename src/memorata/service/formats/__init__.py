@@ -1,7 +1,7 @@
-"""Which format a file has, and what it says in any of them.
+"""The formats of files: which one a file has, and its records in any of them.
 
 Every record has an id of its own: one derived from the id that it has in its source, or else from the name of
-the file and from what it says, not from where in the file it stands. So a file can be imported again after an
+the file and from its fields, not from where in the file it stands. So a file can be imported again after an
 interruption, or after something was added to it, and nothing comes in twice. The second of two equal records
 in one file counts as a second one.
 """
@@ -29,28 +29,21 @@ SUFFIXES: Final = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
 }
-_WRITTEN: Final = ("text", "markdown")
-_PEEK: Final = 65_536
+_PROSE: Final = ("text", "markdown")
+_HEAD_BYTES: Final = 65_536
 _CHATGPT: Final = re.compile(rb'"mapping"\s*:\s*\{')
 _MEM0: Final = re.compile(rb'"memory"\s*:\s*"')
 _NO_MEMORIES: Final = re.compile(rb'\{\s*"results"\s*:\s*\[')
 
 
-def read(data: bytes, form: str, *, name: str, link: str = "", split: str = "paragraphs") -> Reading:
-    r"""Return what a file says.
+_READERS: Final = {"chatgpt": chatgpt.records, "mcp-memory": mcp_memory.records, "mem0": mem0.records}
 
-    Parameters
-    ----------
-    data
-        The file, in UTF-8.
-    form
-        One of `FORMATS`.
-    name
-        The file's name: the session of what a text says, and a part of the ids.
-    link
-        Where it can be read again.
-    split
-        Whether plain text is cut at blank lines or at every line.
+
+def read(data: bytes, format: str, *, name: str, link: str = "", split: str = "paragraphs") -> Reading:
+    r"""Return the records of a file in UTF-8.
+
+    `name`, of the file, is the session of what a text says and a part of ids, `link` where it can be read
+    again. Plain text is cut at blank lines or at every line (`split`).
 
     Examples
     --------
@@ -59,20 +52,16 @@ def read(data: bytes, form: str, *, name: str, link: str = "", split: str = "par
     >>> next(read(b'{"content": "Tea."', "jsonl", name="x.jsonl").records).problem
     "not JSON: Expecting ',' delimiter at character 19"
     """
-    if form == "chatgpt":
-        return chatgpt.records(data)
-    if form == "mcp-memory":
-        return mcp_memory.records(data)
-    if form == "mem0":
-        return mem0.records(data)
-    found = jsonl.records(data) if form == "jsonl" else _written(data, form, name, link, split)
-    return Reading(data.count(b"\n") + 1, _named(found, form, name))
+    if format in _READERS:
+        return _READERS[format](data)
+    records = jsonl.records(data) if format == "jsonl" else _prose(data, format, name, link, split)
+    return Reading(data.count(b"\n") + 1, _with_ids(records, format, name))
 
 
 def format_of(data: bytes, suffix: str) -> str | None:
-    r"""Return the format of a file, by what it says and by its suffix; None if it cannot be told.
+    r"""Return the format of a file, by its content and its suffix; None if it is unknown.
 
-    A file that is called text or Markdown is that, whatever it says.
+    A file that is called text or Markdown is that, whatever its content.
 
     Examples
     --------
@@ -82,9 +71,9 @@ def format_of(data: bytes, suffix: str) -> str | None:
     'mcp-memory'
     """
     by_suffix = SUFFIXES.get(suffix.lower())
-    if by_suffix in _WRITTEN:
+    if by_suffix in _PROSE:
         return by_suffix
-    head = data[:_PEEK].removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = data[:_HEAD_BYTES].removeprefix(b"\xef\xbb\xbf").lstrip()
     if head[:1] not in (b"{", b"["):
         return by_suffix
     line = _first_line(data)
@@ -93,9 +82,9 @@ def format_of(data: bytes, suffix: str) -> str | None:
             return "mcp-memory"
         if is_declaration(line) or "content" in line:
             return "jsonl"
-    for pattern, form in ((_CHATGPT, "chatgpt"), (_MEM0, "mem0"), (_NO_MEMORIES, "mem0")):
+    for pattern, format in ((_CHATGPT, "chatgpt"), (_MEM0, "mem0"), (_NO_MEMORIES, "mem0")):
         if pattern.search(head):
-            return form
+            return format
     return by_suffix
 
 
@@ -108,26 +97,26 @@ def _first_line(data: bytes) -> Any:  # noqa: ANN401 - any JSON
         return None
 
 
-def _written(data: bytes, form: str, name: str, link: str, split: str) -> Iterator[Record]:
+def _prose(data: bytes, format: str, name: str, link: str, split: str) -> Iterator[Record]:
     content, problem = text.decoded(data)
     if problem is not None:
         yield problem
         return
-    blocks = text.markdown_blocks(content) if form == "markdown" else text.paragraphs(content, split)
+    blocks = text.markdown_blocks(content) if format == "markdown" else text.paragraphs(content, split)
     for position, (line, fields) in enumerate(blocks):
         yield Record(line, {**fields, "source": {"session": name, "position": position, "link": link}})
 
 
-def _named(found: Iterator[Record], form: str, name: str) -> Iterator[Record]:
+def _with_ids(records: Iterator[Record], format: str, name: str) -> Iterator[Record]:
     """Give the records that bring no id one of their own."""
     seen: Counter[str] = Counter()
-    for record in found:
+    for record in records:
         if record.problem or "id" in record.fields or is_declaration(record.fields):
             yield record
             continue
-        said = record.fields
-        if form != "jsonl":
-            said = {key: value for key, value in said.items() if key != "source"}
-        key = json.dumps(said, sort_keys=True)
+        fields = record.fields
+        if format != "jsonl":
+            fields = {key: value for key, value in fields.items() if key != "source"}
+        key = json.dumps(fields, sort_keys=True)
         seen[key] += 1
-        yield replace(record, fields={**record.fields, "id": text_id(name, said, seen[key])})
+        yield replace(record, fields={**record.fields, "id": text_id(name, fields, seen[key])})

@@ -2,8 +2,8 @@
 
 The file is a list of conversations. Each has a `mapping`, a tree of nodes that are linked to their parents
 and hold a message or nothing; editing a message or asking again makes a branch. `current_node` is the end of
-the branch that was shown last: the way from there to the root, read backwards, is the conversation. What is
-said on other branches is skipped, and so is what the system and tools say.
+the branch that was shown last: the path from there to the root, read backwards, is the conversation. Messages
+on other branches are skipped, and so are those of the system and of tools.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINK: Final = "https://chatgpt.com/c/"
 
 
 def records(data: bytes) -> Reading:
-    """Return what a file says.
+    """Return the records of a file.
 
     Examples
     --------
@@ -29,7 +29,7 @@ def records(data: bytes) -> Reading:
     ...     "a": {"parent": null, "message": null},
     ...     "b": {"parent": "a", "message": {"id": "m1", "author": {"role": "user"}, "create_time": 1.5,
     ...           "content": {"content_type": "text", "parts": ["I like tea."]}}}}}]'''
-    >>> [(each.fields["content"], each.fields["source"]["session"]) for each in records(file).records]
+    >>> [(record.fields["content"], record.fields["source"]["session"]) for record in records(file).records]
     [('I like tea.', 'c1')]
     """
     value, wrong = parse_json(data)
@@ -53,35 +53,35 @@ def _conversations(conversations: list[Any]) -> Iterator[Record]:
 
 def _messages(number: int, conversation: dict[str, Any]) -> Iterator[Record]:
     mapping = {key: node if isinstance(node, dict) else {} for key, node in conversation["mapping"].items()}
-    given = conversation.get("title")
-    title = given if isinstance(given, str) else ""
-    named = f'conversation {number} "{title}"' if title else f"conversation {number}"
-    shown = _shown(mapping, conversation.get("current_node"))
-    if shown is None:
-        yield Record(number, problem="its messages lead back to where they began", where=named)
+    title = conversation.get("title")
+    title = title if isinstance(title, str) else ""
+    label = f'conversation {number} "{title}"' if title else f"conversation {number}"
+    path = _shown_path(mapping, conversation.get("current_node"))
+    if path is None:
+        yield Record(number, problem="its messages lead back to where they began", where=label)
         return
     position = 0
-    for key in shown:
-        said = _said(mapping[key])
-        if said is None:
+    for key in path:
+        text_and_reason = _text_of(mapping[key])
+        if text_and_reason is None:
             continue
-        where = f"{named}, message {key}"
-        content, reason = said
+        where = f"{label}, message {key}"
+        content, reason = text_and_reason
         if reason:
             yield Record(number, skipped=reason, where=where)
             continue
         fields = _fields(conversation, mapping[key]["message"], key, title, content, position)
         yield Record(number, fields, where=where)
         position += 1
-    on_it = set(shown)
+    on_path = set(path)
     for key, node in mapping.items():
-        said = None if key in on_it else _said(node)
-        if said is not None and not said[1]:
-            where = f"{named}, message {key}"
+        text_and_reason = None if key in on_path else _text_of(node)
+        if text_and_reason is not None and not text_and_reason[1]:
+            where = f"{label}, message {key}"
             yield Record(number, skipped="a message on a branch that is not shown", where=where)
 
 
-def _shown(mapping: Mapping[str, dict[str, Any]], current: object) -> list[str] | None:
+def _shown_path(mapping: Mapping[str, dict[str, Any]], current: object) -> list[str] | None:
     """Return the nodes from the root to the end that was shown last; None if they go round in a circle."""
     key = current if isinstance(current, str) and current in mapping else _last_leaf(mapping)
     path: list[str] = []
@@ -101,12 +101,12 @@ def _last_leaf(mapping: Mapping[str, dict[str, Any]]) -> str | None:
     parents = [node.get("parent") for node in mapping.values()]
     followed = {parent for parent in parents if isinstance(parent, str)}
     leaves = [key for key in mapping if key not in followed]
-    times = {key: _said_at(mapping[key]) or 0.0 for key in leaves}
+    times = {key: _created_at(mapping[key]) or 0.0 for key in leaves}
     # The last of those that are equally late, as the file lists them.
     return max(reversed(leaves), key=times.__getitem__) if leaves else next(iter(mapping), None)
 
 
-def _said(node: dict[str, Any]) -> tuple[str, str] | None:
+def _text_of(node: dict[str, Any]) -> tuple[str, str] | None:
     """Return the text of a node's message, and why it is skipped; None for a node without a message."""
     message = node.get("message")
     if not isinstance(message, dict):
@@ -162,7 +162,7 @@ def _fields(
     return fields
 
 
-def _said_at(node: dict[str, Any]) -> float | None:
+def _created_at(node: dict[str, Any]) -> float | None:
     message = node.get("message")
     return _seconds(message.get("create_time")) if isinstance(message, dict) else None
 

@@ -27,7 +27,7 @@ def lines(data: bytes) -> Iterator[tuple[int, Any, str]]:
 
 
 def records(data: bytes) -> Iterator[Record]:
-    """Yield what the lines say; ids are those that they bring.
+    """Yield the records of the lines; ids are those that they bring.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def records(data: bytes) -> Iterator[Record]:
 
 
 def record(number: int, raw: bytes) -> Record:
-    """Return what one line says."""
+    """Return the record of one line."""
     return _record(number, *_parse(raw))
 
 

@@ -16,12 +16,12 @@ from memorata.service.formats.record import Reading, Record, stable_id
 
 
 def records(data: bytes) -> Reading:
-    """Return what a file says.
+    """Return the records of a file.
 
     Examples
     --------
     >>> file = b'{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}'
-    >>> [each.fields.get("content", each.fields.get("kind")) for each in records(file).records]
+    >>> [record.fields.get("content", record.fields.get("kind")) for record in records(file).records]
     ['Anna: likes tea', 'entity']
     """
     return Reading(data.count(b"\n") + 1, _records(data))
@@ -48,8 +48,8 @@ def _entity(number: int, value: dict[str, Any], seen: Counter[tuple[str, str]]) 
     if not isinstance(observations, list):
         yield Record(number, problem=f"the observations of {name!r} are no list")
         observations = []
-    for place, observation in enumerate(observations, 1):
-        where = f"line {number}, observation {place}"
+    for position, observation in enumerate(observations, 1):
+        where = f"line {number}, observation {position}"
         if not isinstance(observation, str):
             yield Record(number, problem="an observation that is no text", where=where)
         elif not observation.strip():
@@ -75,8 +75,8 @@ def _memory(name: str, observation: str, number: int) -> dict[str, Any]:
 
 
 def _relation(number: int, value: dict[str, Any]) -> Record:
-    said = [value.get(key) for key in ("from", "relationType", "to")]
-    if not all(isinstance(each, str) and each.strip() for each in said):
+    ends = [value.get(key) for key in ("from", "relationType", "to")]
+    if not all(isinstance(end, str) and end.strip() for end in ends):
         return Record(number, problem="a relation without from, relationType and to")
-    source, type_, target = said
+    source, type_, target = ends
     return Record(number, {"kind": "relation", "source": source, "type": type_, "target": target})

@@ -17,7 +17,7 @@ _TAKEN: Final = ("id", "memory", "metadata", "created_at", "categories", "expira
 
 
 def records(data: bytes) -> Reading:
-    """Return what a file says.
+    """Return the records of a file.
 
     Examples
     --------
@@ -38,59 +38,62 @@ def records(data: bytes) -> Reading:
 
 
 def _records(memories: list[Any], relations: list[Any]) -> Iterator[Record]:
-    for number, each in enumerate(memories, 1):
+    for number, memory in enumerate(memories, 1):
         where = f"memory {number}"
-        text = each.get("memory") if isinstance(each, dict) else None
+        text = memory.get("memory") if isinstance(memory, dict) else None
         if not isinstance(text, str):
             yield Record(number, problem="no memory: an object whose memory is a text", where=where)
         elif not text.strip():
             yield Record(number, skipped="an empty memory", where=where)
         else:
-            yield _memory(number, each, text, where)
-    for number, each in enumerate(relations, 1):
-        yield _relation(len(memories) + number, each, f"relation {number}")
+            yield _memory(number, memory, text, where)
+    for number, relation in enumerate(relations, 1):
+        yield _relation(len(memories) + number, relation, f"relation {number}")
 
 
-def _memory(number: int, given: dict[str, Any], text: str, where: str) -> Record:
-    metadata = given.get("metadata") or {}
+def _memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
+    metadata = raw.get("metadata") or {}
     if not isinstance(metadata, dict):
         return Record(number, problem="its metadata is no object", where=where)
-    kept = {key: value for key, value in given.items() if key not in _TAKEN and value is not None}
-    if "id" in given:
-        kept["id"] = given["id"]
+    kept = {key: value for key, value in raw.items() if key not in _TAKEN and value is not None}
+    if "id" in raw:
+        kept["id"] = raw["id"]
     fields: dict[str, Any] = {
-        "id": stable_id("mem0", given.get("id") or [text, given.get("user_id"), given.get("created_at")]),
+        "id": stable_id(
+            "mem0",
+            raw.get("id") or [text, raw.get("user_id"), raw.get("created_at")],
+        ),
         "content": text,
         "metadata": {**metadata, **({"mem0": kept} if kept else {})},
     }
-    categories = given.get("categories")
+    categories = raw.get("categories")
     listed = categories if isinstance(categories, list) else [categories]
     tags = [tag for tag in listed if isinstance(tag, str)]
     if tags:
         fields["tags"] = tags
-    source = {"speaker": given.get("actor_id"), "session": given.get("run_id")}
-    if said := {key: value for key, value in source.items() if isinstance(value, str) and value}:
-        fields["source"] = said
+    source = {"speaker": raw.get("actor_id"), "session": raw.get("run_id")}
+    if known := {key: value for key, value in source.items() if isinstance(value, str) and value}:
+        fields["source"] = known
     for name, key in (("created_at", "created_at"), ("expires_at", "expiration_date")):
-        if given.get(key) is not None:
-            moment = _moment(given[key])
-            if moment is None:
-                return Record(number, problem=f"its {key} is no time: {given[key]!r}", where=where)
-            fields[name] = moment
+        if raw.get(key) is not None:
+            when = _moment(raw[key])
+            if when is None:
+                return Record(number, problem=f"its {key} is no time: {raw[key]!r}", where=where)
+            fields[name] = when
     return Record(number, fields, where=where)
 
 
-def _relation(number: int, given: object, where: str) -> Record:
-    said: list[object] = []
-    if isinstance(given, dict):
-        said = [
-            given.get("source"),
-            given.get("relationship", given.get("relation")),
-            given.get("target", given.get("destination")),
+def _relation(number: int, raw: object, where: str) -> Record:
+    ends: list[object] = []
+    if isinstance(raw, dict):
+        ends = [
+            raw.get("source"),
+            raw.get("relationship", raw.get("relation")),
+            raw.get("target", raw.get("destination")),
         ]
-    if not said or not all(isinstance(each, str) and each.strip() for each in said):
+    if not ends or not all(isinstance(each, str) and each.strip() for each in ends):
         return Record(number, problem="a relation without source, relationship and target", where=where)
-    source, type_, target = said
+    source, type_, target = ends
     fields = {"kind": "relation", "source": source, "type": type_, "target": target}
     return Record(number, fields, where=where)
 
@@ -98,9 +101,9 @@ def _relation(number: int, given: object, where: str) -> Record:
 def _moment(value: object) -> str | None:
     """Return a time in ISO 8601; one without a zone is in UTC."""
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
     except ValueError:
         return None
-    if found is None:
+    if moment is None:
         return None
-    return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).isoformat()
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).isoformat()

@@ -1,4 +1,4 @@
-"""Records: what a file says, one memory, entity or relation each, or why something in it was left out."""
+"""Records of a file: one memory, entity or relation each, or why something in it was left out."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FAMILY: Final = uuid.UUID("6d1f5b0a-6a55-5c54-9f43-2f0b6a4f7f10")
 
 @frozen
 class Record:
-    """Something a file says, or why it is not taken in.
+    """A memory, entity or relation of a file, or why it is left out.
 
     Attributes
     ----------
     line
         Where it begins, from 1: a line, or for a file that is one JSON value the number of its part.
     fields
-        The fields of the memory, entity or relation as JSON; empty for what is not taken in.
+        The fields of the memory, entity or relation as JSON; empty for what is left out.
     problem
         What is wrong with it; empty for what can be read.
     skipped
@@ -73,19 +73,9 @@ def stable_id(*parts: object) -> str:
     return str(uuid.uuid5(_FAMILY, json.dumps(parts, sort_keys=True)))
 
 
-def text_id(name: str, said: Mapping[str, Any], number: int) -> str:
-    """Return the id of something that has none of its own, by its file's name and what it says.
-
-    Parameters
-    ----------
-    name
-        The name of the file.
-    said
-        What it says.
-    number
-        How often the file has said it up to here, from 1.
-    """
-    return str(uuid.uuid5(_FAMILY, f"{number} {json.dumps([name, said], sort_keys=True)}"))
+def text_id(name: str, fields: Mapping[str, Any], number: int) -> str:
+    """Return the id of a record without one: by its file's name, its fields and their count so far."""
+    return str(uuid.uuid5(_FAMILY, f"{number} {json.dumps([name, fields], sort_keys=True)}"))
 
 
 def is_declaration(data: Mapping[str, Any]) -> bool:

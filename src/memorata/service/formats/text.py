@@ -99,11 +99,11 @@ def markdown_blocks(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         heading, begun = _HEADING.fullmatch(line), _ITEM.match(line)
         if len(block) == 1 and not item and (under := _UNDERLINE.fullmatch(line)):
             depth, title = 1 if under[1][0] == "=" else 2, block.pop().strip()
-            trail = [*(each for each in trail if each[0] < depth), (depth, title)]
+            trail = [*(level for level in trail if level[0] < depth), (depth, title)]
         elif heading:
             yield from ended(number)
             depth = len(heading[1])
-            trail = [*(each for each in trail if each[0] < depth), (depth, heading[2])]
+            trail = [*(level for level in trail if level[0] < depth), (depth, heading[2])]
             item = False
         elif not line.strip() or _RULE.fullmatch(line):
             yield from ended(number)
