@@ -87,7 +87,7 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
 
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.model.errors import MemorataError
-    from memorata.store.sqlite.reading_only import unwritable
+    from memorata.store.sqlite.read_only import unwritable
 
     found: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
     if not found["exists"]:

@@ -108,7 +108,7 @@ def test_who_is_killed_on_the_way_leaves_no_file_of_that_name(store: SqliteStore
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from memorata.store.sqlite import backup\n"
+        "from memorata.store.sqlite import maintenance as backup\n"
         "from memorata.store.sqlite.store import SqliteStore\n"
         "backup._to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         "SqliteStore(sys.argv[1]).backup(Path(sys.argv[2]))\n"

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from memorata.store.sqlite.condition_functions import register
+from memorata.store.sqlite.database import register
 
 Called = Callable[..., object]
 

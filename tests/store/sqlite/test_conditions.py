@@ -15,9 +15,9 @@ from memorata.model.place import Place
 from memorata.store.filter_tree import Field
 from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, matches, parse
 from memorata.store.rows import COLUMNS, row
-from memorata.store.sqlite.condition_functions import register
 from memorata.store.sqlite.conditions import compiled
 from memorata.store.sqlite.connection import SqliteSession, connect
+from memorata.store.sqlite.database import register
 from memorata.store.sqlite.dialect import SqliteDialect
 
 place = SqliteDialect().number

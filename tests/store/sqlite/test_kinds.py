@@ -3,8 +3,8 @@ import sqlite3
 import pytest
 
 from memorata.store.sqlite.connection import SqliteSession
-from memorata.store.sqlite.kinds import remove_wrong_kinds, undecoded, wrong_kinds
 from memorata.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.upkeep import remove_wrong_kinds, undecoded, wrong_kinds
 
 
 @pytest.fixture

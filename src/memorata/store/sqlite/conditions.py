@@ -4,7 +4,7 @@ The SQL is made of fixed pieces only; every value and every metadata path is a p
 NULL, so that ``NOT`` is a true complement.
 
 SQLite's own functions do the reading wherever they are exact. Where they are not, a Python function that
-:mod:`~memorata.store.sqlite.condition_functions` adds to the connection decides instead:
+:mod:`~memorata.store.sqlite.database` adds to the connection decides instead:
 
 - ``lower`` and ``LIKE`` know the case of ASCII letters only, so ``contains`` is always Python's;
 - the JSON functions end a text at an escaped NUL (``\u0000``);

@@ -23,8 +23,8 @@ from memorata.store.database import Session, Statement
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.addresses import Book
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.migrating import Migration, migrate
-from memorata.store.sqlite.reading_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
+from memorata.store.sqlite.migrations import Migration, migrate
+from memorata.store.sqlite.read_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
 from memorata.store.sqlite.schema import ADDRESSED, APPLICATION_ID, MIGRATIONS
 
 _Read = TypeVar("_Read")

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memorata.store.database import Session
 from memorata.store.limits import LARGEST
-from memorata.store.sqlite import condition_functions
 from memorata.store.sqlite import connection as one
-from memorata.store.sqlite.backup import back_up
 from memorata.store.sqlite.connection import SqliteSession, connect, translated, why_read_only
-from memorata.store.sqlite.erasing import erase, is_owed, owe
-from memorata.store.sqlite.migrating import Migration
-from memorata.store.sqlite.reading_only import refuse_to_write
+from memorata.store.sqlite.maintenance import back_up, erase, is_owed, owe
+from memorata.store.sqlite.migrations import Migration
+from memorata.store.sqlite.read_only import refuse_to_write
+
+if TYPE_CHECKING:
+    from memorata.store.filter_tree import Filter
 
 _Result = TypeVar("_Result")
 
@@ -60,7 +64,7 @@ class SqliteDatabase:
         self.read_only_because = why_read_only(self.session)
         self.read_only = bool(self.read_only_because)
         self.rollbacks = 0
-        condition_functions.register(self.session)
+        register(self.session)
 
     @property
     def is_inside(self) -> bool:
@@ -239,3 +243,43 @@ class _Reading:
             self._look.__exit__(kind, error, trace)
         finally:
             self._database.lock.release()
+
+
+def register(connection: sqlite3.Connection) -> None:
+    """Add the functions that compiled conditions call where SQLite's own are not exact.
+
+    :mod:`memorata.store.sqlite.conditions` says where that is. What reads a filter is loaded when the first
+    one is asked for.
+
+    Examples
+    --------
+    >>> connection = sqlite3.connect(":memory:")
+    >>> register(connection)
+    >>> connection.execute("SELECT memorata_contains('GRÜNER TEE', 'grüner')").fetchone()
+    (1,)
+    """
+    connection.create_function("memorata_contains", 2, _contains, deterministic=True)
+    connection.create_function("memorata_has", 2, _has_exactly, deterministic=True)
+    connection.create_function("memorata_metadata", 2, _metadata_holds, deterministic=True)
+
+
+def _contains(text: str, folded: str) -> bool:
+    return folded in text.casefold()
+
+
+def _has_exactly(texts: str, value: str) -> bool:
+    return value in json.loads(texts)
+
+
+def _metadata_holds(metadata: str, written: str) -> bool:
+    from memorata.store.filter_tree import holds, value_at
+
+    known = json.loads(metadata)
+    return holds(_read(written), lambda field: value_at(known, field.keys))
+
+
+@lru_cache(maxsize=256)
+def _read(written: str) -> Filter:
+    from memorata.store.filters import parse
+
+    return parse(json.loads(written))

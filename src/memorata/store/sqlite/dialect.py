@@ -14,7 +14,7 @@ from memorata.store.instants import microseconds
 from memorata.store.limits import NAMESPACES, SLOTS, checked_limit
 from memorata.store.sqlite import upkeep
 from memorata.store.sqlite.hash_index import HashIndex
-from memorata.store.sqlite.kinds import undecoded
+from memorata.store.sqlite.upkeep import undecoded
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter

@@ -14,7 +14,7 @@ from memorata.model.errors import PurgeUnfinished, StoreUnavailable
 from memorata.store import memories as writing
 from memorata.store import segments
 from memorata.store.sqlite.connection import SqliteSession
-from memorata.store.sqlite.erasing import erase, is_owed
+from memorata.store.sqlite.maintenance import erase, is_owed
 from memorata.store.sqlite.store import SqliteStore
 
 WORDS = [f"w{n}" for n in range(500)]

@@ -1,8 +1,8 @@
-"""Leaving no trace: what was purged must not be found in the file by anyone who reads its bytes.
+"""Copies of the file, and leaving no trace: what was purged must not be found in its bytes by anyone.
 
 SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites a row where it stands, but
 not the copies that were left behind when a page was split and its rows were moved; and rows are moved all the
-time, for they are inserted in the middle of their tables (places.py). Only a file that is written anew from
+time, for they are inserted in the middle of their tables. Only a file that is written anew from
 what is left holds nothing else. So a purge ends with ``VACUUM``, which writes the whole file into the
 write-ahead log, and with emptying that log into its place.
 
@@ -13,11 +13,15 @@ purge itself: whatever happens in between, the next purge or `memorata vacuum` d
 
 from __future__ import annotations
 
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Final
 
-from memorata.model.errors import PurgeUnfinished, StoreUnavailable
+from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import Session
-from memorata.store.sqlite.connection import translated
+from memorata.store.sqlite.connection import connect, translated
 
 _OWED: Final = "unfinished_purge"
 
@@ -73,3 +77,48 @@ def _empty_log(session: Session, name: str) -> None:
         raise StoreUnavailable(
             f"another process has been reading {name} for so long that its log could not be emptied"
         )
+
+
+def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
+    """Copy a database to a file while others go on using it, in place of an older copy if there is one.
+
+    It is made under another name beside it, brought to the disk, and renamed at the end: who is killed on the
+    way leaves no file that looks like the copy, and an older copy stays until the new one is there.
+
+    Parameters
+    ----------
+    connection
+        To the database, outside of a transaction.
+    origin
+        Its path, or ``":memory:"``.
+    target
+        The file; one that is there has to be a database of Memorata's that nobody uses.
+    """
+    if target.exists():
+        if Path(origin).exists() and target.samefile(origin):
+            raise InvalidArgument("target", str(target), "another file than the database itself")
+        connect(target, backup=False).close()
+        if Path(f"{target}-wal").exists():
+            raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        with translated(str(target)), closing(sqlite3.connect(partial)) as copy:
+            connection.backup(copy, pages=4096)
+        _to_disk(partial)
+        partial.replace(target)
+        _to_disk(target.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"{target} cannot be written ({error}); name another file") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _to_disk(path: Path) -> None:
+    if path.is_dir() and os.name == "nt":
+        # Windows opens no folders; it writes their entries by itself.
+        return
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

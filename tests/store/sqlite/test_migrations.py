@@ -9,7 +9,7 @@ import pytest
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.migrating import Migration
+from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.schema import MIGRATIONS
 
 NOW = len(MIGRATIONS)
