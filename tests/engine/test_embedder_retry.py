@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
     retry = RetryPolicy(attempts=2, first_pause=0.01, clock=clock)
-    resources = Resources(retry=retry, question_seconds=0.3)
+    resources = Resources(retry=retry, question_seconds=1.0)
     return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
 
 
@@ -89,7 +89,7 @@ def test_opening_asks_nothing_of_a_service_that_the_store_knows(
     with opened(path, ollama, clock) as memory:
         assert (memory.notes, ollama.asked) == ((), [])
         assert len(memory.recall("tea")) == 1
-    assert monotonic() - began < 3
+    assert monotonic() - began < 20  # the service would hang for 30
 
 
 def test_a_service_that_hangs_holds_one_recall_for_a_moment_and_the_next_not_at_all(
@@ -101,8 +101,8 @@ def test_a_service_that_hangs_holds_one_recall_for_a_moment_and_the_next_not_at_
         ollama.hangs.set()
         began = monotonic()
         first = memory.recall("green tea")
-        assert monotonic() - began < 3
-        assert "did not answer within 0.3 s" in first.degraded[0]
+        assert monotonic() - began < 20  # the service would hang for 30
+        assert "did not answer within 1 s" in first.degraded[0]
         assert len(first) == 1
         for _ in range(5):
             assert "it is not asked again for" in memory.recall("green tea").degraded[0]

@@ -97,12 +97,17 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 PATIENCE = 60
+INTERRUPTIBLE = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from memorata.cli import main; main()"
+)
+"""The command in a process that Ctrl-C ends, also from the background of a shell, which ignores it."""
 
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     db = str(tmp_path / "memories.db")
-    return ["-m", "memorata", "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
+    return ["-c", INTERRUPTIBLE, "mcp", "--db", db, "--embedder", "lexical", "--namespace", "acme/alice"]
 
 
 @pytest.fixture

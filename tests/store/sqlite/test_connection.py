@@ -1,7 +1,7 @@
 import os
 import signal
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -101,14 +101,25 @@ def test_who_is_interrupted_while_beginning_leaves_nothing_begun(tmp_path: Path,
     connection.close()
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a test, also where these run in a shell's background, which ignores it."""
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, previous)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_who_waits_to_write_hears_ctrl_c_at_once(tmp_path: Path) -> None:
     writer, waiting = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
     writer.execute("BEGIN IMMEDIATE")
     begun = monotonic()
-    Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt), writing(waiting, "m"):
-        pass
-    assert monotonic() - begun < 3
+    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - it may come at any moment of these
+        Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with writing(waiting, "m"):
+            pass
+    # Not only when the wait is over, after 30 seconds.
+    assert monotonic() - begun < 20
     assert not waiting.in_transaction
     assert pragma(waiting, "busy_timeout") == 30_000
     writer.execute("ROLLBACK")
@@ -138,7 +149,7 @@ def test_who_waits_to_write_waits_as_long_as_it_takes_or_as_was_said(tmp_path: P
     begun = monotonic()
     with pytest.raises(StoreUnavailable, match="locked by another process"):
         run(write)
-    assert 0.6 < monotonic() - begun < 5
+    assert 0.6 < monotonic() - begun < 20
     assert pragma(waiting, "busy_timeout") == 700
     waiting.execute("PRAGMA busy_timeout = 30000")
     done = Timer(1.2, writer.execute, ("ROLLBACK",))
