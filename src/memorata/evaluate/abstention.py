@@ -40,11 +40,6 @@ def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
     which is the area under the ROC curve (Hanley & McNeil, *Radiology* 143, 1982): 1 for a perfect split, 0.5
     for a score that knows nothing. Each :math:`a` is looked up in the sorted :math:`U`, in :math:`O((|A| +
     |U|) \log |U|)`.
-
-    Examples
-    --------
-    >>> auroc([0.9, 0.8, 0.4], [0.5, 0.4])  # 2 + 2 + 0.5 of 6 pairs
-    0.75
     """
     answerable = _some("scores_answerable", scores_answerable)
     unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))
@@ -89,11 +84,6 @@ def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
         One for each question; at least one.
     correct
         Whether the answer would be right. For a question that cannot be answered it never is.
-
-    Examples
-    --------
-    >>> risk_coverage([0.9, 0.7, 0.7, 0.1], [True, True, False, False])
-    RiskCoverage(coverage=(0.25, 0.75, 1.0), risk=(0.0, 0.3333333333333333, 0.5), area=0.29166666666666663)
     """
     scores, right = _some("confidences", confidences), checks.flags("correct", correct)
     count = checks.same_length(confidences=scores, correct=right)

@@ -40,6 +40,8 @@ from memorata.model.errors import DatasetError, InvalidArgument, shown
 
 VERSION: Final = 1
 """The version of the format; a file of another one is not guessed at."""
+TIMED: Final = 32
+"""How many questions are embedded to see how long it takes."""
 _LOG: Final = logging.getLogger(__name__)
 _BEGINNINGS: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.encode())
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
@@ -331,10 +333,6 @@ def _ranking(value: object) -> tuple[tuple[str, float], ...]:
             raise InvalidArgument(place, item, "an item that was not ranked before")
         pairs[item] = score
     return tuple(pairs.items())
-
-
-TIMED: Final = 32
-"""How many questions are embedded to see how long it takes."""
 
 
 @frozen

@@ -2,8 +2,8 @@
 
 A haystack is remembered once and asked with all recipes. Each question is recalled twice: with the recipe as
 shipped, which is timed and shows whether it would rather not have answered, and with its gate open
-(:func:`ungated`), which gives the whole ranking. What is in the run file already is not
-asked again, so an interrupted evaluation goes on where it was.
+(:func:`ungated`), which gives the whole ranking. What is in the run file already is not asked again, so an
+interrupted evaluation goes on where it was.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ from memorata.model.memory import Memory, Source
 
 SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does unless told otherwise."""
+_LOWEST: Final = math.nextafter(-1.0, 0.0)
+"""The lowest cosine a recipe can ask for, -1 being the word for "as calibrated"."""
+UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
+"""When documents without a time are dated, so that every run is the same."""
 _SOURCES: Final = (
     *(
         f"{package}/**/*.py"
@@ -57,7 +61,7 @@ _SOURCES: Final = (
 
 @frozen
 class RunFile:
-    """A finished run."""
+    """A finished run: how many questions were asked now, and how many were known from before."""
 
     path: Path
     recipe: str
@@ -281,19 +285,11 @@ def _sound(result: RecallResult, recipe: Recipe) -> RecallResult:
     return result
 
 
-_LOWEST: Final = math.nextafter(-1.0, 0.0)
-"""The lowest cosine a recipe can ask for, -1 being the word for "as calibrated"."""
-
-
 def ungated(recipe: Recipe) -> Recipe:
     """Return a recipe that ranks alike and lets every candidate through."""
     return recipe.changed(
         {"least_similarity": _LOWEST, "least_match": 0.0, "least_confidence": 0.0, "only_vectors_pass": False}
     )
-
-
-UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
-"""When documents without a time are said to be from, so that every run is the same."""
 
 
 @frozen

@@ -121,24 +121,7 @@ def score_file(
     questions: Callable[[Path, Run], Iterable[Question]] = labels_of,
     read: Callable[[Path], Run] = read_run,
 ) -> ScoredRun:
-    """Read a run, find its labels, and score it.
-
-    Parameters
-    ----------
-    path
-        The file of the run.
-    measures
-        What to measure; the first is the one that charts and comparisons are about.
-    questions
-        Finds the labels for a run.
-    read
-        Reads the file.
-
-    Raises
-    ------
-    DatasetError
-        The run cannot be read, or none of its questions can be measured; the message names the file.
-    """
+    """Read a run, find its labels, and score it."""
     run = read(path)
     asked = tuple(questions(path, run))
     for name in measures:

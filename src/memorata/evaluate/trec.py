@@ -21,20 +21,9 @@ from memorata.model.errors import DatasetError, shown
 
 
 def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
-    """Return the rankings of a TREC run."""
-    rankings: dict[str, dict[str, float]] = {}
-    for number, line in numbered_lines(path):
-        parts = line.split()
-        if len(parts) != 6:
-            reason = f"must be 'question Q0 item rank score tag', got {len(parts)} fields: {shown(line)}"
-            raise DatasetError(path, number, reason)
-        question, _, item, _, score, _ = parts
-        scores = rankings.setdefault(question, {})
-        if item in scores:
-            raise DatasetError(path, number, f"{shown(item)} is ranked twice for question {shown(question)}")
-        scores[item] = _number(path, number, "score", score)
+    """Return the rankings of a TREC run; the header says what the format does not."""
     answers = {}
-    for question, scores in rankings.items():
+    for question, scores in _table(path, "question Q0 item rank score tag", "ranked").items():
         ranking = tuple(sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
         answers[question] = Answered(question, ranking=ranking, top=ranking[0][1])
     return Run(header, answers)
@@ -42,18 +31,24 @@ def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
 
 def read_qrels(path: str | PathLike[str]) -> dict[str, dict[str, float]]:
     """Return the gains in a qrels file by question and item; the second field is not looked at."""
-    qrels: dict[str, dict[str, float]] = {}
+    return _table(path, "question 0 item gain", "judged")
+
+
+def _table(path: str | PathLike[str], form: str, verb: str) -> dict[str, dict[str, float]]:
+    """Return the scores or gains of lines in this form, by question and item."""
+    names = form.split()
+    name = "score" if "score" in names else "gain"
+    table: dict[str, dict[str, float]] = {}
     for number, line in numbered_lines(path):
         parts = line.split()
-        if len(parts) != 4:
-            reason = f"must be 'question 0 item gain', got {len(parts)} fields: {shown(line)}"
-            raise DatasetError(path, number, reason)
-        question, _, item, gain = parts
-        gains = qrels.setdefault(question, {})
-        if item in gains:
-            raise DatasetError(path, number, f"{shown(item)} is judged twice for question {shown(question)}")
-        gains[item] = _number(path, number, "gain", gain)
-    return qrels
+        if len(parts) != len(names):
+            raise DatasetError(path, number, f"must be '{form}', got {len(parts)} fields: {shown(line)}")
+        question, item, value = parts[0], parts[2], parts[names.index(name)]
+        values = table.setdefault(question, {})
+        if item in values:
+            raise DatasetError(path, number, f"{shown(item)} is {verb} twice for question {shown(question)}")
+        values[item] = _number(path, number, name, value)
+    return table
 
 
 def _number(path: str | PathLike[str], number: int, name: str, value: str) -> float:

@@ -146,19 +146,7 @@ _NAMES = {str: "text", bool: "true or false", int: "a whole number", float: "a n
 
 @frozen
 class Record:
-    """A JSON value with the way to it.
-
-    Parameters
-    ----------
-    path, line
-        The file, and the line on which the record begins.
-    number
-        Which record of the file it lies in, from 1.
-    value
-        The value itself.
-    trail
-        The keys and indices that lead from the record to it.
-    """
+    """A JSON value with the way to it: file, line and number of its record, then keys and indices."""
 
     path: Path
     line: int | None

@@ -27,18 +27,8 @@ Read: TypeAlias = Callable[[Counter[str]], Iterator[Haystack]]
 class FileDataset:
     """A data set in files that are read anew each time, so that it may be larger than memory.
 
-    Parameters
-    ----------
-    format
-        What the format is called.
-    path
-        The file or folder the set was opened by; its name without endings names the set in tables.
-    files
-        The files by the name they have in the set.
-    read
-        Goes through the files once, counting the questions that are left out by reason.
-    options
-        What the set was read with, for its name in tables.
+    `format`, the name of `path` without endings and `options` name it in tables; `files` are hashed by the
+    name they have in the set; `read` goes through them once.
     """
 
     def __init__(
