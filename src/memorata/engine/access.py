@@ -46,23 +46,7 @@ _LONGEST_NAME: Final = 200
 
 @frozen
 class Access:
-    """What somebody may do.
-
-    Attributes
-    ----------
-    name
-        Who it is, for a log: the id of a key.
-    namespaces
-        Patterns of the namespaces they may touch.
-    scopes
-        What they may do there.
-
-    Examples
-    --------
-    >>> access = Access("k1", ("acme/*",), ("read",))
-    >>> access.allows("read", "acme/alice"), access.allows("read", "acme"), access.allows("write", "acme/bob")
-    (True, False, False)
-    """
+    """What somebody may do."""
 
     name: str
     namespaces: tuple[str, ...]
@@ -107,13 +91,7 @@ LOCAL: Final = Access("local", (EVERYWHERE,), SCOPES)
 
 
 def matches(pattern: str, namespace: str) -> bool:
-    """Return whether a namespace is one that a pattern stands for.
-
-    Examples
-    --------
-    >>> [matches("acme/*", path) for path in ("acme", "acme/alice", "acme/alice/work", "acmecorp/bob")]
-    [False, True, True, False]
-    """
+    """Return whether a namespace is one that a pattern stands for."""
     if pattern == EVERYWHERE:
         return True
     if pattern.endswith("/*"):
@@ -123,18 +101,7 @@ def matches(pattern: str, namespace: str) -> bool:
 
 
 def namespace_pattern(argument: str, value: object) -> str:
-    """Return `value` if it is a namespace, a namespace and ``/*``, or ``*``; else raise.
-
-    Examples
-    --------
-    >>> namespace_pattern("namespace", "acme/*")
-    'acme/*'
-    >>> namespace_pattern("namespace", "acme/*/notes")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: namespace must be a namespace such as acme/alice, all below one
-    as acme/*, or *, got 'acme/*/notes'
-    """
+    """Return `value` if it is a namespace, a namespace and ``/*``, or ``*``; else raise."""
     given = checks.text(argument, value)
     if given == EVERYWHERE:
         return given
@@ -147,27 +114,7 @@ def namespace_pattern(argument: str, value: object) -> str:
 
 
 class ApiKeys:
-    """The API keys of a store: create, list, revoke, and authenticate whoever shows a token.
-
-    Parameters
-    ----------
-    store
-        Where keys are kept.
-    required
-        Whether one has to show a key; without, those who show none may do everything.
-    clock
-        Tells the time.
-    ticks
-        Counts seconds, for how long a look at a key is good.
-
-    Examples
-    --------
-    >>> from memorata.store.sqlite.store import SqliteStore
-    >>> keys = ApiKeys(SqliteStore(":memory:"))
-    >>> key, token = keys.create("the assistant", ["acme/*"], ["read"])
-    >>> keys.authenticate(token).allows("read", "acme/alice")
-    True
-    """
+    """The API keys of a store: create, list, revoke, and authenticate whoever shows a token."""
 
     def __init__(
         self,
@@ -230,13 +177,7 @@ class ApiKeys:
         self._seen.pop(id, None)
 
     def authenticate(self, token: str | None) -> Access:
-        """Return what the bearer of a token may do; None for somebody who shows none.
-
-        Raises
-        ------
-        NotAdmitted
-            A token is needed, or this one is not good. The message does not tell why not.
-        """
+        """Return what the bearer of a token may do; None for somebody who shows none."""
         if token is None:
             if self.required:
                 raise NotAdmitted("a key is needed: send it as Authorization: Bearer rcl_…")

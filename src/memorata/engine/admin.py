@@ -314,13 +314,7 @@ def _is_away(error: EmbedderError) -> bool:
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    Examples
-    --------
-    >>> duration(0.2), duration(75), duration(4000), duration(100_000)
-    ('a second', '75 seconds', '67 minutes', '28 hours')
-    """
+    """Return a time as people say it."""
     for unit, name in ((3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"

@@ -33,19 +33,7 @@ _IN_MEMORY: Final = ":memory:"
 
 @frozen
 class ConfigFile:
-    """A settings file as it was read.
-
-    Attributes
-    ----------
-    path
-        Where it is.
-    content
-        Its bytes: what is trusted is what was read.
-    values
-        What it says, with paths made absolute.
-    named
-        Whether it was named, and not just found.
-    """
+    """A settings file as it was read."""
 
     path: Path
     content: bytes
@@ -59,13 +47,7 @@ class ConfigFile:
 
 
 def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
-    """Return the settings file to read, or None if there is none.
-
-    Raises
-    ------
-    InvalidArgument
-        The file that ``MEMORATA_CONFIG`` names does not exist.
-    """
+    """Return the settings file to read, or None if there is none."""
     named = _legacy_names.understood(environment).get(CONFIG_VARIABLE)
     if named:
         return named_file(CONFIG_VARIABLE, named)

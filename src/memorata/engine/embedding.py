@@ -79,13 +79,7 @@ class Embedding:
         return [(key[1], known[key] if key in known else fresh[key[1]]) for key in wanted]
 
     def computed(self, texts: Sequence[str]) -> list[Floats]:
-        """Return the vectors of texts, one row per passage, as the embedder computes them.
-
-        Raises
-        ------
-        EmbedderError
-            It failed, or gave something else than it promises.
-        """
+        """Return the vectors of texts, one row per passage, as the embedder computes them."""
         if self.embedder is None:
             raise EmbedderError("there is no embedder; open the memory with one, such as embedder='builtin'")
         if not texts:
@@ -108,15 +102,7 @@ class Embedding:
         return rows
 
     def query(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
-        """Return the vector of a question, and what was wrong if there is none.
-
-        Parameters
-        ----------
-        text
-            The question; an empty one has no meaning, and nothing is wrong with that.
-        given
-            Its vector, if the caller has it already.
-        """
+        """Return the vector of a question, and what was wrong if there is none."""
         if self.embedder is None:
             return None, self.absence or "no embedder: words only"
         if given is not None:
@@ -166,13 +152,7 @@ def cached_vectors(store: Store, wanted: Sequence[tuple[str, bytes]]) -> dict[tu
 
 
 def address(text: str) -> bytes:
-    """Return the address of a text that is embedded; equal texts have the same one.
-
-    Examples
-    --------
-    >>> address("tea") == address("tea"), len(address("tea"))
-    (True, 16)
-    """
+    """Return the address of a text that is embedded; equal texts have the same one."""
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
 
 
@@ -187,25 +167,7 @@ _AHEAD: ContextVar[Vectors] = ContextVar("ahead", default=_NONE)
 def embedded_in_advance(
     engine: Engine, items: Sequence[Mapping[str, Any]], namespace: str | None = None
 ) -> Iterator[None]:
-    """Embed what will be remembered in the block, in this thread, before it begins.
-
-    Parameters
-    ----------
-    engine
-        What will remember it.
-    items
-        The fields of the memories, as `remember_many` takes them.
-    namespace
-        Whose memories; None for the engine's.
-
-    Examples
-    --------
-    >>> import memorata
-    >>> with memorata.open(":memory:", embedder="lexical") as memory:
-    ...     with embedded_in_advance(memory, [{"content": "Anna likes tea."}]), memory.store.together():
-    ...         memory.remember("Anna likes tea.").embedder == memory.embedder.name
-    True
-    """
+    """Embed what will be remembered in the block, in this thread, before it begins."""
     drafts = []
     # What is wrong with one of them is said by who remembers them, and says which.
     with suppress(InvalidArgument):
@@ -248,17 +210,7 @@ class OpenedEmbedder:
 
 
 class EmbedderRetry:
-    """Looks for an embedder that could not be had when the memory was opened.
-
-    Parameters
-    ----------
-    find
-        Takes it into use and returns it, or raises.
-    why
-        Why it could not be had.
-    breaker
-        When to look again; None for the usual pauses.
-    """
+    """Looks for an embedder that could not be had when the memory was opened."""
 
     def __init__(
         self, find: Callable[[], OpenedEmbedder], why: str, breaker: CircuitBreaker | None = None
@@ -269,13 +221,7 @@ class EmbedderRetry:
         self.why = why
 
     def look(self, *, at_once: bool = False) -> OpenedEmbedder | None:
-        """Return the embedder if it is there now; otherwise `why` says why not.
-
-        Parameters
-        ----------
-        at_once
-            Whether to look even if somebody did a moment ago.
-        """
+        """Return the embedder if it is there now; otherwise `why` says why not."""
         try:
             return self._breaker.ask(self._found, anyway=at_once)
         except EmbedderError as error:
@@ -360,25 +306,7 @@ class Service(Protocol):
 
 
 def settled(embedder: Embedder, store: Store, *, recorded: bool, named: bool = True) -> Embedder:
-    """Return an embedder of which it is known how long its vectors are.
-
-    Parameters
-    ----------
-    embedder
-        The embedder.
-    store
-        What it is for.
-    recorded
-        Whether it is the one that the store is opened with: then what the store knows is believed. Any other
-        has to be asked, and takes the time it takes.
-    named
-        Whether it was named by a specification, and is not an object of the caller's.
-
-    Raises
-    ------
-    EmbedderError
-        It has to be asked, and is away, or gives vectors of another length than was said.
-    """
+    """Return an embedder of which it is known how long its vectors are."""
     if not isinstance(embedder, Service):
         # Its description says so, which may turn out to be damaged.
         _ = embedder.dimension

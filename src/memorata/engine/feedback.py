@@ -110,19 +110,7 @@ class FeedbackLog:
 
 
 def signal_of(kind: str, value: str | int | bool | None) -> tuple[Signal, int | None]:
-    """Return the signal and the rating that a kind of feedback and its value stand for.
-
-    Examples
-    --------
-    >>> signal_of("thumbs", "down")
-    (<Signal.THUMBS_DOWN: 'thumbs_down'>, None)
-    >>> signal_of("rating", 4)
-    (<Signal.RATING: 'rating'>, 4)
-    >>> signal_of("rating", 7)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: value must be a whole number from 1 to 5, got 7
-    """
+    """Return the signal and the rating that a kind of feedback and its value stand for."""
     checks.one_of("kind", kind, KINDS)
     if kind == "rating":
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 5:

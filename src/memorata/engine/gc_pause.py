@@ -24,15 +24,6 @@ def gc_paused() -> Iterator[None]:
 
     One that was switched off, or made to rest for longer, before stays so. Of two threads in such blocks, the
     first that leaves wakes the collector for both.
-
-    Examples
-    --------
-    >>> often = gc.get_threshold()
-    >>> with gc_paused():
-    ...     gc.get_threshold()[0]
-    100000
-    >>> gc.get_threshold() == often
-    True
     """
     often, *seldom = gc.get_threshold()
     # None at all means never.

@@ -42,41 +42,14 @@ class HeldLease:
         self._renewed_at = monotonic()
 
     def renew(self) -> None:
-        """Say that the work goes on; to be called as often as one likes.
-
-        Raises
-        ------
-        LeaseLost
-            Another has taken over; nothing more must be done.
-        """
+        """Say that the work goes on; to be called as often as one likes."""
         if monotonic() - self._renewed_at >= self._pause:
             self._renew()
             self._renewed_at = monotonic()
 
 
 class Leases:
-    """The leases that an engine works under.
-
-    Parameters
-    ----------
-    store
-        What keeps them.
-    clock
-        Tells the time, for a store that has no clock of its own.
-    seconds
-        For how long after the last sign of life of a worker nobody takes over.
-
-    Examples
-    --------
-    >>> import memorata
-    >>> memory = memorata.open(":memory:", embedder="lexical")
-    >>> with memory.leases.hold("maintain", "default"):
-    ...     [(lease.kind, lease.namespace) for lease in memory.store.leases.list()]
-    [('maintain', 'default')]
-    >>> memory.store.leases.list()
-    []
-    >>> memory.close()
-    """
+    """The leases that an engine works under."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], seconds: float = SECONDS) -> None:
         self.seconds = checks.above("lease_seconds", seconds, 0)
@@ -89,13 +62,6 @@ class Leases:
         """Do the work of the block alone: everything that this thread writes in it is under the lease.
 
         Inside work of the same kind on the same namespace it is that one's lease.
-
-        Raises
-        ------
-        WorkUnderWay
-            Another does it, in this process or elsewhere.
-        LeaseLost
-            Another has taken over: raised by what is written in the block.
         """
         mine = self._mine()
         if (kind, namespace) in mine:
@@ -152,26 +118,13 @@ _ENDED: Final = frozenset("ZX")
 
 
 def this_worker() -> str:
-    """Return the name of this process, as others are told.
-
-    Examples
-    --------
-    >>> from socket import gethostname
-    >>> this_worker().startswith(f"{gethostname()}, process {os.getpid()}")
-    True
-    """
+    """Return the name of this process, as others are told."""
     mark = _mark()
     return f"{_machine()}, process {os.getpid()}" + (f" ({mark})" if mark else "")
 
 
 def is_gone(worker: str) -> bool:
-    """Tell whether a worker is a process of this machine that is no more; False where that is not known.
-
-    Examples
-    --------
-    >>> is_gone(this_worker()), is_gone("kite, process 7")
-    (False, False)
-    """
+    """Tell whether a worker is a process of this machine that is no more; False where that is not known."""
     named = _NAMED.fullmatch(worker)
     if named is None or named["mark"] != _mark():
         return False

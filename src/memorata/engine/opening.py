@@ -339,14 +339,7 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
 
 
 def choose_recorded(recorded: str | None, resources: Resources | None = None) -> Choice:
-    """Return the embedder that a store was made with, or the best that is installed for a new one.
-
-    Raises
-    ------
-    ConsentNeeded
-        The store names a service or a folder that this person has neither used by name nor agreed to: whoever
-        made the file would otherwise choose where texts are sent, and what is loaded.
-    """
+    """Return the embedder that a store was made with, or the best that is installed for a new one."""
     source = None if recorded is None else source_of(recorded)
     if recorded is None or source is None:
         return _choose(recorded or _AUTO, resources)
@@ -459,24 +452,7 @@ def _usual_resources() -> Resources:
 
 
 def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
-    """Return what reads the time of a query; a service is asked when there is a question, not before.
-
-    Parameters
-    ----------
-    specification
-        ``"rules"``, or ``"chat:MODEL@ADDRESS"``.
-    api_key
-        For a service that asks for one.
-
-    Examples
-    --------
-    >>> open_anchors("rules")
-    RuleAnchors(language=None)
-    >>> open_anchors("guess")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: anchors must be 'rules' or 'chat:MODEL@ADDRESS', got 'guess'
-    """
+    """Return what reads the time of a query; a service is asked when there is a question, not before."""
     if checks.text("anchors", specification) == "rules":
         return RuleAnchors()
     form, _, rest = specification.partition(":")

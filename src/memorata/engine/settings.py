@@ -83,13 +83,7 @@ _EXPECTED: Final = {
 
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
-    """Return where a person's memories live unless settings say otherwise: beside the models.
-
-    Examples
-    --------
-    >>> default_db({}, "linux", Path("/home/ada")).as_posix()
-    '/home/ada/.local/share/memorata/memories.db'
-    """
+    """Return where a person's memories live unless settings say otherwise: beside the models."""
     return _legacy_names.existing(data_folder(environment, platform, home) / "memories.db")
 
 

@@ -107,21 +107,7 @@ class FoundDuplicates:
 
 @frozen
 class DuplicateSearch:
-    """How duplicates are looked for.
-
-    Parameters
-    ----------
-    threshold
-        The least cosine of duplicates.
-    signer
-        Makes MinHash signatures.
-    method
-        ``"matrix"`` or ``"lsh"``, whatever the number; None to choose by it.
-    strategy
-        What becomes of duplicates: a name in :data:`~memorata.dedupe.strategies.STRATEGIES`.
-    paraphrases
-        Whether other words for the same count, as far as vectors can tell.
-    """
+    """How duplicates are looked for."""
 
     threshold: float
     signer: Signer
@@ -135,18 +121,7 @@ class DuplicateSearch:
         vectors: Sequence[Floats | None],
         progress: Progress = lambda what, done, total: None,
     ) -> FoundDuplicates:
-        """Return the groups of duplicates among some memories.
-
-        Parameters
-        ----------
-        memories
-            Current memories of one namespace, none of them a turn of a transcript, in the order they were
-            added.
-        vectors
-            The vectors of each; None for one that has none.
-        progress
-            Told how far it is.
-        """
+        """Return the groups of duplicates among some memories."""
         method = method_for(len(memories), self.method)
         links = _Links(memories, self.threshold, paraphrases=self.paraphrases)
         first = links.first
@@ -321,15 +296,7 @@ class Candidates:
 
 @frozen
 class Likeness:
-    """How like pairs are looked for.
-
-    Parameters
-    ----------
-    threshold
-        The least cosine of a pair.
-    signer
-        Makes MinHash signatures.
-    """
+    """How like pairs are looked for."""
 
     threshold: float
     signer: Signer
@@ -471,15 +438,7 @@ _SIGNED_AT_ONCE: Final = 1_000
 
 
 class RensaSigner:
-    """Makes signatures with rensa's R-MinHash.
-
-    Parameters
-    ----------
-    size
-        Characters per shingle.
-    seed
-        Chooses the permutations.
-    """
+    """Makes signatures with rensa's R-MinHash."""
 
     def __init__(self, size: int = 3, seed: int = 1) -> None:
         self._size = checks.whole("size", size, 1)

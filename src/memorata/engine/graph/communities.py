@@ -45,19 +45,7 @@ class KnownEntity:
 
 @frozen
 class PathStep:
-    """One edge of a path, as it was walked.
-
-    Attributes
-    ----------
-    type
-        The relation's; or ``mentions``, ``next`` or ``supersedes`` where a memory is at an end.
-    forward
-        Whether it was walked from its source to its target.
-    weight
-        The edge's.
-    entity, memory
-        Where it leads: the name of an entity, or the id of a memory.
-    """
+    """One edge of a path, as it was walked."""
 
     type: str
     forward: bool
@@ -147,17 +135,7 @@ _AT_ONCE: Final = 500
 
 @frozen(eq=False)
 class Structure:
-    """What is computed once for a graph: its communities, level by level, and how central each node is.
-
-    Attributes
-    ----------
-    graph, seed
-        What it was computed of.
-    nodes
-        Which node of the graph each node of `levels` and `ranks` is; see :mod:`.ordered_graph`.
-    levels, ranks
-        The communities, and the PageRank of each node.
-    """
+    """What is computed once for a graph: its communities, level by level, and how central each node is."""
 
     graph: Graph
     seed: int
@@ -188,21 +166,7 @@ def told(
     terms_of: Callable[[Memory], Terms],
     cache: MutableMapping[str, Summary],
 ) -> Communities:
-    """Return the largest communities of a level, with summaries.
-
-    Parameters
-    ----------
-    structure, known
-        The communities, and who their nodes are.
-    level, limit
-        Which level, and how many communities of it at most.
-    view, shows
-        An open view of the namespace, and which memories may be seen in it.
-    words_of
-        Reads the words of a memory.
-    cache
-        Where summaries are kept by membership.
-    """
+    """Return the largest communities of a level, with summaries."""
     chosen = structure.levels[level]
     groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
     groups.sort(key=lambda members: (-members.size, int(members[0])))
@@ -227,17 +191,7 @@ def told(
 def summaries(
     known: NamespaceGraph, view: View, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
-    """Return the memories of every community of the finest level that has any, each with its summary.
-
-    Parameters
-    ----------
-    known
-        The graph.
-    view
-        An open view of all that is in the graph.
-    words_of
-        Reads the words of a memory.
-    """
+    """Return the memories of every community of the finest level that has any, each with its summary."""
     structure = Structure.of(known, 0)
     slots = known.slots_of(structure.nodes)
     seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
@@ -317,11 +271,6 @@ def written(terms: Iterable[str], content: str) -> dict[str, str]:
 
     A word belongs to the longest of the terms that it begins with. Of several words of a term the most
     frequent is taken, of these the shortest, and of these the first in the alphabet.
-
-    Examples
-    --------
-    >>> written(["decemb", "happi", "tea", "team"], "A happy team has tea in December. Team!")
-    {'decemb': 'December', 'happi': 'happy', 'tea': 'tea', 'team': 'Team'}
     """
     counts = Counter(_WORD.findall(content))
     whole = {term: term for term in terms}

@@ -344,13 +344,7 @@ class Entities:
 
 
 def relation_type(type: str) -> str:
-    """Return a type that a relation may have: a word that is not one of the graph's own.
-
-    Examples
-    --------
-    >>> relation_type("works_at")
-    'works_at'
-    """
+    """Return a type that a relation may have: a word that is not one of the graph's own."""
     if checks.writable("type", type).strip() in ("", *OWN_TYPES):
         own = ", ".join(OWN_TYPES)
         raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")

@@ -104,17 +104,7 @@ _BUDGET: Final = 256 * 1024**2
 
 
 class Graphs:
-    """The graphs of a store's namespaces, as many as there is memory for.
-
-    Parameters
-    ----------
-    store
-        What they are read from.
-    names
-        Who is who.
-    budget
-        About how many bytes to keep; the least recently used go first.
-    """
+    """The graphs of a store's namespaces, as many as there is memory for."""
 
     def __init__(self, store: Store, names: NameIndex, budget: int = _BUDGET) -> None:
         self._store = store

@@ -51,15 +51,7 @@ _STALE: Final = 4
 
 
 class NamespaceGraph:
-    """The graph of one namespace at one moment, which does not change; :class:`Graphs` has the latest.
-
-    Attributes
-    ----------
-    graph
-        Nodes and edges; its types are `MENTIONS`, `NEXT`, `SUPERSEDES` and those of relations.
-    change
-        The last change it has seen.
-    """
+    """The graph of one namespace at one moment, which does not change; :class:`Graphs` has the latest."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -177,19 +169,7 @@ class NamespaceGraph:
     def believed(
         cls, names: Names, store: Store, namespace: str, view: View, now: datetime, as_of: datetime
     ) -> NamespaceGraph:
-        """Return the graph as it was believed to be at a moment; it does not catch up with anything.
-
-        Parameters
-        ----------
-        names
-            Who is who.
-        store, namespace, view
-            What it is read from, and an open view of it.
-        now
-            The moment of asking: what is forgotten or has expired by then is not in it.
-        as_of
-            The moment that is asked about.
-        """
+        """Return the graph as it was believed to be at a moment; it does not catch up with anything."""
         found = cls(names)
         slots = store.graph.delta(namespace, 0).slots
         seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
@@ -401,17 +381,7 @@ class NamespaceGraph:
 
 @frozen(eq=False)
 class Ordered:
-    """A graph with its nodes in order.
-
-    Attributes
-    ----------
-    graph, both_ways
-        Its edges without their types: as they are, and each in both directions.
-    nodes
-        Which node of the graph that has grown each node is.
-    places
-        For each of those, which node here it is; -1 for one without an edge.
-    """
+    """A graph with its nodes in order."""
 
     graph: Graph
     both_ways: Graph

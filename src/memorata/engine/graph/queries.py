@@ -356,19 +356,7 @@ class PlaceIndex:
         radius: float | None,
         limit: int,
     ) -> tuple[IntArray, FloatArray]:
-        """Return the slots of the visible memories nearest to a point, and their distances in metres.
-
-        Parameters
-        ----------
-        namespace, view, shows
-            Whose memories, an open view of them, and which of them may be seen.
-        lat, lon
-            The point.
-        radius
-            How far in metres at most; None for any distance.
-        limit
-            How many at most.
-        """
+        """Return the slots of the visible memories nearest to a point, and their distances in metres."""
         kept = self._caught_up(namespace)
         if radius is not None:
             return _seen(view, shows, kept, kept.places.within(lat, lon, radius), limit)

@@ -61,11 +61,7 @@ class Consolidation:
     """Groups episodes by theme, proposes summaries of them, and decides about the proposals."""
 
     def __init__(
-        self,
-        runtime: Runtime,
-        embedding: CurrentEmbedder,
-        writer: MemoryWriter,
-        leases: Leases,
+        self, runtime: Runtime, embedding: CurrentEmbedder, writer: MemoryWriter, leases: Leases
     ) -> None:
         self._runtime = runtime
         self._store = runtime.store
@@ -199,25 +195,7 @@ _NAME_WEIGHT: Final = 0.5
 
 
 def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, least: int) -> list[IntArray]:
-    """Return the groups of at least `least` memories that are about one thing, the largest first.
-
-    Parameters
-    ----------
-    vectors
-        One unit vector per memory; zeros for one without.
-    names
-        The names that each memory mentions, folded.
-    threshold
-        The cosine from which two texts count as related.
-    least
-        How many memories make a theme.
-
-    Examples
-    --------
-    >>> apart = np.eye(4, dtype=np.float32)[[0, 0, 1, 1, 2]]
-    >>> [group.tolist() for group in themes(apart, [frozenset()] * 5, 0.5, 2)]
-    [[0, 1], [2, 3]]
-    """
+    """Return the groups of at least `least` memories that are about one thing, the largest first."""
     count = len(names)
     sources, targets, weights = _alike(vectors, threshold)
     for source, target, weight in _named_together(names):

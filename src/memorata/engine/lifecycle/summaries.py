@@ -42,25 +42,7 @@ class Writer(Protocol):
 
 
 class SentenceWriter:
-    """Writes a summary of sentences that were said.
-
-    Parameters
-    ----------
-    tokens
-        Reads the words of a text.
-    frequencies
-        Given words, tells how many memories there are in all, and how many have each; None to know only those
-        that are to be summarised.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> said = ["Anna drinks green tea.", "Green tea, said Anna. It rained.", "Anna bought green tea again."]
-    >>> week = [Memory(id=f"m{n}", content=text, created_at=datetime(2026, 5, n, tzinfo=UTC))
-    ...         for n, text in enumerate(said, 1)]
-    >>> print(SentenceWriter(lambda text: text.lower().strip(".").split()).write(week, 1))
-    - Anna bought green tea again.
-    """
+    """Writes a summary of sentences that were said."""
 
     name = "sentences"
 
@@ -102,16 +84,7 @@ class SentenceWriter:
 
 
 def headed(memories: Sequence[Memory], text: str) -> str:
-    """Return a summary under a line that says of how many memories, and of which days, it is.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> tea = Memory(id="m1", content="Tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
-    >>> print(headed([tea, tea], "- Tea."))
-    In short, 2 memories of 2026-05-07:
-    - Tea.
-    """
+    """Return a summary under a line that says of how many memories, and of which days, it is."""
     days = sorted(memory.event_time.date().isoformat() for memory in memories)
     when = days[0] if days[0] == days[-1] else f"{days[0]} to {days[-1]}"
     return f"In short, {len(memories)} memories of {when}:\n{text}"

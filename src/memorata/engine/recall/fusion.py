@@ -75,15 +75,7 @@ class ExtraLeg:
 
 
 class Candidates:
-    """The union of what the legs found, best first.
-
-    Attributes
-    ----------
-    slots, scores
-        The memories and their fused scores.
-    legs
-        What they were made of.
-    """
+    """The union of what the legs found, best first."""
 
     def __init__(self, union: IntArray, aligned: Aligned[int], fused: Fused[int], legs: Legs) -> None:
         self.slots: IntArray = union[fused.order]
@@ -139,20 +131,7 @@ class Candidates:
 
 @frozen(eq=False)
 class Evidence:
-    """What speaks for each candidate, whatever became of it in the fusion.
-
-    Attributes
-    ----------
-    cosines
-        How close its meaning is; minus infinity if it was not found by meaning.
-    matches
-        Its BM25 score; 0 if it was not found by words.
-    ceiling
-        The BM25 score of a text that says everything the question asks for; 0 if nothing was asked by words.
-    vouched
-        Whether another leg speaks for it: its time or place was asked for, or it shares a rare name with one
-        that was found.
-    """
+    """What speaks for each candidate, whatever became of it in the fusion."""
 
     cosines: FloatArray
     matches: FloatArray

@@ -26,15 +26,7 @@ from memorata.text.folding import folded
 
 
 def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Combination]:
-    """Return a leg's detail, given by slot what added how much to its score.
-
-    Examples
-    --------
-    >>> detail = noted({4: {"by way of Porto": 0.3, "closeness": 0.2}, 7: {"closeness": 0.1}})
-    >>> told = detail(np.array([4, 7]))
-    >>> told.names, told.parts.tolist()
-    (('by way of Porto', 'closeness'), [[0.3, 0.0], [0.2, 0.1]])
-    """
+    """Return a leg's detail, given by slot what added how much to its score."""
 
     def detail(slots: IntArray) -> Combination:
         own = [notes[slot] for slot in slots.tolist()]
@@ -60,17 +52,7 @@ _EPSILON: Final = 1e-6
 
 
 def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories that a walk from the best candidates' entities comes by.
-
-    Parameters
-    ----------
-    recipe
-        Says how many of the best are asked what they mention.
-    situation
-        The view, the question, and where the graph is to be had.
-    slots, scores
-        The candidates so far, best first.
-    """
+    """Return the memories that a walk from the best candidates' entities comes by."""
     if context.graph is None or not slots.size or scores[0] <= 0:
         return NOTHING
     known = context.graph()
@@ -184,17 +166,7 @@ _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
 def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the entities to which paths lead from those that the question names.
-
-    Parameters
-    ----------
-    recipe
-        Says from how many named entities paths are followed at most.
-    situation
-        The view, the question, and where the graph is to be had.
-    slots, scores
-        The candidates so far; what the question names does not depend on them.
-    """
+    """Return the memories of the entities to which paths lead from those that the question names."""
     if context.graph is None:
         return NOTHING
     known = context.graph()
@@ -301,17 +273,7 @@ class _Group(NamedTuple):
 
 
 def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the communities that a question is about.
-
-    Parameters
-    ----------
-    recipe
-        Has nothing to say about it but the weight of the leg.
-    situation
-        The view, the question, and where the graph is to be had.
-    slots, scores
-        The candidates so far; what a summary says does not depend on them.
-    """
+    """Return the memories of the communities that a question is about."""
     terms_of, overview = context.terms_of, context.overview
     if context.graph is None or terms_of is None or overview is None or not context.query.terms:
         return NOTHING
@@ -342,13 +304,7 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
 
 
 def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: frozenset[str]) -> float:
-    """Return what a summary counts for a question, by its analysed terms and its plain words.
-
-    Examples
-    --------
-    >>> points({"green", "tea"}, {"anna"}, ("tea", "milk"), frozenset({"anna"}))
-    5.5
-    """
+    """Return what a summary counts for a question, by its analysed terms and its plain words."""
     as_keywords = len(terms.intersection(keywords))
     return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
 

@@ -19,13 +19,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.index.neighbours import distinct
 from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.rank import (
-    BM25,
-    Combination,
-    best_first,
-    boosted_query,
-    phrase_bonus,
-)
+from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow
 from memorata.store.port import NOTHING, Found, View
@@ -193,19 +187,7 @@ def not_excluded(context: RecallContext, slots: IntArray) -> IntArray:
 def without_excluded(
     context: RecallContext, find: Callable[[int], Found], limit: int, *, words: bool = False
 ) -> Found:
-    """Return the best that a leg finds and that may be returned.
-
-    Parameters
-    ----------
-    situation
-        The view and the question.
-    find
-        Finds so many at most; the same ones and more, if asked for more.
-    limit
-        How many are wanted.
-    words
-        Whether the words that must not occur are left out here as well; False for legs that do so themselves.
-    """
+    """Return the best that a leg finds and that may be returned."""
     query = context.query
     found = find(limit)
     if not query.excluded_phrases and not (words and query.excluded):
@@ -246,19 +228,7 @@ _Detail: TypeAlias = Callable[[IntArray], Combination]
 
 
 def with_phrases(recipe: Recipe, context: RecallContext, found: Found, unspoken: IntArray) -> Found:
-    """Return what words found with a bonus for texts in which a quoted phrase stands, best first again.
-
-    Parameters
-    ----------
-    recipe
-        Says what a phrase is worth, and how many are kept.
-    situation
-        The view and the question.
-    found
-        What words found.
-    unspoken
-        Other candidates, of which words have nothing to say; those in which a phrase stands join the list.
-    """
+    """Return what words found with a bonus for texts in which a quoted phrase stands, best first again."""
     bonus = _bonus(recipe, context, np.concatenate([found.slots, unspoken]))
     size = found.slots.size
     joining = bonus[size:] > 0
@@ -307,17 +277,7 @@ _PLAIN: Final = BM25(k1=1.0, b=0.0)
 
 
 def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories that mention what the best candidates mention.
-
-    Parameters
-    ----------
-    recipe
-        Says how many of the best are asked.
-    situation
-        The view and the question.
-    slots, scores
-        The candidates so far, best first.
-    """
+    """Return the memories that mention what the best candidates mention."""
     view = context.view
     best = float(scores[0]) if scores.size else 0.0
     if best <= 0:

@@ -44,17 +44,7 @@ _LOG = logging.getLogger(__name__)
 
 @frozen
 class Logging:
-    """Whether and how recalls are logged.
-
-    Parameters
-    ----------
-    recalls
-        Whether at all.
-    queries
-        Whether the text of questions is kept, too.
-    bounds
-        How much is kept.
-    """
+    """Whether and how recalls are logged."""
 
     recalls: bool = True
     queries: bool = True
@@ -62,24 +52,7 @@ class Logging:
 
 
 class RecallLog:
-    """Recalls that wait to be written down.
-
-    Parameters
-    ----------
-    store
-        Where to.
-    how
-        Whether, and how much.
-    random_bits
-        Gives that many random bits, for identifiers.
-    clean
-        Returns a question as it may be written down.
-
-    Attributes
-    ----------
-    lost
-        How many recalls had to be let go since the store could not be written.
-    """
+    """Recalls that wait to be written down."""
 
     def __init__(
         self,

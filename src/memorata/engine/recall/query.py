@@ -39,35 +39,7 @@ _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
 
 @frozen
 class ParsedQuery:
-    """A question, read.
-
-    Attributes
-    ----------
-    text
-        What to embed: the question without quotation marks and exclusions.
-    terms
-        Its analysed words and how often each stands in it.
-    phrases
-        What stood in quotation marks.
-    excluded
-        The analysed words that were marked with a minus.
-    excluded_phrases
-        What must not occur as it stands: what was quoted after a minus, and words after one that are made of
-        several.
-    not_excluded
-        Words after a minus that are too short or too common to be listed, so that they exclude nothing.
-    roots
-        The roots of its words, in languages that need them, and how often each stands in it.
-    read_otherwise
-        Returns its words as they are read in other languages, where none of them tells its language: „Katzen"
-        alone is read as an English word. They are looked for where its terms are nowhere found.
-    speakers
-        Those of its terms that name somebody who speaks, to be looked for there and not in what was said.
-    topic
-        What to embed instead of the text, where it names somebody who says much of all there is; else empty.
-    entities
-        What in it may be names, folded, and the terms of each; empty where nobody asks for them.
-    """
+    """A question, read."""
 
     text: str
     terms: Mapping[str, int]
@@ -83,18 +55,7 @@ class ParsedQuery:
 
 
 def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
-    """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus.
-
-    Examples
-    --------
-    >>> from memorata.text.analysers import ANALYSERS
-    >>> asked = parse_query('who said "green tea" -coffee', ANALYSERS["snowball"])
-    >>> asked.text, asked.phrases, asked.excluded
-    ('who said green tea', ('green tea',), ('coffe',))
-    >>> asked = parse_query('tea -"green tea" -UAV-001', ANALYSERS["snowball"])
-    >>> asked.text, asked.excluded_phrases
-    ('tea', ('green tea', 'UAV-001'))
-    """
+    """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus."""
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
         terms = counted(analyser.tokens(cleaned))
@@ -146,14 +107,7 @@ def _read_otherwise(
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
-    """Return what reads a word by itself, and what reads it as a word of a text: in the language of that.
-
-    Examples
-    --------
-    >>> from memorata.text.analysers import ANALYSERS
-    >>> [reader.tokens("Katzen") for reader in readers(ANALYSERS["snowball"], "Wo sind die Katzen?")]
-    [['katzen'], ['katz']]
-    """
+    """Return what reads a word by itself, and what reads it as a word of a text: in the language of that."""
     if analyser.language != "detect":
         return (analyser,)
     return analyser, replace(analyser, language=detect(text))
@@ -196,14 +150,6 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
     Those are words with a capital letter, or of a script that has none, which are neither in quotation marks,
     where they are wanted as they stand, nor left out by the analyser. "the assistant" is no name, even where
     one speaks.
-
-    Examples
-    --------
-    >>> pass  # MERGED
-    >>> from memorata.text.analysers import ANALYSERS
-    >>> snowball = ANALYSERS["snowball"]
-    >>> possible_names(parse_query("What does Anna's brother paint?", snowball), snowball)
-    {'Anna': ('anna',)}
     """
     quoted = {term for phrase in query.phrases for term in analyser.tokens(phrase)}
     found: dict[str, tuple[str, ...]] = {}
@@ -219,27 +165,7 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
 def with_speakers(
     query: ParsedQuery, names: Names, view: View, analyser: Analyser, share: float
 ) -> ParsedQuery:
-    """Return the question, knowing which of its words name somebody who speaks.
-
-    Parameters
-    ----------
-    question
-        As it was read.
-    names
-        Its :func:`possible_names`.
-    view
-        Where people speak.
-    analyser
-        What reads words.
-    share
-        The name of who says at least this share of the memories is left out of what is embedded.
-
-    Returns
-    -------
-    Question
-        With the names in `speakers`, and without some of them in `topic`; the same question if it names
-        nobody, or asks for nothing else.
-    """
+    """Return the question, knowing which of its words name somebody who speaks."""
     asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
     count, said = view.document_frequencies(asked, field="speaker")
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
@@ -286,16 +212,7 @@ _LONGEST: Final = 4
 
 
 def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
-    """Return the runs of words of a question that may be names, folded, and the terms of each.
-
-    Examples
-    --------
-    >>> pass  # MERGED
-    >>> from memorata.text.analysers import ANALYSERS
-    >>> snowball = ANALYSERS["snowball"]
-    >>> possible_entities(parse_query("Does James O'Neill paint?", snowball), snowball)["james o'neill"]
-    ('jame', 'neill')
-    """
+    """Return the runs of words of a question that may be names, folded, and the terms of each."""
     text = query.text
     places = [match.span() for match in _RUN_WORD.finditer(text)]
     reading = readers(analyser, text)

@@ -51,21 +51,7 @@ _GRAPH_LEGS: Final = {"names": "shared names", "walk": "walk", "paths": "paths",
 
 @frozen(eq=False)
 class Ranked:
-    """Candidates in the order they are to be shown, and those the gate refused.
-
-    Attributes
-    ----------
-    slots, scores
-        The candidates that passed, in order.
-    explain
-        Tells why, by position in `slots`.
-    refused
-        The slot of the best candidate that did not pass; None if all did.
-    refused_score, refused_explain, missed
-        Its score, and what tells why it has it and what it missed.
-    trace
-        What all candidates were ranked by, for the log; None if there were none.
-    """
+    """Candidates in the order they are to be shown, and those the gate refused."""
 
     slots: IntArray
     scores: FloatArray

@@ -195,21 +195,6 @@ def support(trace: Trace | None) -> float:
 
     ``max over candidates of the mean of (cosine - noise) / (1 - noise) and match / ceiling``, both cut to
     [0, 1]; of one alone where the question was asked by meaning or by words only.
-
-    Parameters
-    ----------
-    trace
-        What the candidates were ranked by; None if there were none.
-
-    Examples
-    --------
-    >>> from memorata.engine import open
-    >>> memory = open(":memory:", embedder="lexical")
-    >>> said = memory.remember("Anna prefers green tea.")
-    >>> known, unknown = memory.recall("Which tea does Anna prefer?"), memory.recall("Who stole the moon?")
-    >>> known.support > 0.5 > unknown.support
-    True
-    >>> memory.close()
     """
     if trace is None:
         return 0.0

@@ -23,21 +23,7 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """The candidates of one recall in their final order, with what they were ranked by.
-
-    Parameters
-    ----------
-    situation
-        The view is not kept.
-    legs
-        What each search found; how its words came about is not kept.
-    slots, scores
-        The candidates by falling score.
-    records, order
-        Their records, in another order, and where in it each of them stands.
-    kept
-        The positions of those that may be shown, in the order in which they would be.
-    """
+    """The candidates of one recall in their final order, with what they were ranked by."""
 
     __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
 
@@ -214,15 +200,7 @@ def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) ->
 def _of_leg(
     found: Sequence[tuple[IntArray, FloatArray]], keys: IntArray, ascending: IntArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return what a leg said of each candidate, how it ranked it, and for which recalls the latter is needed.
-
-    Parameters
-    ----------
-    found
-        By recall, the slots that the leg found, best first, and their scores.
-    keys, ascending
-        Of the candidates of all recalls, and their order.
-    """
+    """Return a leg's scores and ranks of all candidates, and the recalls whose ranks its scores do not tell."""
     recall = np.repeat(np.arange(len(found)), [slots.size for slots, _ in found])
     slots = np.concatenate([slots for slots, _ in found])
     scores = np.concatenate([scores for _, scores in found])

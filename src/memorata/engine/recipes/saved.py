@@ -218,29 +218,13 @@ def recipe_from(data: Mapping[str, Any]) -> Recipe:
     """Return a recipe from its plain data.
 
     A parameter that is not in it, for it came later, has its usual value; one that nobody knows is an error.
-
-    Examples
-    --------
-    >>> recipe_from({"name": "mine", "vector_weight": 0.25}).vector_weight
-    0.25
     """
     changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
     return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)
 
 
 def own_name(argument: str, name: str) -> str:
-    """Return a name that a recipe of one's own may have; whoever is to save one later asks before they begin.
-
-    Examples
-    --------
-    >>> own_name("save_as", "mine")
-    'mine'
-    >>> own_name("save_as", "fast")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: save_as must be another name than that of a shipped recipe, got
-    'fast'
-    """
+    """Return a name that a saved recipe may have; to be asked before long work whose result is saved."""
     if _NAME.fullmatch(checks.text(argument, name)) is None or name in RESERVED:
         words = ", ".join(RESERVED)
         raise InvalidArgument(argument, name, f"1 to 64 letters, digits and _.+-, and none of {words}")

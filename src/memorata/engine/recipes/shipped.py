@@ -135,11 +135,5 @@ RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType({recipe.name: recipe for
 
 
 def recipe(name: str) -> Recipe:
-    """Return a shipped recipe.
-
-    Examples
-    --------
-    >>> recipe("azure").vector_weight
-    0.65
-    """
+    """Return a shipped recipe."""
     return RECIPES[checks.one_of("recipe", name, tuple(RECIPES))]

@@ -51,32 +51,7 @@ _DAY: Final = timedelta(days=1)
 
 
 class ChatAnchors:
-    """Reads the time of a question by asking a language model; an ``AnchorExtractor`` that says if it failed.
-
-    Parameters
-    ----------
-    model
-        What the service calls the model.
-    address
-        Where ``/chat/completions`` follows, usually ending in ``/v1``.
-    api_key
-        Sent as a bearer token when given.
-    otherwise
-        Reads a question where the model cannot; the rules, if none is given.
-    cache
-        Where answers are kept by the hash of model, prompt, day and question: any mapping from text to text.
-        Failures are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where
-        tenants share an engine, the time that an answer takes would tell what others asked.
-    retry
-        Time limits and retries; five seconds and two attempts, if none is given.
-    clock
-        Tells seconds that never run backwards, for leaving alone who is away.
-
-    Examples
-    --------
-    >>> ChatAnchors("small", "http://127.0.0.1:11434/v1").name.split("@")[0]
-    'chat:small'
-    """
+    """Reads the time a query names by asking a language model; an `AnchorExtractor` that says if it failed."""
 
     def __init__(
         self,
@@ -163,30 +138,7 @@ class ChatAnchors:
 
 
 def expression(said: object, text: str, now: datetime) -> TimeExpression | None:
-    """Return the time that a model's answer names, in the words of the question; None for none.
-
-    Parameters
-    ----------
-    said
-        The answer, decoded: a phrase and its first and last day.
-    text
-        The question.
-    now
-        When it was asked; its time zone says when days begin.
-
-    Raises
-    ------
-    ServiceAnswerInvalid
-        It is not what was asked for: no phrase, one that does not stand in the question, or no days.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> said = {"phrase": "last summer", "from": "2022-06-01", "to": "2022-08-31"}
-    >>> found = expression(said, "Where were we last summer?", datetime(2023, 5, 8, tzinfo=UTC))
-    >>> found.phrase, found.period.start.date().isoformat(), found.period.end.date().isoformat()
-    ('last summer', '2022-06-01', '2022-09-01')
-    """
+    """Return the time that a model's answer names, in the words of the question; None for none."""
     if not isinstance(said, dict) or "phrase" not in said:
         raise ServiceAnswerInvalid(f"the model said {shown(said)}, where a phrase or none was expected")
     phrase = said["phrase"]

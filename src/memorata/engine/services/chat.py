@@ -22,19 +22,7 @@ _FENCE: Final = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
 
 
 class ChatService:
-    """Asks one model, always the same way.
-
-    Parameters
-    ----------
-    model
-        What the service calls the model.
-    address
-        Where ``/chat/completions`` follows, usually ending in ``/v1``.
-    api_key
-        Sent as a bearer token when given.
-    retry
-        Time limits and retries.
-    """
+    """Asks one model, always the same way."""
 
     def __init__(self, model: str, address: str, api_key: str | None, retry: RetryPolicy | None) -> None:
         self.model = checks.text("model", model)
@@ -52,13 +40,7 @@ class ChatService:
         return self.ask(prompt, said, response_format={"type": "json_object"})
 
     def ask(self, prompt: str, said: str, **options: object) -> Any:  # noqa: ANN401 - what the service answered
-        """Return the answer of the service.
-
-        Raises
-        ------
-        EmbeddingServiceError
-            It could not be reached, refused, or answered with something else than JSON.
-        """
+        """Return the answer of the service."""
         body = {
             "model": self.model,
             "temperature": 0,
@@ -69,18 +51,7 @@ class ChatService:
 
 
 def said_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
-    r"""Return what the model said, decoded; the fence that some models put around JSON is taken off.
-
-    Raises
-    ------
-    ServiceAnswerInvalid
-        There is no message in the answer, or it is not JSON.
-
-    Examples
-    --------
-    >>> said_json({"choices": [{"message": {"content": "```json\n[1]\n```"}}]})
-    [1]
-    """
+    r"""Return what the model said, decoded; the fence that some models put around JSON is taken off."""
     content = message(answer)
     if not isinstance(content, str):
         raise ServiceAnswerInvalid(f"the service answered with {shown(content)} where text was expected")
@@ -115,15 +86,7 @@ _LONGEST_REASON: Final = 500
 
 @frozen
 class Ruling:
-    """What a judge says of two memories.
-
-    Parameters
-    ----------
-    contradicts
-        Whether the newer one contradicts the older; None if it cannot be told.
-    reason
-        Why, in a sentence.
-    """
+    """What a judge says of two memories."""
 
     contradicts: bool | None
     reason: str
@@ -144,21 +107,7 @@ class ContradictionJudge(Protocol):
 
 
 class ChatJudge:
-    """Asks a language model whether memories contradict each other.
-
-    Parameters
-    ----------
-    model
-        The name of the model.
-    address
-        Of the service, up to ``/v1``.
-    api_key
-        If the service asks for one.
-    batch
-        How many pairs of one question.
-    retry
-        Time limits and retries.
-    """
+    """Asks a language model whether memories contradict each other."""
 
     def __init__(
         self,
@@ -178,13 +127,7 @@ class ChatJudge:
         return f"chat:{self._service.model}"
 
     def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
-        """Return a ruling for each pair of an older and a newer memory.
-
-        Raises
-        ------
-        EmbeddingServiceError
-            The service could not be reached, refused, or answered something else than was asked for.
-        """
+        """Return a ruling for each pair of an older and a newer memory."""
         found: list[Ruling] = []
         for start in range(0, len(pairs), self._batch):
             found += self._asked(pairs[start : start + self._batch])
@@ -196,19 +139,7 @@ class ChatJudge:
 
 
 def rulings(answer: object, count: int) -> list[Ruling]:
-    """Return what an answer to `count` pairs says about each of them.
-
-    Raises
-    ------
-    ServiceAnswerInvalid
-        The answer is not what was asked for: no JSON, not as many items as pairs, another verdict.
-
-    Examples
-    --------
-    >>> said = '{"pairs": [{"verdict": "contradicts", "reason": "One lives in one city."}]}'
-    >>> rulings({"choices": [{"message": {"content": said}}]}, 1)
-    [Ruling(contradicts=True, reason='One lives in one city.')]
-    """
+    """Return what an answer to `count` pairs says about each of them."""
     said = said_json(answer)
     items = said.get("pairs") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
@@ -241,19 +172,7 @@ _LONGEST_SUMMARY: Final = 4_000
 
 
 class ChatWriter:
-    """Writes summaries by asking a language model.
-
-    Parameters
-    ----------
-    model
-        What the service calls the model.
-    address
-        Where ``/chat/completions`` follows, usually ending in ``/v1``.
-    api_key
-        Sent as a bearer token when given.
-    retry
-        Time limits and retries.
-    """
+    """Writes summaries by asking a language model."""
 
     def __init__(
         self, model: str, address: str, *, api_key: str | None = None, retry: RetryPolicy | None = None

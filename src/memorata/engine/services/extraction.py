@@ -56,13 +56,7 @@ class Reading:
 
     @classmethod
     def parsed(cls, said: object) -> Reading:
-        """Return what can be used of one item of an answer; the rest of it is left out.
-
-        Examples
-        --------
-        >>> Reading.parsed({"entities": [{"name": "Anna", "type": "PERSON"}, {"name": 5}]}).entities
-        (Entity(name='Anna', type='person', aliases=(), description=''),)
-        """
+        """Return what can be used of one item of an answer; the rest of it is left out."""
         if not isinstance(said, dict):
             raise ServiceAnswerInvalid(
                 f"the model said {shown(said)} about a text, where an object was expected"
@@ -109,13 +103,7 @@ class Reading:
 
 
 def readings(answer: object, count: int) -> list[Reading]:
-    """Return what an answer to `count` texts says about each of them.
-
-    Raises
-    ------
-    ServiceAnswerInvalid
-        The answer is not what was asked for: no JSON, or not as many items as texts.
-    """
+    """Return what an answer to `count` texts says about each of them."""
     said = said_json(answer)
     items = said.get("texts") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
@@ -141,27 +129,7 @@ _OVERLAP = 8
 
 
 class ChatExtractor:
-    """Reads names and relations by asking a language model.
-
-    Parameters
-    ----------
-    model
-        What the service calls the model.
-    address
-        Where ``/chat/completions`` follows, usually ending in ``/v1``.
-    api_key
-        Sent as a bearer token when given.
-    batch
-        The most texts of one question.
-    longest
-        The most characters of a text that are asked about at once; a longer text is asked about in pieces.
-    cache
-        Where answers are kept by the hash of model, prompt and text: any mapping from text to text. Failures
-        are not kept. Nothing is kept if none is given: a cache serves all namespaces, and where tenants share
-        an engine, the time that an answer takes would tell what others hold.
-    retry
-        Time limits and retries.
-    """
+    """Reads names and relations by asking a language model."""
 
     def __init__(
         self,
@@ -279,20 +247,7 @@ SPACY_KINDS: Final = {
 
 
 class SpacyExtractor:
-    """Reads names with an installed spaCy model.
-
-    Parameters
-    ----------
-    model
-        The name of the model's package, such as ``en_core_web_sm``.
-    batch
-        Texts the pipeline reads at a time.
-
-    Raises
-    ------
-    MissingExtra
-        spaCy or the model is not installed; the message says how to get it.
-    """
+    """Reads names with an installed spaCy model."""
 
     def __init__(self, model: str = "en_core_web_sm", *, batch: int = 64) -> None:
         self._model = checks.text("model", model)

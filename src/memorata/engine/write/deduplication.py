@@ -48,15 +48,7 @@ _CORRECTION: Final = "correction"
 
 @frozen
 class Deduplicated:
-    """What came of some entries.
-
-    Parameters
-    ----------
-    survivors
-        For each entry, the memory that now says it: its own, or the one it repeats.
-    fresh
-        Those of the entries that are said for the first time.
-    """
+    """What came of some entries."""
 
     survivors: list[Memory]
     fresh: list[Memory]
@@ -64,19 +56,7 @@ class Deduplicated:
 
 @frozen
 class Deduplicator:
-    """Writes entries down, unless they were said before.
-
-    Parameters
-    ----------
-    store
-        Where memories live.
-    threshold
-        The least cosine of duplicates, for the store's embedder.
-    noise
-        The cosine below which two texts have nothing to do with each other.
-    words_of
-        Tells the words of a memory, so that what is repeated can take over the tags of what repeats it.
-    """
+    """Writes entries down, unless they were said before."""
 
     store: Store
     threshold: float

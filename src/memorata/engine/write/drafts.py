@@ -22,13 +22,7 @@ _KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
 
 
 class DedupeMode(StrEnum):
-    """What is done about duplicates when something is remembered.
-
-    Examples
-    --------
-    >>> [mode.value for mode in DedupeMode]
-    ['near', 'exact', 'off']
-    """
+    """What is done about duplicates when something is remembered."""
 
     NEAR = "near"
     """The same words, and nearly the same words, are said once; contradictions are noted."""
@@ -40,22 +34,7 @@ class DedupeMode(StrEnum):
 
 @frozen
 class Drafts:
-    """Makes memories, giving them a time and an identifier where they bring none.
-
-    Parameters
-    ----------
-    clock
-        Tells the time.
-    random_bits
-        Gives that many random bits.
-    mentioned
-        Given texts, each with its namespace and names, returns these and the names that each text mentions;
-        None to leave names as they were given.
-    dated
-        Returns a memory with the time it happened, if its text names it; None to leave times as given.
-    redact
-        Whether secrets are taken out before anything reads a text.
-    """
+    """Makes memories, giving them a time and an identifier where they bring none."""
 
     clock: Callable[[], datetime]
     random_bits: Callable[[int], int]
@@ -157,30 +136,14 @@ _FREE: Final = ("content", "tags", "entities", "metadata", "source")
 
 
 def without_secrets(memory: Memory) -> Memory:
-    """Return a memory with a marker in the place of each secret; the same one if there is none.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> said = Memory(id="m1", content="The password: hunter2", created_at=datetime(2026, 5, 7, tzinfo=UTC),
-    ...               metadata={"card": "4111 1111 1111 1111", "room": 12})
-    >>> clean = without_secrets(said)
-    >>> clean.content, dict(clean.metadata)
-    ('The password: [redacted: password]', {'card': '[redacted: card number]', 'room': 12})
-    """
+    """Return a memory with a marker in the place of each secret; the same one if there is none."""
     given = {name: getattr(memory, name) for name in _FREE}
     clean = {name: cleaned(value) for name, value in given.items()}
     return memory if clean == given else replace(memory, **clean)
 
 
 def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
-    """Return a value without the secrets in its texts, however deep they are.
-
-    Examples
-    --------
-    >>> cleaned({"login": ["ada", "password=swordfish"], "tries": 3})
-    {'login': ['ada', 'password=[redacted: password]'], 'tries': 3}
-    """
+    """Return a value without the secrets in its texts, however deep they are."""
     # Loaded by who redacts: the patterns of secrets take a while to make.
     from memorata.text.secrets import redacted
 

@@ -35,20 +35,6 @@ class Names:
 
     An entity is known by its key: the folded name of what the name finally means. The key of a name that
     nobody declared is that name, folded.
-
-    Parameters
-    ----------
-    records
-        The entities, in the order in which they were declared.
-
-    Examples
-    --------
-    >>> names = Names([EntityRecord(Entity("Anna Keller", aliases=("Anna",))),
-    ...                EntityRecord(Entity("Annie"), merged_into="Anna Keller")])
-    >>> names.key("ANNA"), names.key("Annie"), names.key("Ben")
-    ('anna keller', 'anna keller', 'ben')
-    >>> names.spellings("anna keller")
-    ('anna keller', 'anna', 'annie')
     """
 
     def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
@@ -120,15 +106,7 @@ class Names:
 
 
 class NameIndex:
-    """The names of every namespace of a store, as they are now.
-
-    Parameters
-    ----------
-    store
-        Where they are declared.
-    extractor
-        Reads texts for names; None to find none.
-    """
+    """The names of every namespace of a store, as they are now."""
 
     def __init__(self, store: Store, extractor: EntityExtractor | None) -> None:
         self._store = store

@@ -24,19 +24,6 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     mentions an entity is found. The words of a name are also listed as words of entities, unless the name
     stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too. Tags
     and the words of names are read by themselves, and also in the language of the content.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from memorata.text.analysers import ANALYSERS
-    >>> tea = Memory(id="m1", content="Anna likes tea", tags=("drinks",),
-    ...              created_at=datetime(2023, 5, 7, tzinfo=UTC))
-    >>> terms_of(tea, ANALYSERS["snowball"])["tags"]
-    {'drink': 1}
-    >>> bank = Memory(id="m2", content="It opens at nine", entities=("Bank of England",),
-    ...               created_at=datetime(2023, 5, 7, tzinfo=UTC))
-    >>> terms_of(bank, ANALYSERS["snowball"])["names"]
-    {'bank of england': 1}
     """
     content = memory.content
     terms, languages = analyser.read(content)
@@ -59,27 +46,12 @@ def embedded_text(memory: Memory) -> str:
     """Return what is embedded of a memory: its content, after the speaker's name if it has one.
 
     "I went to the museum" answers "Where did Anna go?" only for those who know that Anna said it.
-
-    Examples
-    --------
-    >>> from datetime import UTC, datetime
-    >>> from memorata.model import Source
-    >>> said = Memory(id="m1", content="I went to the museum.", created_at=datetime(2023, 5, 7, tzinfo=UTC),
-    ...               source=Source(speaker="Anna"))
-    >>> embedded_text(said)
-    'Anna: I went to the museum.'
     """
     return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
 
 
 def counted(terms: Sequence[str]) -> dict[str, int]:
-    """Return how often each term occurs; for a sentence this takes a fifth of the time of a Counter.
-
-    Examples
-    --------
-    >>> counted(["tea", "tea", "rum"])
-    {'tea': 2, 'rum': 1}
-    """
+    """Return how often each term occurs; for a sentence this takes a fifth of the time of a Counter."""
     # Few sentences say a word twice.
     counts = dict.fromkeys(terms, 1)
     if len(counts) < len(terms):
@@ -140,15 +112,7 @@ def named_times(content: str, said_at: datetime) -> tuple[TimeExpression, ...]:
 
 
 def dated(memory: Memory) -> Memory:
-    """Return the memory with the first day its text names as its event time, if it has none of its own.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> said = Memory(id="m1", content="We sailed yesterday.", created_at=datetime(2023, 5, 8, 9, tzinfo=UTC))
-    >>> dated(said).valid_from.date().isoformat(), dated(said).metadata["time_phrase"]
-    ('2023-05-07', 'yesterday')
-    """
+    """Return the memory with the first day its text names as its event time, if it has none of its own."""
     if memory.valid_from is not None or PHRASE in memory.metadata:
         return memory
     for each in named_times(memory.content, memory.created_at):
