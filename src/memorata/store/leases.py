@@ -59,7 +59,7 @@ class LeaseStore:
         """Return the right to do some work for so long; None if somebody else has it."""
 
         def write(session: Session) -> Lease | None:
-            scope = namespace + session.dialect.tenant(session) if namespace == EVERYWHERE else namespace
+            scope = _scope(session, namespace)
             clock = session.dialect.clock(session, now)
             while (number := _current(session, scope, kind)) is not None:
                 # A row that is locked is being renewed at this moment, or taken over: not to be waited for.
@@ -96,7 +96,10 @@ class LeaseStore:
     def release(self, lease: Lease) -> None:
         """Let others do the work; nothing happens if another has it already."""
         self._database.write(
-            lambda session: session.execute("DELETE FROM leases WHERE number = ?", (lease.number,))
+            lambda session: session.execute(
+                "DELETE FROM leases WHERE namespace = ? AND number = ?",
+                (_scope(session, lease.namespace), lease.number),
+            )
         )
 
     def list(self) -> list[Lease]:
@@ -115,6 +118,11 @@ class LeaseStore:
             yield
 
 
+def _scope(session: Session, namespace: str) -> str:
+    """Return what a lease is about: to a tenant, everybody's memories are all of the tenant's."""
+    return namespace + session.dialect.tenant(session) if namespace == EVERYWHERE else namespace
+
+
 def _current(session: Session, namespace: str, kind: str) -> int | None:
     """Return the number of a lease that was given and not given back."""
     row = session.execute(
@@ -126,7 +134,8 @@ def _current(session: Session, namespace: str, kind: str) -> int | None:
 def _renewed(session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
     until = session.dialect.clock(session, now) + round(seconds * 1_000_000)
     row = session.execute(
-        f"UPDATE leases SET until = ? WHERE number = ? RETURNING {_LEASE}", (until, lease.number)
+        f"UPDATE leases SET until = ? WHERE namespace = ? AND number = ? RETURNING {_LEASE}",
+        (until, _scope(session, lease.namespace), lease.number),
     ).fetchone()
     if row is None:
         raise LeaseLost(lease.kind, lease.namespace, lease.holder)
