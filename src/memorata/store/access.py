@@ -23,29 +23,17 @@ _REPLY: Final = "caller, key, namespace, request, status, body, created_at"
 
 @frozen
 class ApiKey:
-    """A key to some namespaces.
-
-    Attributes
-    ----------
-    id
-        What the key is known by; no secret.
-    name
-        What people call it.
-    digest
-        The SHA-256 of its token.
-    namespaces
-        Patterns: ``acme/alice`` for that one, ``acme/*`` for all below, ``*`` for every one.
-    scopes
-        What it may do: ``read``, ``write``, ``admin``.
-    created_at, expires_at, revoked_at
-        Since when it is good and until when; None for as long as nobody revokes it.
-    """
+    """A key to some namespaces; good from `created_at` until it expires or is revoked."""
 
     id: str
+    """What the key is known by; no secret."""
     name: str
     digest: bytes = field(repr=False)
+    """The SHA-256 of its token."""
     namespaces: tuple[str, ...]
+    """Patterns: ``acme/alice`` for that one, ``acme/*`` for all below, ``*`` for every one."""
     scopes: tuple[str, ...]
+    """What it may do: ``read``, ``write``, ``admin``."""
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
@@ -58,28 +46,16 @@ class ApiKey:
 
 @frozen
 class Reply:
-    """The reply to a request.
-
-    Attributes
-    ----------
-    caller, key
-        Who sent the request, and its idempotency key.
-    namespace
-        The namespace it was about; a purge there empties the body.
-    request
-        The digest of the request, so that one key does not stand for two requests.
-    status, body
-        What was replied; None for a body that was erased by a purge.
-    created_at
-        When.
-    """
+    """The reply to a request that a caller sent with an idempotency key."""
 
     caller: str
     key: str
     namespace: str
     request: bytes
+    """The digest of the request, so that one key does not stand for two requests."""
     status: int
     body: bytes | None
+    """None if a purge in the namespace has erased it."""
     created_at: datetime
 
 

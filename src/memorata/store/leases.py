@@ -28,24 +28,13 @@ _LEASE: Final = "kind, namespace, holder, number, until"
 
 @frozen
 class Lease:
-    """The right to do some work.
-
-    Attributes
-    ----------
-    kind, namespace
-        What work, and on whose memories; ``*`` for everybody's.
-    holder
-        Who does it, in words.
-    number
-        Of this lease alone; a later one has a higher number.
-    until
-        When it runs out, unless it is renewed.
-    """
+    """The right to do a kind of work in a namespace (``*`` for all), which runs out unless it is renewed."""
 
     kind: str
     namespace: str
     holder: str
     number: int
+    """Of this lease alone; a later one has a higher number."""
     until: datetime
 
 

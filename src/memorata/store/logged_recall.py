@@ -34,48 +34,32 @@ _to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 @frozen(eq=False)
 class LoggedRecall:
-    """One recall as it was.
-
-    Attributes
-    ----------
-    id, namespace, at
-        Which one, whose, and when it was asked.
-    query
-        Its text; None where settings say that it is not to be kept.
-    recipe
-        Every parameter it was made with, as plain data.
-    embedder
-        The embedder whose vectors were compared; empty when none was.
-    situation
-        What else the ranking depended on: thresholds, the ceiling of words, the period asked for.
-    milliseconds
-        How long each step took.
-    columns, values
-        What is known of the candidates: a name for each column, a row for each candidate, NaN for nothing.
-    slots
-        The candidates, in the order of the ranking: those that passed, then the others by score.
-    shown
-        The positions of those that were shown, in the order in which they were.
-    ids
-        The candidates by id, once the recall is read back.
-    seen
-        The last change of its namespace that it saw, until it is written; None if nobody knows.
-    """
+    """One recall as it was."""
 
     id: str
     namespace: str
     at: datetime
     query: str | None
+    """None where settings say that it is not to be kept."""
     recipe: Mapping[str, Any]
+    """Every parameter it was made with."""
     embedder: str
+    """The embedder whose vectors were compared; empty when none was."""
     situation: Mapping[str, Any]
+    """What else the ranking depended on: thresholds, the ceiling of words, the period asked for."""
     milliseconds: Mapping[str, float]
+    """How long each step took."""
     columns: tuple[str, ...]
     values: Singles
+    """What is known of the candidates: a row for each, under the names of the columns, NaN for nothing."""
     slots: IntArray
+    """The candidates, in the order of the ranking: those that passed, then the others by score."""
     shown: tuple[int, ...]
+    """The positions of those that were shown, in the order in which they were."""
     ids: tuple[str, ...] = ()
+    """The candidates by id, once the recall is read back."""
     seen: int | None = None
+    """The last change of its namespace that it saw, until it is written; None if nobody knows."""
 
     def column(self, name: str) -> Singles:
         """Return one column; NaN for each candidate if nothing is known of any."""

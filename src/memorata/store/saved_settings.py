@@ -19,31 +19,17 @@ from memorata.store.namespaces import find_namespace, made_namespace
 
 @frozen
 class SavedSetting:
-    """A version of a setting.
-
-    Attributes
-    ----------
-    number
-        Its number in the store; later ones are higher.
-    kind, name
-        What it is, and which.
-    data
-        The setting, as plain data.
-    evidence
-        The numbers that speak for it.
-    at
-        When it was saved.
-    withdrawn_at
-        Since when it is no longer in force; None while it is.
-    """
+    """A version of a setting, as plain data, with the numbers that speak for it."""
 
     number: int
+    """Later versions have higher numbers."""
     kind: str
     name: str
     data: Mapping[str, Any]
     evidence: Mapping[str, Any]
     at: datetime
     withdrawn_at: datetime | None = None
+    """Since when it is no longer in force; None while it is."""
 
 
 class SavedSettingStore:
