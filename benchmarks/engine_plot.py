@@ -18,7 +18,7 @@ def plotted(path: Path, growth: Sequence[Growth]) -> None:
 
     figure, panels = plt.subplots(2, 2, figsize=(11, 7.5), layout="constrained")
     sizes = [at.size for at in growth]
-    recall, writing, starting, room = panels.ravel()
+    recall, writing, starting, memory = panels.ravel()
     recall.plot(sizes, [at.keywords * 1e3 for at in growth], "o-", label="few words, median")
     recall.plot(sizes, [at.natural * 1e3 for at in growth], "s-", label="natural question, median")
     recall.plot(
@@ -32,10 +32,10 @@ def plotted(path: Path, growth: Sequence[Growth]) -> None:
     starting.plot(sizes, [at.first_answer for at in growth], "o-", label="new process to first answer")
     starting.plot([1e5], [1], "kx", markersize=10, label="target")
     _labelled(starting, "Cold start, vector given", "seconds")
-    room.plot(sizes, [at.resident for at in growth], "o-", label="resident memory")
-    room.plot(sizes, [at.file for at in growth], "s-", label="file")
-    room.plot([1e6], [1_200], "kx", markersize=10, label="target, resident")
-    _labelled(room, "Room", "megabytes", log=True)
+    memory.plot(sizes, [at.resident for at in growth], "o-", label="resident memory")
+    memory.plot(sizes, [at.file for at in growth], "s-", label="file")
+    memory.plot([1e6], [1_200], "kx", markersize=10, label="target, resident")
+    _labelled(memory, "Memory and disk", "megabytes", log=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)
 

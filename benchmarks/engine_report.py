@@ -38,7 +38,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How things are at one size; times in seconds, rooms in megabytes."""
+    """How things are at one size; times in seconds, sizes in megabytes."""
 
     size: int
     keywords: float

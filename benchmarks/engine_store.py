@@ -28,7 +28,7 @@ class Built:
 
     @property
     def megabytes(self) -> float:
-        """How much room it takes on the disk."""
+        """How many megabytes it takes on the disk."""
         return self.path.stat().st_size / 1e6
 
 

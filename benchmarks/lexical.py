@@ -79,8 +79,8 @@ class ByHand:
             found = self.index.get(term, [])
             idf = math.log((len(self.lengths) - len(found) + 0.5) / (len(found) + 0.5) + 1)
             for row, tf in found:
-                room = _K1 * (1 - _B + _B * self.lengths[row] / self.average)
-                scores[row] = scores.get(row, 0.0) + idf * tf * (_K1 + 1) / (tf + room)
+                length_norm = _K1 * (1 - _B + _B * self.lengths[row] / self.average)
+                scores[row] = scores.get(row, 0.0) + idf * tf * (_K1 + 1) / (tf + length_norm)
         return sorted(scores.items(), key=lambda pair: pair[1], reverse=True)[:_LIMIT]
 
 

@@ -36,9 +36,9 @@ from benchmarks.engine_report import Figure, as_markdown
 from benchmarks.latency import Spread, asked, load, milliseconds
 from benchmarks.postgres_building import Diary, Written, built, log_position, progress
 from benchmarks.postgres_contenders import Asked, Contender, Shape, Single, following, opened, singles
-from benchmarks.postgres_room import room_rows, rooms
 from benchmarks.postgres_scale import NAME, Figures
 from benchmarks.postgres_server import SETTINGS, Running, processor_seconds, running
+from benchmarks.postgres_sizes import size_rows, table_sizes
 from benchmarks.timing import written
 
 _WARMING = 40
@@ -229,9 +229,9 @@ def writes(
         "| p50 | p99 | server | client | log, bytes |"
     )
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
-    for heard, label in ((True, ", duplicates looked for"), (False, "")):
-        some = [each for each in contenders if each.hears or not heard]
-        yield from more_writes(shape, some, options, label, server, figures, heard=heard)
+    for dedupe, label in ((True, ", duplicates looked for"), (False, "")):
+        some = [each for each in contenders if each.dedupes or not dedupe]
+        yield from more_writes(shape, some, options, label, server, figures, dedupe=dedupe)
     yield ""
 
 
@@ -243,7 +243,7 @@ def more_writes(
     server: Running,
     figures: Figures,
     *,
-    heard: bool,
+    dedupe: bool,
 ) -> Iterator[str]:
     """Yield rows of a table of how fast memories that nobody has yet are written."""
     already = max(each.count() for each in contenders)
@@ -252,10 +252,10 @@ def more_writes(
     single, logged = single[: options.singles], single[options.singles :]
 
     def many(each: Contender) -> Callable[[tuple[Batch, list[str]]], None]:
-        return lambda given: each.add(*given, heard=heard)
+        return lambda given: each.add(*given, dedupe=dedupe)
 
     def one(each: Contender) -> Callable[[Single], None]:
-        return lambda given: each.add_one(given, heard=heard)
+        return lambda given: each.add_one(given, dedupe=dedupe)
 
     def spent() -> dict[str, float]:
         return {
@@ -270,7 +270,7 @@ def more_writes(
     for each in contenders:
         spread, served = alone[each.name], (after[each.name] - before[each.name]) / len(single)
         log = log_bytes(server, one(each), logged) if each.database else 0.0
-        if heard and each.name == NAME:
+        if dedupe and each.name == NAME:
             figures.write_server, figures.write_log = served, log
             figures.write_client = float(np.mean(spread.processor))
         cells = (
@@ -299,10 +299,10 @@ def sizes(contenders: Sequence[Contender], server: Running, figures: Figures) ->
     yield "|---|--:|--:|--:|--:|"
     for each in contenders:
         if each.database is not None:
-            found = rooms(server.made(each.database))
+            found = table_sizes(server.made(each.database))
             if each.name == NAME:
-                figures.rooms, figures.memories = tuple(found), each.count()
-            for row in room_rows(each.name, each.count(), found):
+                figures.tables, figures.memories = tuple(found), each.count()
+            for row in size_rows(each.name, each.count(), found):
                 yield "| " + " | ".join(row) + " |"
     yield ""
 

@@ -82,7 +82,7 @@ def built(contender: Contender, shape: Shape, server: Running, diary: Diary) -> 
         for number, batch in enumerate(batches(shape.size, done), done):
             where = shape.namespaces_of(number * CHUNK, len(batch.texts))
             began, used = time.perf_counter(), time.process_time()
-            contender.add(batch, where, heard=False)
+            contender.add(batch, where, dedupe=False)
             computed += time.process_time() - used
             seconds += time.perf_counter() - began
             if number % 50 == 49:

@@ -21,7 +21,7 @@ from memorata.engine import Engine
 from memorata.engine import open as open_engine
 
 _BATCHES_ASKED = 8
-_HEARD = {True: "near", False: "off"}
+_DEDUPE = {True: "near", False: "off"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +88,18 @@ class Contender(Protocol):
 
     name: str
     database: str | None
-    hears: bool
+    dedupes: bool
     """Whether it can look for duplicates."""
 
     def count(self) -> int:
         """Return how many memories there are."""
         ...
 
-    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
-        """Write a batch; `heard`: duplicates of what is there are looked for, where that can be done."""
+    def add(self, batch: Batch, namespaces: Sequence[str], *, dedupe: bool) -> None:
+        """Write a batch; `dedupe`: duplicates of what is there are looked for, where that can be done."""
         ...
 
-    def add_one(self, single: Single, *, heard: bool) -> None:
+    def add_one(self, single: Single, *, dedupe: bool) -> None:
         """Write one, durably."""
         ...
 
@@ -127,7 +127,7 @@ class Contender(Protocol):
 class Ours:
     """The engine, in a file or on a server, with vectors given and everything else as it is delivered."""
 
-    hears = True
+    dedupes = True
 
     def __init__(self, name: str, where: Path | str, database: str | None) -> None:
         self.name = name
@@ -140,16 +140,16 @@ class Ours:
         """Return how many memories there are."""
         return sum(self._engine.store.namespaces().values())
 
-    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
+    def add(self, batch: Batch, namespaces: Sequence[str], *, dedupe: bool) -> None:
         """Write a batch with `remember_many`."""
         self._embedder.give(batch.texts, batch.vectors)
         items = [item | {"namespace": where} for item, where in zip(batch.items(), namespaces, strict=True)]
-        self._engine.remember_many(items, duplicates=_HEARD[heard])
+        self._engine.remember_many(items, duplicates=_DEDUPE[dedupe])
 
-    def add_one(self, single: Single, *, heard: bool) -> None:
+    def add_one(self, single: Single, *, dedupe: bool) -> None:
         """Write one with `remember`."""
         self._embedder.give([single.text], single.vector[None])
-        self._engine.remember(single.text, namespace=single.namespace, duplicates=_HEARD[heard])
+        self._engine.remember(single.text, namespace=single.namespace, duplicates=_DEDUPE[dedupe])
 
     def finish(self, shape: Shape) -> None:
         """Make approximate indexes where a namespace is large enough, as `memorata reembed` does."""
@@ -197,7 +197,7 @@ class Handmade:
     """The table that people make, asked on one connection with OR and on another with AND."""
 
     name = "pgvector + tsvector by hand"
-    hears = False
+    dedupes = False
 
     def __init__(self, url: str, database: str) -> None:
         self.database: str | None = database
@@ -209,11 +209,11 @@ class Handmade:
         """Return how many notes there are."""
         return self._writing.count()
 
-    def add(self, batch: Batch, namespaces: Sequence[str], *, heard: bool) -> None:
+    def add(self, batch: Batch, namespaces: Sequence[str], *, dedupe: bool) -> None:
         """Write a batch by COPY."""
         self._writing.add(batch, namespaces)
 
-    def add_one(self, single: Single, *, heard: bool) -> None:
+    def add_one(self, single: Single, *, dedupe: bool) -> None:
         """Write one by INSERT."""
         self._writing.add_one(single.text, single.vector, single.namespace)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from benchmarks.postgres_room import Room
+from benchmarks.postgres_sizes import TableSize
 
 NAME = "Memorata on PostgreSQL"
 _NAMED = 4
@@ -22,7 +22,7 @@ class Figures:
         Seconds of processor time of a recall on either side, and the pages it touches.
     write_server, write_client, write_log
         The same of one memory that is written, its duplicates looked for, and the bytes of log it makes.
-    rooms, memories
+    tables, memories
         The tables, and how many memories are in them.
     """
 
@@ -32,13 +32,13 @@ class Figures:
     write_server: float = 0.0
     write_client: float = 0.0
     write_log: float = 0.0
-    rooms: tuple[Room, ...] = ()
+    tables: tuple[TableSize, ...] = ()
     memories: int = 1
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of docs/scale.md."""
-        sizes = {room.table: round(room.total / self.memories) for room in self.rooms[:_NAMED]}
-        sizes["others"] = round(sum(room.total for room in self.rooms[_NAMED:]) / self.memories)
+        sizes = {table.name: round(table.total / self.memories) for table in self.tables[:_NAMED]}
+        sizes["others"] = round(sum(table.total for table in self.tables[_NAMED:]) / self.memories)
         named = ", ".join(f'"{table}": {size:_}' for table, size in sizes.items())
         yield f">>> bytes_a_memory = {{{named}}}"
         yield ">>> sum(bytes_a_memory.values())"

@@ -1,4 +1,4 @@
-"""How much room a memory takes on a server, table by table and index by index."""
+"""How many bytes a memory takes on a server, table by table and index by index."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class TableSize:
     """The bytes of one table and of its indexes; `hnsw` is what of those is an approximate index."""
 
-    table: str
+    name: str
     rows: int
     indexes: int
     hnsw: int
@@ -26,7 +26,7 @@ class Room:
         return self.rows + self.indexes
 
 
-def rooms(url: str) -> list[Room]:
+def table_sizes(url: str) -> list[TableSize]:
     """Return the tables of a database, the largest first."""
     with psycopg.connect(url) as connection:
         found = connection.execute(
@@ -36,25 +36,25 @@ def rooms(url: str) -> list[Room]:
             "FROM pg_class t WHERE t.relkind IN ('r', 'm') AND t.relnamespace = 'public'::regnamespace "
             "ORDER BY pg_total_relation_size(t.oid) DESC"
         ).fetchall()
-    return [Room(*row) for row in found]
+    return [TableSize(*row) for row in found]
 
 
-def room_rows(name: str, memories: int, found: list[Room]) -> Iterator[tuple[str, ...]]:
+def size_rows(name: str, memories: int, found: list[TableSize]) -> Iterator[tuple[str, ...]]:
     """Yield the rows of a table: bytes for each memory."""
-    whole = sum(room.total for room in found)
-    small = [room for room in found if room.total < _LEAST * whole]
-    for room in [room for room in found if room not in small]:
-        yield _row(f"{name}: {room.table}", memories, [room])
+    whole = sum(table.total for table in found)
+    small = [table for table in found if table.total < _LEAST * whole]
+    for table in [table for table in found if table not in small]:
+        yield _row(f"{name}: {table.name}", memories, [table])
     if small:
         yield _row(f"{name}: {len(small)} others", memories, small)
     yield _row(f"**{name}**", memories, found)
 
 
-def _row(name: str, memories: int, some: list[Room]) -> tuple[str, ...]:
+def _row(name: str, memories: int, some: list[TableSize]) -> tuple[str, ...]:
     parts = (
-        sum(room.rows for room in some),
-        sum(room.indexes - room.hnsw for room in some),
-        sum(room.hnsw for room in some),
-        sum(room.total for room in some),
+        sum(table.rows for table in some),
+        sum(table.indexes - table.hnsw for table in some),
+        sum(table.hnsw for table in some),
+        sum(table.total for table in some),
     )
     return (name, *(f"{part / memories:,.0f}" for part in parts))
