@@ -110,8 +110,8 @@ def test_what_breaks_on_a_thread_or_in_the_loop_is_a_line_as_any_other(
 
 def test_requests_are_counted_by_route_and_status() -> None:
     metrics = Metrics()
-    metrics.observed("GET", "/v1/memories", 200, 0.002)
-    metrics.observed("GET", "/v1/memories", 404, 0.2)
+    metrics.observe("GET", "/v1/memories", 200, 0.002)
+    metrics.observe("GET", "/v1/memories", 404, 0.2)
     text = metrics.text().decode()
     assert 'memorata_http_requests_total{method="GET",route="/v1/memories",status="404"} 1.0' in text
     assert 'memorata_http_request_seconds_bucket{le="0.0025",method="GET",route="/v1/memories"} 1.0' in text

@@ -63,8 +63,8 @@ async def contradictions(
     """Return which memories may contradict each other."""
 
     def work() -> Json:
-        found = context.engine.duplicates.contradictions(id, settled=settled, namespace=context.namespace)
-        return {"contradictions": [plain(each) for each in found]}
+        notes = context.engine.duplicates.contradictions(id, settled=settled, namespace=context.namespace)
+        return {"contradictions": [plain(each) for each in notes]}
 
     return await context.read(work)
 
@@ -96,10 +96,10 @@ async def summaries(
     """List summaries of episodes: those that wait, or were accepted or rejected."""
 
     def work() -> Json:
-        found = context.engine.lifecycle.summaries(state=state, namespace=context.namespace)
+        proposals = context.engine.lifecycle.summaries(state=state, namespace=context.namespace)
         rows = [
             {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
-            for each in found
+            for each in proposals
         ]
         return {"summaries": rows}
 

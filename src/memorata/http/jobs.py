@@ -108,7 +108,7 @@ async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Respon
 @router.post("/tune", status_code=202, response_model=None, responses=_ACCEPTED)
 async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
     """Begin to look for better parameters of a recipe; what chance explains is refused."""
-    # What could be known to fail is told now, and not after minutes of work.
+    # What is bound to fail fails now, and not after minutes of work.
     engine, namespace = context.engine, context.namespace
     await context.run(lambda: engine.recipes.get(body.recipe, namespace=namespace))
     if body.save_as is not None:
@@ -140,7 +140,7 @@ async def _events(job: Job, request: Request) -> AsyncIterator[bytes]:
         try:
             await recheck(request)
         except NotAdmitted:
-            # Without the event that ends it: whoever comes back is told why they may not.
+            # Without the event that ends it: a client that reconnects gets the reason.
             return
         version, ended = job.version, not job.running
         if version != sent_version or ended:
@@ -156,7 +156,7 @@ async def _events(job: Job, request: Request) -> AsyncIterator[bytes]:
 
 
 def _job(request: Request, access: Access, scope: str, id: str) -> Job:
-    """Return a job that the key may know of; of others it is not told whether they exist."""
+    """Return a job that the key may know of; of others not even whether they exist."""
     server: ServerState = request.app.state.server
     job = server.jobs.find(id)
     if job is None or not access.allows(READ, job.namespace):

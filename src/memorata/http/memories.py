@@ -196,7 +196,7 @@ async def change(
     body: MemoryUpdate,
     if_match: Annotated[str | None, Header(max_length=40, description="The ETag it was read with.")] = None,
 ) -> Response:
-    """Change what is known about a memory, never what was said; 409 if somebody else was faster."""
+    """Change what is known about a memory, never what was said; 409 if it has changed meanwhile."""
     fields = body.set_fields()
     expected = _version(if_match, fields.pop("expected_version", None))
 

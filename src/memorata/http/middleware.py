@@ -114,7 +114,7 @@ class RequestMiddleware:
         instance = state["request_id"] = secrets.token_hex(8)
         sent = {"status": 0}
 
-        async def counted(message: Message) -> None:
+        async def send_counted(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent["status"] = message["status"]
                 message["headers"] = [
@@ -126,23 +126,23 @@ class RequestMiddleware:
 
         self._metrics.open.inc()
         error: Exception | None = None
-        cut = False
+        truncated = False
         try:
             refused = self._refusal(scope, instance)
             if refused is not None:
-                await refused(scope, receive, counted)
+                await refused(scope, receive, send_counted)
             else:
-                await self._app(scope, self._measured(scope, receive), counted)
-        except Exception as broken:
-            error = broken
-            # The status has gone out: that the rest did not follow is told in the log alone.
-            cut = bool(sent["status"]) and status_of(broken) >= 500
+                await self._app(scope, self._bounded(scope, receive), send_counted)
+        except Exception as failure:
+            error = failure
+            # The status has gone out: only the log can tell that the rest did not follow.
+            truncated = bool(sent["status"]) and status_of(failure) >= 500
             if not sent["status"]:
-                await error_response(broken, instance)(scope, receive, counted)
+                await error_response(failure, instance)(scope, receive, send_counted)
         finally:
             self._metrics.open.dec()
             seconds = perf_counter() - started
-            self._told(scope, sent["status"], seconds, error or state.get("error"), cut=cut)
+            self._record(scope, sent["status"], seconds, error or state.get("error"), truncated=truncated)
 
     def _refusal(self, scope: Scope, instance: str) -> Any:  # noqa: ANN401 - an answer or None
         """Return the response to a request that is refused by its headers alone."""
@@ -152,39 +152,39 @@ class RequestMiddleware:
         length = headers.get(b"content-length", "0")
         if not length.isascii() or not length.isdigit():
             return problem(400, "Content-Length is not a number", instance=instance)
-        if int(length) > self._most(scope):
-            return problem(413, f"at most {self._most(scope):,} bytes are read", instance=instance)
+        if int(length) > self._max_bytes(scope):
+            return problem(413, f"at most {self._max_bytes(scope):,} bytes are read", instance=instance)
         has_body = length != "0" or b"transfer-encoding" in headers
         if not scope["path"].startswith(API + "/") or scope["method"] not in _WITH_BODY:
             return None
         if has_body:
-            given = headers.get(b"content-type", "").partition(";")[0].strip().lower()
-            wanted = (*_NDJSON, _JSON) if scope["path"] == STREAMED else (_JSON,)
-            if given not in wanted:
-                return problem(415, f"send {wanted[0]}", instance=instance)
-        elif self._is_foreign(headers):
-            # With JSON in it a browser would have asked first, and of this one it asks nobody.
+            media_type = headers.get(b"content-type", "").partition(";")[0].strip().lower()
+            accepted = (*_NDJSON, _JSON) if scope["path"] == STREAMED else (_JSON,)
+            if media_type not in accepted:
+                return problem(415, f"send {accepted[0]}", instance=instance)
+        elif self._is_cross_site(headers):
+            # With a JSON body a browser sends a preflight request first; without a body it does not.
             return problem(403, "a page of another site may not do this; --cors allows it", instance=instance)
         return None
 
-    def _is_foreign(self, headers: Mapping[bytes, str]) -> bool:
+    def _is_cross_site(self, headers: Mapping[bytes, str]) -> bool:
         """Return whether a request comes from a page of another site, and shows no key."""
         origin = headers.get(b"origin")
         if origin is None or b"authorization" in headers or self._origins & {origin, "*"}:
             return False
         return origin.partition("://")[2].lower() != headers.get(b"host", "").lower()
 
-    def _most(self, scope: Scope) -> int:
+    def _max_bytes(self, scope: Scope) -> int:
         return self._limits.stream if scope["path"] == STREAMED else self._limits.body
 
-    def _measured(self, scope: Scope, receive: Receive) -> Receive:
+    def _bounded(self, scope: Scope, receive: Receive) -> Receive:
         """Return what reads a body as long as it is not too large, and as long as it arrives."""
-        most, read, whole = self._most(scope), 0, False
+        max_bytes, read, complete = self._max_bytes(scope), 0, False
         until: float | None = None
 
-        async def measured() -> Message:
-            nonlocal read, whole, until
-            if whole:
+        async def receive_bounded() -> Message:
+            nonlocal read, complete, until
+            if complete:
                 return await receive()
             if until is None or scope["path"] == STREAMED:
                 # An import may take as long as it likes, as long as it goes on.
@@ -195,19 +195,21 @@ class RequestMiddleware:
             except TimeoutError as error:
                 raise HTTPException(408, "the body did not arrive in time") from error
             read += len(message.get("body", b""))
-            whole = not message.get("more_body", False)
-            if read > most:
-                raise HTTPException(413, f"at most {most:,} bytes are read")
+            complete = not message.get("more_body", False)
+            if read > max_bytes:
+                raise HTTPException(413, f"at most {max_bytes:,} bytes are read")
             return message
 
-        return measured
+        return receive_bounded
 
-    def _told(self, scope: Scope, status: int, seconds: float, error: Exception | None, *, cut: bool) -> None:
+    def _record(
+        self, scope: Scope, status: int, seconds: float, error: Exception | None, *, truncated: bool
+    ) -> None:
         route = route_of(scope)
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-        self._metrics.observed(method, route, status, seconds)
+        self._metrics.observe(method, route, status, seconds)
         state = scope["state"]
-        failed = cut or status >= 500 or status == 0
+        failed = truncated or status >= 500 or status == 0
         log_event(
             "request",
             logging.ERROR if failed else logging.INFO,
@@ -241,7 +243,7 @@ def loopback_names() -> frozenset[str]:
 
 
 def route_of(scope: Scope) -> str:
-    """Return the template of the route that answered; what was asked for is not in it."""
+    """Return the template of the route that answered; no value of the request is in it."""
     route = scope.get("route")
     path = getattr(route, "path", None)
     return path if isinstance(path, str) and path else "(none)"

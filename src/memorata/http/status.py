@@ -93,14 +93,14 @@ async def ready(request: Request) -> Response:
     try:
         await server.workers.run(lambda: server.engine.store.setting("embedder"), seconds=5)
     except MemorataError:
-        said = "the database cannot be read; the server's log says why"
-        return problem(503, said, instance=request_id(request))
+        detail = "the database cannot be read; the server's log says why"
+        return problem(503, detail, instance=request_id(request))
     return json_response({"status": "ready", "version": __version__})
 
 
 @router.get("/metrics", response_model=None, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(context: GlobalContext) -> Response:
-    """Return what can be counted, for Prometheus."""
+    """Return the metrics, for Prometheus."""
     return Response(context.server.metrics.text(), media_type=MEDIA_TYPE)
 
 
@@ -136,9 +136,9 @@ async def settings(request: Request, access: Caller) -> Response:
 async def namespaces(request: Request, access: Caller) -> Response:
     """List the namespaces that the key is for, and that something was ever written to."""
     server: ServerState = request.app.state.server
-    found = await server.workers.run(server.engine.store.namespaces)
+    counts = await server.workers.run(server.engine.store.namespaces)
     shown = [
-        {"namespace": path, "memories": count} for path, count in found.items() if access.allows(READ, path)
+        {"namespace": path, "memories": count} for path, count in counts.items() if access.allows(READ, path)
     ]
     return json_response({"namespaces": shown})
 

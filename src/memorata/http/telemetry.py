@@ -23,8 +23,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 NAME: Final = "memorata.http"
 LOG: Final = logging.getLogger(NAME)
-_FRAMES: Final = 8
-_TOP: Final = ("memorata", "uvicorn", "asyncio")
+_MAX_FRAMES: Final = 8
+_LOGGERS: Final = ("memorata", "uvicorn", "asyncio")
 
 
 class JsonLines(logging.Formatter):
@@ -33,7 +33,7 @@ class JsonLines(logging.Formatter):
     Parameters
     ----------
     contents
-        Whether the words of an error are written, which may repeat what somebody said.
+        Whether the words of an error are written, which may repeat a memory.
     """
 
     def __init__(self, *, contents: bool = False) -> None:
@@ -46,31 +46,31 @@ class JsonLines(logging.Formatter):
         line: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": record.getMessage() if fields is not None or self._contents else _without_words(record),
+            "event": record.getMessage() if fields is not None or self._contents else _template(record),
             "logger": record.name,
         }
         if isinstance(fields, Mapping):
             line |= fields
         if record.exc_info is not None and record.exc_info[1] is not None:
-            line |= told(record.exc_info[1], contents=self._contents)
+            line |= error_fields(record.exc_info[1], contents=self._contents)
         return json.dumps(line, ensure_ascii=True, default=str)
 
 
-def told(error: BaseException, *, contents: bool = False) -> dict[str, Any]:
+def error_fields(error: BaseException, *, contents: bool = False) -> dict[str, Any]:
     """Return what a log says about an error: its type and where it came from.
 
     Examples
     --------
-    >>> told(KeyError("what somebody said"))
+    >>> error_fields(KeyError("a memory"))
     {'error': 'KeyError', 'at': []}
     """
-    frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
+    frames = traceback.extract_tb(error.__traceback__)[-_MAX_FRAMES:]
     at = [f"{Path(frame.filename).name}:{frame.lineno} {frame.name}" for frame in frames]
     words = {"message": str(error)} if contents else {}
     return {"error": type(error).__name__, "at": at, **words}
 
 
-def _without_words(record: logging.LogRecord) -> str:
+def _template(record: logging.LogRecord) -> str:
     """Return what a library says, before anything is put in; asyncio puts all of it in before."""
     return "event loop" if record.name == "asyncio" else str(record.msg)
 
@@ -79,12 +79,12 @@ def set_up(level: str = "info", *, contents: bool = False, stream: TextIO | None
     """Send what the server and its libraries log to standard error; return what does it."""
     handler = logging.StreamHandler(sys.stderr if stream is None else stream)
     handler.setFormatter(JsonLines(contents=contents))
-    for name in (*_TOP, "uvicorn.error", "uvicorn.access"):
+    for name in (*_LOGGERS, "uvicorn.error", "uvicorn.access"):
         logger = logging.getLogger(name)
-        logger.handlers = [handler] if name in _TOP else []
-        logger.propagate = name not in _TOP
+        logger.handlers = [handler] if name in _LOGGERS else []
+        logger.propagate = name not in _LOGGERS
         logger.setLevel(level.upper() if name == "memorata" else logging.WARNING)
-    threading.excepthook = _broken
+    threading.excepthook = _log_thread_error
     return handler
 
 
@@ -95,7 +95,7 @@ def log_event(
     LOG.log(level, event, extra={"fields": fields}, exc_info=error)
 
 
-def _broken(args: threading.ExceptHookArgs) -> None:
+def _log_thread_error(args: threading.ExceptHookArgs) -> None:
     """Write down that a thread came to a bad end; Python itself would print all of its words."""
     if args.exc_type is not SystemExit:
         name = "" if args.thread is None else args.thread.name
@@ -103,7 +103,7 @@ def _broken(args: threading.ExceptHookArgs) -> None:
 
 
 MEDIA_TYPE: Final = CONTENT_TYPE_LATEST
-_BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
@@ -122,7 +122,7 @@ class Metrics:
             "memorata_http_request_seconds",
             "How long requests took.",
             ["method", "route"],
-            buckets=_BOUNDS,
+            buckets=_BUCKETS,
             registry=self._registry,
         )
         self.open = Gauge(
@@ -135,7 +135,7 @@ class Metrics:
             "memorata_http_replayed", "Writes that had been done already.", registry=self._registry
         )
 
-    def observed(self, method: str, route: str, status: int, seconds: float) -> None:
+    def observe(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
         self.requests.labels(method, route, str(status)).inc()
         self.seconds.labels(method, route).observe(seconds)
@@ -163,13 +163,13 @@ def spans() -> Spans:
     tracer = trace.get_tracer("memorata")
 
     @contextmanager
-    def opened(operation: str, namespace: str) -> Iterator[None]:
+    def span(operation: str, namespace: str) -> Iterator[None]:
         attributes = {
             "gen_ai.operation.name": operation,
             "gen_ai.provider.name": "memorata",
             "memorata.namespace": namespace,
         }
-        # An error's words may repeat what somebody said, so only its type is written down.
+        # An error's words may repeat a memory, so only its type is written down.
         with tracer.start_as_current_span(
             operation, attributes=attributes, record_exception=False, set_status_on_exception=False
         ) as span:
@@ -180,4 +180,4 @@ def spans() -> Spans:
                 span.set_status(trace.StatusCode.ERROR)
                 raise
 
-    return opened
+    return span

@@ -31,7 +31,7 @@ MAX_PROBLEMS: Final = 100
 async def export(context: ReadContext) -> Response:
     """Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads."""
     rows = export_rows(context.engine, context.namespace)
-    # The first rows are read before the answer begins, so that an error can still be told.
+    # The first rows are read before the answer begins, so that an error can still be answered.
     first = await context.run(lambda: list(islice(rows, _ROWS)))
     return StreamingResponse(_lines(context, first, rows), media_type=NDJSON)
 
@@ -43,19 +43,19 @@ async def export(context: ReadContext) -> Response:
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
 async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
-    """Take in lines of JSON, as `export` writes them; what is there already is left as it is.
+    """Import lines of JSON, as `export` writes them; what is there already is left as it is.
 
-    A line that cannot be read is told of, and the others are taken in. Everything goes to the one namespace
-    that is asked for. Lines are written some hundred at a time: an import that breaks off can be sent again.
+    A line that cannot be read is listed, and the others are imported. Everything goes to the one namespace
+    of the request. Lines are written some hundred at a time: an import that breaks off can be sent again.
     """
     importer = Importer(context.engine, context.namespace, max_content=MAX_TEXT, max_problems=MAX_PROBLEMS)
     async for lines in _read(request, context.server.limits.body):
         await context.recheck()
         await context.run(lambda lines=lines: _add(importer, lines), writing=True)  # type: ignore[misc]
     counts, failed = asdict(importer.counts), importer.notes.failed
-    problems = [{"line": each["line"], "problem": each["problem"]} for each in importer.notes.problems]
+    problems = [{"line": note["line"], "problem": note["problem"]} for note in importer.notes.problems]
     if failed and not any(counts.values()):
-        faults = [{"at": f"line {each['line']}", "problem": each["problem"]} for each in problems[:20]]
+        faults = [{"at": f"line {note['line']}", "problem": note["problem"]} for note in problems[:20]]
         return problem(422, "none of the lines could be read", instance=request_id(request), errors=faults)
     answer = {**counts, "failed": failed, "problems": problems}
     return Response(json_bytes(answer), media_type="application/json")
@@ -78,21 +78,21 @@ async def _lines(
 async def _read(request: Request, longest: int) -> AsyncIterator[list[tuple[int, bytes]]]:
     """Yield the lines of a body that are not blank, with their numbers, some at a time."""
     number, rest, size = 0, b"", 0
-    found: list[tuple[int, bytes]] = []
+    lines: list[tuple[int, bytes]] = []
     async for chunk in request.stream():
-        *whole, rest = (rest + chunk).split(b"\n")
+        *complete, rest = (rest + chunk).split(b"\n")
         if len(rest) > longest:
             raise HTTPException(413, f"a line has at most {longest:,} bytes")
-        for line in whole:
+        for line in complete:
             number += 1
             if line.strip():
-                found.append((number, line))
+                lines.append((number, line))
                 size += len(line)
             # Some hundred lines are little, unless each is as long as a line may be.
-            if len(found) == _ROWS or size > longest:
-                yield found
-                found, size = [], 0
+            if len(lines) == _ROWS or size > longest:
+                yield lines
+                lines, size = [], 0
     if rest.strip():
-        found.append((number + 1, rest))
-    if found:
-        yield found
+        lines.append((number + 1, rest))
+    if lines:
+        yield lines

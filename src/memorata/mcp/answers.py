@@ -109,8 +109,8 @@ def within_budget(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     Examples
     --------
     >>> long, short = Row('{"content": "' + "x" * 9_000 + '"}', "m1"), Row('{"content": "tea"}')
-    >>> said = within_budget("2 memories.", [long, short], 300)
-    >>> lines = said.text.splitlines()
+    >>> answer = within_budget("2 memories.", [long, short], 300)
+    >>> lines = answer.text.splitlines()
     >>> lines[1]
     '1 was left out to stay within 300 tokens: ask with a larger budget, or more narrowly.'
     >>> lines[4:6]

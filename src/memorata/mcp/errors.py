@@ -17,7 +17,7 @@ class Busy(Exception):  # noqa: N818 - named after what went wrong
 
 
 def error_answer(error: Exception, tool: str) -> Answer:
-    """Return what to tell the model about an error; what nobody foresaw is logged and told in general."""
+    """Return what to tell the model about an error; an unforeseen one is logged, and described in general."""
     if isinstance(error, InvalidToolArguments | Busy):
         return Answer(str(error))
     from memorata.model.errors import (

@@ -41,7 +41,7 @@ class KnowledgeGraph:
 
     engine: Engine
 
-    # --- say ------------------------------------------------------------------------------------------
+    # --- add ------------------------------------------------------------------------------------------
 
     def create_entities(self, given: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
         """Create entities with their type and observations; a name that exists is passed over."""
@@ -74,10 +74,10 @@ class KnowledgeGraph:
             known = {_key(each) for each in self._relations(nodes)}
             made = []
             for source, target, type_ in wanted:
-                said = _relation(source, target, type_)
-                if _key(said) not in known:
+                relation = _relation(source, target, type_)
+                if _key(relation) not in known:
                     self.engine.entities.relate(source, type_, target)
-                    made.append(said)
+                    made.append(relation)
         return made
 
     def add_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
@@ -97,7 +97,7 @@ class KnowledgeGraph:
             self.engine.remember_many(items, duplicates="off")
         return results
 
-    # --- take back ------------------------------------------------------------------------------------
+    # --- delete ------------------------------------------------------------------------------------
 
     def delete_entities(self, names: Sequence[str]) -> int:
         """Delete entities, their observations and relations; return how many there were."""
@@ -134,17 +134,17 @@ class KnowledgeGraph:
                 self.engine.entities.unrelate(each["from"], each["relationType"], each["to"])
         return len(found)
 
-    # --- ask ------------------------------------------------------------------------------------------
+    # --- read ------------------------------------------------------------------------------------------
 
     def read(self) -> Json:
         """Return the whole graph."""
         nodes = self._nodes()
-        return self._told(nodes, nodes)
+        return self._subgraph(nodes, nodes)
 
     def open(self, names: Sequence[str]) -> Json:
         """Return the named entities that exist, and every relation with one of them at an end."""
         nodes = self._nodes()
-        return self._told(nodes, {name for name in names if name in nodes})
+        return self._subgraph(nodes, {name for name in names if name in nodes})
 
     def search(self, query: str) -> Json:
         """Return the entities whose name, type or observations contain the query; or else what it recalls."""
@@ -164,11 +164,11 @@ class KnowledgeGraph:
         if not found:
             found = [hit.memory for hit in self.engine.recall(query, limit=_RECALLED, filter=ours)]
         names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in found}
-        return self._told(nodes, names & set(nodes))
+        return self._subgraph(nodes, names & set(nodes))
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _told(self, nodes: Mapping[str, Memory], names: Iterable[str]) -> Json:
+    def _subgraph(self, nodes: Mapping[str, Memory], names: Iterable[str]) -> Json:
         wanted = set(names)
         kept = [name for name in nodes if name in wanted]
         observations = self._observations(kept)
@@ -195,13 +195,13 @@ class KnowledgeGraph:
 
     def _relations(self, nodes: Iterable[str]) -> list[Json]:
         spelled = {folded(name): name for name in nodes}
-        told = {}
+        relations = {}
         for each in self.engine.entities.relations():
             ends = spelled.get(folded(each.source)), spelled.get(folded(each.target))
             if ends[0] is not None and ends[1] is not None:
-                said = _relation(ends[0], ends[1], each.type)
-                told[_key(said)] = said
-        return list(told.values())
+                relation = _relation(ends[0], ends[1], each.type)
+                relations[_key(relation)] = relation
+        return list(relations.values())
 
     def _memories(self, filter: Json) -> Iterator[Memory]:
         """Yield the memories that pass a filter, the oldest first."""

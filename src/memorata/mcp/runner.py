@@ -101,7 +101,7 @@ class EngineRunner:
         try:
             self.engine()
         except Exception as error:
-            # Whoever calls a tool is told; the person who looks why there is no memory reads it here.
+            # Callers of tools get the error; the person who looks why there is no memory reads it here.
             _LOG.error("the memory cannot be opened: %s", error)
 
     def _done(self) -> None:

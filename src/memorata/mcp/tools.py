@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
 
 _MAX_FAULTS: Final = 5
-"""How many faults of one call are told."""
+"""How many faults of one call are listed."""
 _MAX_NAME: Final = 100
 _MAX_CONTRADICTED: Final = 3
 """How many memories that a new one may contradict are shown: these are hints, and tokens cost."""
@@ -100,23 +100,23 @@ class Tool:
         except ValidationError as error:
             faults = error.errors(include_url=False, include_context=False)
             names = list(self.arguments.model_fields)
-            said = "; ".join(_fault(fault, names) for fault in faults[:_MAX_FAULTS])
+            problems = "; ".join(_fault(fault, names) for fault in faults[:_MAX_FAULTS])
             known = ", ".join(names) or "none"
             raise InvalidToolArguments(
-                f"{self.name} was not called, for its arguments do not fit: {said}. "
+                f"{self.name} was not called, for its arguments do not fit: {problems}. "
                 f"Its arguments are: {known}. Change them and call again."
             ) from error
 
 
 def _fault(fault: Mapping[str, Any], names: Sequence[str]) -> str:
     path = ".".join(map(str, fault["loc"]))
-    said = str(fault["msg"]).removeprefix("Value error, ")
+    problem = str(fault["msg"]).removeprefix("Value error, ")
     if fault["type"] == "extra_forbidden":
         from memorata.model.checks import nearest
 
         # Inside an argument other names are known, and not these.
-        said = f"there is no such argument{nearest(path[:_MAX_NAME], names)}"
-    return f"{path}: {said}" if path else said
+        problem = f"there is no such argument{nearest(path[:_MAX_NAME], names)}"
+    return f"{path}: {problem}" if path else problem
 
 
 def recall(engine: Engine, given: Recall) -> Answer:
@@ -207,15 +207,15 @@ def remember(engine: Engine, given: Remember) -> Answer:
     known = {name: value for name, value in details.items() if value is not None}
     memory = engine.remember(given.content, **known)
     if memory.mentions > 1:
-        said = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
+        text = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
     else:
-        said = f"Remembered, with the id {memory.id}."
+        text = f"Remembered, with the id {memory.id}."
     older = [hint.older for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
     if not older:
-        return Answer(said)
+        return Answer(text)
     advice = "It may contradict what follows: if that is no longer true, forget it."
     return within_budget(
-        f"{said} {advice}", [memory_row(engine.get(id_)) for id_ in older[:_MAX_CONTRADICTED]], DEFAULT_BUDGET
+        f"{text} {advice}", [memory_row(engine.get(id_)) for id_ in older[:_MAX_CONTRADICTED]], DEFAULT_BUDGET
     )
 
 
