@@ -9,8 +9,11 @@ files
 functions
     Distinct functions called, by file and line.
 changes
-    How often a called function is in another package than the one called before it. The package is the first
-    folder under the library (`engine`, `store`, …); a module at the top of it counts as one of its own.
+    How often the package changes from one function to the next, each function counted where it is first
+    called: a reader who follows the call reads it once. The package is the first folder under the library
+    (`engine`, `store`, …); a module at the top of it counts as one of its own.
+all changes
+    The same over all calls in their order, those in loops as often as they are made.
 
 Generated code (constructors of dataclasses) and other libraries do not count. The embedder is the lexical
 one, so that what is counted is the engine and not a model.
@@ -26,7 +29,7 @@ import argparse
 import importlib
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -80,9 +83,18 @@ class Trace:
 
     @property
     def changes(self) -> int:
+        """How often the package changes along the functions in the order of their first calls."""
+        return _changes(list(dict.fromkeys(self.calls)))
+
+    @property
+    def all_changes(self) -> int:
         """How often a call was in another package than the call before it."""
-        packages = [file.split("/")[0] for file, _ in self.calls]
-        return sum(one != other for one, other in pairwise(packages))
+        return _changes(self.calls)
+
+
+def _changes(calls: Sequence[tuple[str, str]]) -> int:
+    packages = [file.split("/")[0] for file, _ in calls]
+    return sum(one != other for one, other in pairwise(packages))
 
 
 def traces(library: ModuleType, path: Path) -> dict[str, Trace]:
@@ -109,8 +121,8 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         found = traces(importlib.import_module(given.library), Path(folder) / "memories.db")
-    print("| call | files | functions | calls | changes of package |")
-    print("|---|--:|--:|--:|--:|")
+    print("| call | files | functions | calls | changes of package | all changes |")
+    print("|---|--:|--:|--:|--:|--:|")
     for name, trace in found.items():
         print(f"| `{name}` | {len(trace.files)} | {trace.functions} | {len(trace.calls)} | {trace.changes} |")
     if given.files:

@@ -200,7 +200,7 @@ def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) ->
 def _of_leg(
     found: Sequence[tuple[IntArray, FloatArray]], keys: IntArray, ascending: IntArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return a leg's scores and ranks of all candidates, and the recalls whose ranks its scores do not tell."""
+    """Return a leg's scores and ranks of all candidates, and the recalls where scores do not tell ranks."""
     recall = np.repeat(np.arange(len(found)), [slots.size for slots, _ in found])
     slots = np.concatenate([slots for slots, _ in found])
     scores = np.concatenate([scores for _, scores in found])

@@ -51,7 +51,7 @@ _DAY: Final = timedelta(days=1)
 
 
 class ChatAnchors:
-    """Reads the time a query names by asking a language model; an `AnchorExtractor` that says if it failed."""
+    """Reads the time that a query names by asking a language model, and says if that failed."""
 
     def __init__(
         self,
