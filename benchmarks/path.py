@@ -124,7 +124,8 @@ def main() -> None:
     print("| call | files | functions | calls | changes of package | all changes |")
     print("|---|--:|--:|--:|--:|--:|")
     for name, trace in found.items():
-        print(f"| `{name}` | {len(trace.files)} | {trace.functions} | {len(trace.calls)} | {trace.changes} |")
+        counts = len(trace.files), trace.functions, len(trace.calls), trace.changes, trace.all_changes
+        print(f"| `{name}` | {' | '.join(map(str, counts))} |")
     if given.files:
         for name, trace in found.items():
             print(f"\n{name}:")

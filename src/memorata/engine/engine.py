@@ -530,22 +530,24 @@ class Engine:
         """
         # The instant alone would do for everything but the days that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
+        _check_type("period", period, Period)
+        _check_type("near", near, Place)
         request = Request(
             text=checks.writable("query", query),
             limit=checks.whole("limit", limit),
             sessions=checks.flag("sessions", sessions),
-            namespace=self.runtime.path(namespace),
-            recipe=self._recipe(recipe, changes, namespace),
-            filter=_parsed(filter),
-            now=moment,
+            fresh=checks.flag("fresh", fresh),
             as_of=checks.optional_instant("as_of", as_of),
             true_at=checks.optional_instant("true_at", true_at),
-            period=_of_type("period", period, Period),
-            near=_of_type("near", near, Place),
             budget=None if budget is None else checks.whole("budget", budget),
-            vector=vector,
-            fresh=checks.flag("fresh", fresh),
             id=self.recall_log.name(moment),
+            now=moment,
+            period=period,
+            near=near,
+            vector=vector,
+            filter=None if filter is None else _parsed(filter),
+            namespace=self.runtime.path(namespace),
+            recipe=self._recipe(recipe, changes, namespace),
         )
         if request.recipe.vector_pool:
             self._embedding.retry()
@@ -635,7 +637,6 @@ _SUCH_AS: Final[Mapping[type, str]] = MappingProxyType(
 )
 
 
-def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
+def _check_type(name: str, value: object, kind: type) -> None:
     if value is not None and not isinstance(value, kind):
         raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_SUCH_AS[kind]}")
-    return value

@@ -22,9 +22,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.engine.recall.ranking import Trace
 from memorata.engine.recall.recaller import Request
 from memorata.engine.recall.result import RecallResult
-from memorata.engine.recall.trace import Trace, TraceColumns, trace_columns
+from memorata.engine.recall.trace import TraceColumns, trace_columns
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.store.exposures import Exposure

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.engine.write.terms import counted
 from memorata.store.port import View
-from memorata.text.analysers import Analyser, roots
+from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
 from memorata.text.tokens import is_unspaced
@@ -58,9 +57,9 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
     """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus."""
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
-        terms = counted(analyser.tokens(cleaned))
+        terms = term_counts(analyser.tokens(cleaned))
         others = partial(_read_otherwise, cleaned, terms, (), analyser)
-        return ParsedQuery(cleaned, terms, (), (), roots=counted(roots(cleaned)), read_otherwise=others)
+        return ParsedQuery(cleaned, terms, (), (), roots=term_counts(roots(cleaned)), read_otherwise=others)
     said: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
@@ -83,12 +82,12 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
                 phrases.append(piece)
     cleaned = " ".join(" ".join(said).split())
     without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
-    terms = counted(analyser.tokens(cleaned))
+    terms = term_counts(analyser.tokens(cleaned))
     for term in without:
         terms.pop(term, None)
     together = tuple(dict.fromkeys((*unsaid, *as_they_stand)))
     others = partial(_read_otherwise, cleaned, terms, without, analyser)
-    listed = counted(roots(cleaned))
+    listed = term_counts(roots(cleaned))
     return ParsedQuery(cleaned, terms, tuple(phrases), without, together, unlisted, listed, others)
 
 
@@ -102,7 +101,7 @@ def _read_otherwise(
         return {}
     found: dict[str, int] = {}
     for language in _OTHERS:
-        found |= counted(analyser.tokens_in(text, (language, "russian")))
+        found |= term_counts(analyser.tokens_in(text, (language, "russian")))
     return {term: times for term, times in found.items() if term not in terms and term not in without}
 
 
@@ -180,7 +179,7 @@ def with_speakers(
         terms=asking,
         speakers=tuple(term for term in asking if term in speakers),
         topic=_without(query.text, common),
-        roots=counted(roots(_without(query.text, set(known)))),
+        roots=term_counts(roots(_without(query.text, set(known)))),
     )
 
 

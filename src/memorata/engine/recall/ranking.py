@@ -5,23 +5,23 @@ Nothing here loops over memories: every step works on arrays over the candidates
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.context import Explain, RecallContext, Step
-from memorata.engine.recall.fusion import Candidates, Evidence, ExtraLeg, fuse
+from memorata.engine.recall.fusion import Candidates, Evidence, ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import entity_leg, search
 from memorata.engine.recall.result import MissedThreshold
-from memorata.engine.recall.trace import Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.record import MACHINE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.model.explanation import Explanation
+from memorata.model.period import Period
 from memorata.rank import (
     Combination,
     adaptive_mmr,
@@ -100,7 +100,9 @@ def settle(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ra
     slots = candidates.slots
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
-    records = context.life.aged(context.view.records(slots), context.now)
+    records = context.view.records(slots)
+    if context.life.confidence_loss:
+        records = context.life.aged(records, context.now)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
     for step in (with_session, with_speaker, with_confidence, with_quality, with_fading, with_temporal):
@@ -391,3 +393,70 @@ def gate(
         return tuple(parts)
 
     return found & certain, missed
+
+
+class Trace:
+    """The candidates of one recall in their final order, with what they were ranked by."""
+
+    __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
+
+    def __init__(
+        self,
+        context: RecallContext,
+        legs: Legs,
+        slots: IntArray,
+        scores: FloatArray,
+        records: Records,
+        order: IntArray,
+        kept: IntArray,
+    ) -> None:
+        self.moment = TraceContext(context, legs.lexical.ceiling)
+        self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
+        self.unread = legs.unread
+        self.slots = slots
+        self.scores = scores
+        self.records = records
+        self.order = order
+        self.kept = kept
+        self.shown: Sequence[int] = ()
+
+    def seen(self, positions: Sequence[int]) -> Trace:
+        """Note which of the kept candidates were shown."""
+        self.shown = positions
+        return self
+
+
+class TraceContext:
+    """The numbers of a situation that a ranking depends on."""
+
+    __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
+
+    def __init__(self, context: RecallContext, ceiling: float) -> None:
+        self.now = context.now
+        self.period = context.period
+        self.about_time = context.about_time
+        self.here = context.here is not None
+        self.least = context.least_similarity
+        self.noise = context.noise
+        self.meant = context.vector is not None
+        self.ceiling = ceiling
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the moment as plain data."""
+        return {
+            "least_similarity": self.least,
+            "noise": self.noise,
+            "ceiling": self.ceiling,
+            "meant": self.meant,
+            "about_time": self.about_time,
+            "here": self.here,
+            "period": None if self.period is None else _period_data(self.period),
+        }
+
+
+def _period_data(period: Period) -> dict[str, Any]:
+    return {
+        "start": period.start.isoformat(),
+        "end": period.end.isoformat(),
+        "tolerance": period.tolerance.total_seconds(),
+    }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
@@ -26,9 +27,8 @@ from memorata.engine.recall.query import (
     possible_names,
     with_speakers,
 )
-from memorata.engine.recall.ranking import Ranked, run
+from memorata.engine.recall.ranking import Ranked, Trace, run
 from memorata.engine.recall.result import RecallResult, Rejected, SessionHit
-from memorata.engine.recall.trace import Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
@@ -101,8 +101,10 @@ class Recaller:
         embedded_at = perf_counter()
         found, elsewhere = self.runtime.run(
             [request.namespace],
-            lambda: self.runtime.store.relaxed(
-                lambda: self._search(request, query, names, vector), fresh=request.fresh
+            partial(
+                self.runtime.store.relaxed,
+                partial(self._search, request, query, names, vector),
+                fresh=request.fresh,
             ),
         )
         shown = len(found.hits)
@@ -138,7 +140,7 @@ class Recaller:
                 return self._with_speakers(request, query, names, view)
 
         found, _ = self.runtime.run(
-            [request.namespace], lambda: self.runtime.store.relaxed(look, fresh=request.fresh)
+            [request.namespace], partial(self.runtime.store.relaxed, look, fresh=request.fresh)
         )
         return found
 
@@ -155,7 +157,10 @@ class Recaller:
         )
 
     def _search(self, request: Request, query: ParsedQuery, names: Names, vector: Floats | None) -> _Found:
-        recipe = request.recipe.for_limit(request.limit)
+        recipe = request.recipe
+        least = recipe.pool_per_hit * request.limit
+        if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
+            recipe = recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
         period, about_time, unread = self._period(request, query)
         with self._view(request) as view:

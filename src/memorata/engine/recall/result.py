@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.trace import Trace
 from memorata.index.neighbours import distinct
 from memorata.model.checks import FloatArray
 from memorata.model.hit import Hit
+
+if TYPE_CHECKING:
+    from memorata.engine.recall.ranking import Trace
 
 
 @frozen

@@ -1,92 +1,25 @@
-"""What a ranking was made of, held by reference until the log has time to write it down.
+"""Traces as columns of numbers for the log, those of many recalls at once.
 
-A recall is answered before any of this is looked at: :class:`Trace` is made of arrays that the search has
-anyway, and :func:`memorata.engine.trace_columns.trace_columns` makes columns of them later.
+A recall is answered before any of this is computed. A log is written some hundred recalls at a time, and a
+recall has about as many candidates: to work through the candidates of all of them together takes a tenth of
+the time that working through each recall takes. Whatever is counted within a recall (its order, its sessions,
+its repeats) is counted with the number of the recall as the first part of the key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import RecallContext
-from memorata.index.record import MACHINE, RECORD, Records
+from memorata.index.record import MACHINE, RECORD
 from memorata.model.checks import BoolArray, FloatArray, IntArray
-from memorata.model.period import Period
 from memorata.store.logged_recall import Singles
 
 if TYPE_CHECKING:
-    from memorata.engine.recall.fusion import Legs
-
-
-class Trace:
-    """The candidates of one recall in their final order, with what they were ranked by."""
-
-    __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
-
-    def __init__(
-        self,
-        context: RecallContext,
-        legs: Legs,
-        slots: IntArray,
-        scores: FloatArray,
-        records: Records,
-        order: IntArray,
-        kept: IntArray,
-    ) -> None:
-        self.moment = TraceContext(context, legs.lexical.ceiling)
-        self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
-        self.unread = legs.unread
-        self.slots = slots
-        self.scores = scores
-        self.records = records
-        self.order = order
-        self.kept = kept
-        self.shown: Sequence[int] = ()
-
-    def seen(self, positions: Sequence[int]) -> Trace:
-        """Note which of the kept candidates were shown."""
-        self.shown = positions
-        return self
-
-
-class TraceContext:
-    """The numbers of a situation that a ranking depends on."""
-
-    __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
-
-    def __init__(self, context: RecallContext, ceiling: float) -> None:
-        self.now = context.now
-        self.period = context.period
-        self.about_time = context.about_time
-        self.here = context.here is not None
-        self.least = context.least_similarity
-        self.noise = context.noise
-        self.meant = context.vector is not None
-        self.ceiling = ceiling
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the moment as plain data."""
-        return {
-            "least_similarity": self.least,
-            "noise": self.noise,
-            "ceiling": self.ceiling,
-            "meant": self.meant,
-            "about_time": self.about_time,
-            "here": self.here,
-            "period": None if self.period is None else _period_data(self.period),
-        }
-
-
-def _period_data(period: Period) -> dict[str, Any]:
-    return {
-        "start": period.start.isoformat(),
-        "end": period.end.isoformat(),
-        "tolerance": period.tolerance.total_seconds(),
-    }
+    from memorata.engine.recall.ranking import Trace
 
 
 DAY: Final = 86_400.0

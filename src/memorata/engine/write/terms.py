@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Final
 
 from memorata.model.memory import Memory
-from memorata.text.analysers import Analyser, Languages, roots
+from memorata.text.analysers import Analyser, Languages, roots, term_counts
 from memorata.text.dates import TimeExpression, date_terms, time_expressions
 from memorata.text.folding import folded
 
@@ -27,9 +26,9 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """
     content = memory.content
     terms, languages = analyser.read(content)
-    found = {"content": counted(terms)}
+    found = {"content": term_counts(terms)}
     if memory.source.speaker:
-        found["speaker"] = counted(analyser.tokens(memory.source.speaker))
+        found["speaker"] = term_counts(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
         found["tags"] = _beside(tags, languages, analyser)
     if memory.entities:
@@ -37,7 +36,7 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
             found["entities"] = _beside(elsewhere, languages, analyser)
         found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings := roots(content):
-        found["roots"] = counted(beginnings)
+        found["roots"] = term_counts(beginnings)
     found["dates"] = _dates(memory, analyser)
     return found
 
@@ -50,17 +49,6 @@ def embedded_text(memory: Memory) -> str:
     return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
 
 
-def counted(terms: Sequence[str]) -> dict[str, int]:
-    """Return how often each term occurs; for a sentence this takes a fifth of the time of a Counter."""
-    # Few sentences say a word twice.
-    counts = dict.fromkeys(terms, 1)
-    if len(counts) < len(terms):
-        counts = {}
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
-    return counts
-
-
 def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, int]:
     """Return the words of what stands beside the content, in every way that a question may read them.
 
@@ -68,8 +56,8 @@ def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, in
     be; who asks in another does not.
     """
     terms, own = analyser.read(text)
-    alone = counted(terms)
-    return alone if own == languages else counted(analyser.tokens_in(text, languages)) | alone
+    alone = term_counts(terms)
+    return alone if own == languages else term_counts(analyser.tokens_in(text, languages)) | alone
 
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
