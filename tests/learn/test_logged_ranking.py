@@ -12,7 +12,7 @@ from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.learn.logged_ranking import (
     REPLAYABLE,
-    SEARCHED,
+    SEARCH_PARAMETERS,
     as_replayed,
     checked_changes,
     kept_as_logged,
@@ -118,7 +118,7 @@ def test_what_needs_a_search_stays_as_it_was(engine: Engine) -> None:
     assert (replayed.vector_pool, replayed.b) == (50, 0.5)
     assert set(kept_as_logged(RECIPES["azure"], [logged])) >= {"vector_pool", "b", "context_before"}
     assert kept_as_logged(RECIPES["fast"], [logged]) == ()
-    assert not set(SEARCHED) & set(REPLAYABLE)
+    assert not set(SEARCH_PARAMETERS) & set(REPLAYABLE)
     assert checked_changes({"vector_weight": 0.5}) == {"vector_weight": 0.5}
     with pytest.raises(InvalidArgument, match="one that needs no search"):
         checked_changes({"k1": 1.0})

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.learn.thresholds import (
-    LEAST_PAIRS,
+    MIN_PAIRS,
     Choice,
     at_precision,
     by_f1,
@@ -197,7 +197,7 @@ def test_pairs_come_back_as_arrays() -> None:
 def test_five_rows_are_too_few_and_it_says_how_many_more() -> None:
     with pytest.raises(NotEnoughData, match=r"5 labelled pairs .* at least 20 .* 15 more") as caught:
         labelled_pairs([0.1, 0.2, 0.3, 0.4, 0.5], [True, False, True, False, True])
-    assert (caught.value.found, caught.value.needed) == (5, LEAST_PAIRS)
+    assert (caught.value.found, caught.value.needed) == (5, MIN_PAIRS)
 
 
 @pytest.mark.parametrize(("label", "missing"), [(True, "not relevant"), (False, "relevant")])

@@ -115,13 +115,13 @@ def recipe(
     seed: Seed = 0,
 ) -> None:
     """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
-    from memorata.learn.tuning import SEARCHED_FOR, tune_families, tune_recipe
+    from memorata.learn.tuning import TUNED_PARAMETERS, tune_families, tune_recipe
 
     _savable(save)
     with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
         shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
         if trials:
-            names = tuple(parameter or SEARCHED_FOR)
+            names = tuple(parameter or TUNED_PARAMETERS)
             found = tune_recipe(material, chosen, names, trials=trials, **shared)
         else:
             found = tune_families(material, chosen, **shared)

@@ -19,9 +19,9 @@ import numpy as np
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.training_set import METRIC, TrainingSet, enough, from_feedback
+from memorata.learn.training_set import METRIC, TrainingSet, from_feedback, require_queries
 from memorata.learn.tuning import TENTHS, WORK, Tuned, install
-from memorata.learn.validation import LEAST_GROUPS, grouped_folds, judge
+from memorata.learn.validation import MIN_GROUPS, grouped_folds, judge
 from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
@@ -44,10 +44,10 @@ def adapt_training_set(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Look for the share of meaning that suits one namespace, drawn towards the one in use."""
-    enough(training, least)
+    require_queries(training, least)
     values = {
         share: training.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
     }

@@ -20,7 +20,7 @@ from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
 from memorata.engine.recall.trace import trace_columns
 from memorata.learn.curves import Isotonic, Logistic, fit_isotonic, fit_logistic
-from memorata.learn.thresholds import LEAST_PAIRS, labelled_pairs
+from memorata.learn.thresholds import MIN_PAIRS, labelled_pairs
 from memorata.learn.training_set import Pairs
 from memorata.learn.validation import grouped_folds
 from memorata.model import checks
@@ -172,7 +172,7 @@ def calibrate(
     """
     # A fold may learn from a few less than there must be in all.
     shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)
-    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)
     honest = out_of_fold(similar, relevant, pairs.groups, shape, count=folds, seed=seed)
     return Calibrated(
         embedder,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.learn.thresholds import LEAST_PAIRS, labelled_pairs
+from memorata.learn.thresholds import MIN_PAIRS, labelled_pairs
 from memorata.model import checks
 from memorata.model.checks import Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
@@ -52,7 +52,7 @@ class Isotonic:
         }
 
 
-def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS) -> Isotonic:
+def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Isotonic:
     r"""Fit the rising curve of the least squares, :math:`\min_f \sum_i (y_i - f(s_i))^2`.
 
     Parameters
@@ -135,7 +135,7 @@ class Logistic:
         return {"kind": "logistic", "intercept": self.intercept, "slope": self.slope}
 
 
-def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS) -> Logistic:
+def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Logistic:
     r"""Fit the S-shape of the highest likelihood, by Newton's method.
 
     The labels are softened as Platt does, to :math:`(N_+ + 1)/(N_+ + 2)` and :math:`1/(N_- + 2)`, so that

@@ -20,7 +20,7 @@ from memorata._frozen import frozen
 from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.curves import fit_logistic
 from memorata.learn.thresholds import (
-    LEAST_PAIRS,
+    MIN_PAIRS,
     Choice,
     Curve,
     GridChoice,
@@ -31,14 +31,14 @@ from memorata.learn.thresholds import (
     threshold_curve,
 )
 from memorata.learn.training_set import Pairs
-from memorata.learn.validation import LEAST_GROUPS, Verdict, grouped_folds, judge
+from memorata.learn.validation import MIN_GROUPS, Verdict, grouped_folds, judge
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 METHODS: Final = ("precision", "youden", "f1", "probability")
 """The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
-_TRIED: Final = 50
+_ALTERNATIVES: Final = 50
 """How many thresholds the check against luck compares with."""
 
 
@@ -95,7 +95,7 @@ def tune_thresholds(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> TunedThresholds:
     """Look for a better least similarity, and for F1 a least confidence with it.
 
@@ -119,7 +119,7 @@ def tune_thresholds(
     """
     checks.one_of("method", method, METHODS)
     aim = checks.probability("target", target)
-    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=LEAST_PAIRS)
+    similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)
     count = len(set(pairs.groups))
     if count < checks.whole("least", least, 2):
         raise NotEnoughData("judged questions", count, least)
@@ -143,7 +143,7 @@ def tune_thresholds(
     final = _chosen(pairs, everyone, method, aim, threshold_in_use, current)
     alternatives = [
         {**current, "least_similarity": float(step)}
-        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _TRIED)))
+        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _ALTERNATIVES)))
     ]
     verdict = judge(
         final,

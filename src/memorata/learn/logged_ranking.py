@@ -2,7 +2,7 @@
 
 What the legs found was logged, and so was all that the later steps look at. So everything from the fusion on
 is simply run again: shares, fusion, session, speaker, confidence, quality, fading, time, gate, repeats. What
-a recipe says about searching (:data:`SEARCHED`) stays as it was when the recall was logged, for it would find
+a recipe says about searching (:data:`SEARCH_PARAMETERS`) stays as it was when the recall was logged, for it would find
 other candidates; so do variety and re-rankers, which need vectors and texts that are not in the log.
 """
 
@@ -31,7 +31,7 @@ from memorata.store.logged_recall import LoggedRecall
 from memorata.store.port import Found
 from memorata.text.queries import RuleClassifier
 
-SEARCHED: Final = (
+SEARCH_PARAMETERS: Final = (
     "analyser", "vector_pool", "lexical_pool", "pool_per_hit", "content_weight", "tags_weight",
     "entities_weight", "speaker_weight", "speakers_apart", "speaker_share", "dates_weight", "roots_weight",
     "k1", "b", "entity_weight", "phrase_weight",
@@ -39,7 +39,7 @@ SEARCHED: Final = (
     "rerank_depth", "rerank_weight", "diversity", "trade",
 )  # fmt: skip
 """The parameters of a recipe that a replay leaves as they were."""
-REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCHED)
+REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCH_PARAMETERS)
 """Those it can change."""
 _GRAPH_LEGS: Final = ("shared names", "walk", "paths", "communities")
 _CLASSIFIER: Final = RuleClassifier()
@@ -50,7 +50,7 @@ _SOMEWHERE: Final = Place(0.0, 0.0)
 def checked_changes(changes: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return changes of a recipe that a replay can make, or say which it cannot and why."""
     for name in changes:
-        if name in SEARCHED:
+        if name in SEARCH_PARAMETERS:
             possible = ", ".join(REPLAYABLE)
             raise InvalidArgument("parameter", name, f"one that needs no search, such as {possible}")
     return changes
@@ -67,11 +67,11 @@ def logged_recipe(recall: LoggedRecall) -> Recipe:
 def as_replayed(recipe: Recipe, recall: LoggedRecall) -> Recipe:
     """Return a recipe with everything about searching as it was in a logged recall."""
     then = logged_recipe(recall)
-    kept = {name: getattr(then, name) for name in SEARCHED}
+    kept = {name: getattr(then, name) for name in SEARCH_PARAMETERS}
     return recipe.changed(kept | {"diversity": "none", "rerank_depth": 0})
 
 
-def reads_question(recipe: Recipe) -> bool:
+def reads_query(recipe: Recipe) -> bool:
     """Return whether a recipe ranks by what the question says, so that a log without questions is no help."""
     return recipe.legs_by_query or recipe.weighting == "query"
 
@@ -81,8 +81,8 @@ def kept_as_logged(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> tuple[str
     differing: set[str] = set()
     for data in {id(recall.recipe): recall for recall in recalls}.values():
         then = logged_recipe(data)
-        differing |= {name for name in SEARCHED if getattr(then, name) != getattr(recipe, name)}
-    return tuple(name for name in SEARCHED if name in differing)
+        differing |= {name for name in SEARCH_PARAMETERS if getattr(then, name) != getattr(recipe, name)}
+    return tuple(name for name in SEARCH_PARAMETERS if name in differing)
 
 
 def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
@@ -93,19 +93,19 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     wanted = as_replayed(recipe, recall)
     by_slot = recall.slots.argsort(kind="stable")
     recall = replace(recall, slots=recall.slots[by_slot], values=recall.values[by_slot])
-    situation = _situation(recall, wanted)
+    situation = _context(recall, wanted)
     columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
-    legs = Legs(_found(columns, "meaning"), _found(columns, "words", _ceiling(recall)))
+    legs = Legs(_candidates(columns, "meaning"), _candidates(columns, "words", _ceiling(recall)))
     if "unread" in columns:
         legs = replace(legs, unread=np.flatnonzero(columns["unread"] > 0))
     for name, weight in (("time", wanted.time_weight), ("place", wanted.place_weight)):
         if name in columns:
-            legs = legs.with_leg(ExtraLeg(name, _found(columns, name), weight))
+            legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), weight))
     candidates = fuse(wanted, situation, legs)
     for name in _GRAPH_LEGS:
         if name in columns and wanted.graph_weight:
             origins = candidates.slots[: wanted.graph_seeds if name == "walk" else 0]
-            legs = legs.with_leg(ExtraLeg(name, _found(columns, name), wanted.graph_weight, origins))
+            legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), wanted.graph_weight, origins))
             candidates = fuse(wanted, situation, legs)
     return settle(wanted, situation, candidates)
 
@@ -158,10 +158,10 @@ class _LoggedView:
         return self._records[slots]
 
 
-def _situation(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
+def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
     logged = recall.situation
     period = logged["period"]
-    if recall.query is None and reads_question(recipe):
+    if recall.query is None and reads_query(recipe):
         raise InvalidArgument(
             "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
         )
@@ -198,7 +198,7 @@ def _records(recall: LoggedRecall) -> Records:
     return records
 
 
-def _found(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0.0) -> Found:
+def _candidates(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0.0) -> Found:
     """Return what a leg found, in the order in which it did."""
     if name not in columns:
         return Found(np.zeros(0, np.intp), np.zeros(0))

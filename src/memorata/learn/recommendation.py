@@ -24,7 +24,7 @@ from memorata.model.errors import InvalidArgument
 
 EFFECT: Final = 0.05
 """The difference in worth that is to be found soonest."""
-_FAR: Final = 4.0
+_MAX_DEVIATION: Final = 4.0
 """How many standard errors a variant's users may be off their share: beyond, it is no chance."""
 
 
@@ -176,7 +176,7 @@ def _uneven(experiment: Experiment, measures: Mapping[str, Measures]) -> str:
     total = sum(each.users for each in measures.values())
     for variant in experiment.variants:
         expected, users = total * variant.weight, measures[variant.name].users
-        if abs(users - expected) > _FAR * np.sqrt(expected * (1 - variant.weight)):
+        if abs(users - expected) > _MAX_DEVIATION * np.sqrt(expected * (1 - variant.weight)):
             return (
                 f"{variant.name!r} has {users} of {total} users where its weight gives it {expected:.0f}; "
                 "find out why before believing either"

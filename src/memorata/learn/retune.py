@@ -26,7 +26,7 @@ from memorata.learn.tuning import WORK
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
-LEAST_EVENTS: Final = 20
+MIN_EVENTS: Final = 20
 MISSED_LIMIT: Final = 0.15
 WRONG_LIMIT: Final = 0.10
 STEP: Final = 0.05
@@ -84,7 +84,7 @@ def retune(
     threshold: float,
     events: Iterable[Event],
     *,
-    least_events: int = LEAST_EVENTS,
+    least_events: int = MIN_EVENTS,
     bounds: tuple[float, float] = BOUNDS,
 ) -> Decision:
     r"""Return what the events of a week say about the similarity threshold.
@@ -185,7 +185,7 @@ def retune_week(
     dry_run: bool = False,
     force: bool = False,
     bounds: tuple[float, float] = BOUNDS,
-    least_events: int = LEAST_EVENTS,
+    least_events: int = MIN_EVENTS,
 ) -> Retuned:
     """Look at the feedback of the last seven days and move the threshold as the weekly rule says.
 

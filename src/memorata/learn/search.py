@@ -21,7 +21,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recipes.recipe import checked
 from memorata.learn.validation import (
-    LEAST_GROUPS,
+    MIN_GROUPS,
     Fold,
     Verdict,
     grouped_folds,
@@ -65,7 +65,7 @@ def tune_grid(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Verdict:
     """Choose among settings whose values on every question are known, the first being the current one.
 
@@ -109,7 +109,7 @@ def tune_families(
     inner: int = 4,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> tuple[str, Verdict]:
     """Choose a family of settings and a setting in it; `current` is the value of the setting in use.
 
@@ -156,7 +156,7 @@ def optimise(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Optimised:
     """Search declared parameters for a better setting, and say whether it wins on held-out questions.
 

@@ -21,7 +21,7 @@ from memorata.model import checks
 from memorata.model.checks import BoolArray, Flags, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
-LEAST_PAIRS: Final = 20
+MIN_PAIRS: Final = 20
 """How many labelled pairs are the least to learn from, where the caller does not say."""
 _STEPS = 21
 """Values of each axis of the grid, where the caller does not say."""
@@ -96,7 +96,7 @@ class GridChoice:
     surface: FloatArray
 
 
-def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS) -> Curve:
+def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Curve:
     r"""Return precision, recall and false-positive rate of every threshold that makes a difference.
 
     .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F = \frac{FP}{FP + TN}
@@ -138,7 +138,7 @@ def at_precision(
     *,
     fallback: float,
     target: float = 0.9,
-    least: int = LEAST_PAIRS,
+    least: int = MIN_PAIRS,
 ) -> Choice:
     """Return the threshold with the highest recall among those that reach the target precision.
 
@@ -180,7 +180,7 @@ def at_precision(
     return Choice(kept, at.precision, at.recall, at.false_positives, warning)
 
 
-def by_youden(similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS) -> Choice:
+def by_youden(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Choice:
     r"""Return the threshold at which the ROC curve is highest above chance: :math:`\max_t R(t) - F(t)`.
 
     Of several the highest threshold is taken.
@@ -196,7 +196,7 @@ def by_f1(
     *,
     similarities: Numbers | None = None,
     confidences: Numbers | None = None,
-    least: int = LEAST_PAIRS,
+    least: int = MIN_PAIRS,
 ) -> GridChoice:
     r"""Return the pair of thresholds (similarity, confidence) with the highest F1.
 
@@ -283,7 +283,7 @@ def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
 
 
 def labelled_pairs(
-    similarity: Numbers, relevant: Flags, *, least: int = LEAST_PAIRS
+    similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
 ) -> tuple[FloatArray, BoolArray]:
     """Return similarities and labels as arrays, or say how many more of which kind are needed."""
     similar = checks.all_within("similarity", similarity, -1, 1)

@@ -18,7 +18,7 @@ from memorata.engine import Engine, RecallResult
 from memorata.engine.leases import HeldLease
 from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.metrics import measure
-from memorata.learn.logged_ranking import SEARCHED, query_group, ranking
+from memorata.learn.logged_ranking import SEARCH_PARAMETERS, query_group, ranking
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound, NotEnoughData
@@ -28,9 +28,9 @@ from memorata.store.logged_recall import LoggedRecall
 
 METRIC = "ndcg@10"
 """What settings are compared by, where the caller does not say."""
-_SHOWN = 10
+_DEFAULT_LIMIT = 10
 """How many hits a recall shows unless told otherwise."""
-_WHOLE = 100
+_MAX_DEPTH = 100
 """How many are asked for where a metric looks at the whole ranking."""
 
 
@@ -111,7 +111,7 @@ class TrainingSet:
             As for :func:`~memorata.evaluate.metrics.measure`.
         search
             Whether labelled questions are asked again in any case. What is compared must be measured in one
-            way: if one of the recipes needs a search (:func:`searching`), all of them are searched.
+            way: if one of the recipes needs a search (:func:`search_changes`), all of them are searched.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class TrainingSet:
             Another has taken over the work that this is done for.
         """
         of = measure(metric)
-        differing = searching(recipe, base)
+        differing = search_changes(recipe, base)
         anew = search or bool(differing) or self._beyond_the_log(base)
         result = []
         for recall in self.questions:
@@ -262,12 +262,12 @@ def from_labels(
     return TrainingSet(recalls, gains, rejected, (), queries, engine)
 
 
-def searching(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
+def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
     """Return the parameters for whose sake a recipe has to search for itself, compared with another."""
-    return tuple(name for name in SEARCHED if getattr(base, name) != getattr(recipe, name))
+    return tuple(name for name in SEARCH_PARAMETERS if getattr(base, name) != getattr(recipe, name))
 
 
-def enough(training: TrainingSet, least: int) -> None:
+def require_queries(training: TrainingSet, least: int) -> None:
     """Raise if there are fewer groups of questions with a relevant memory than it takes."""
     count = len(set(training.groups))
     if count < checks.whole("least", least, 2):
@@ -296,7 +296,7 @@ def _depth(metric: str) -> int:
     How many are asked for says how many candidates some recipes look at, so more would be another ranking.
     """
     _, _, cutoff = metric.partition("@")
-    return max(_SHOWN, int(cutoff)) if cutoff else _WHOLE
+    return max(_DEFAULT_LIMIT, int(cutoff)) if cutoff else _MAX_DEPTH
 
 
 def _searched(

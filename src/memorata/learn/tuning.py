@@ -20,24 +20,24 @@ from memorata.engine import Engine
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe, checked
 from memorata.engine.recipes.saved import SavedRecipe
 from memorata.engine.recipes.shipped import RECIPES
-from memorata.learn.logged_ranking import SEARCHED, reads_question
+from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families
-from memorata.learn.training_set import METRIC, TrainingSet, enough, searching
-from memorata.learn.validation import LEAST_GROUPS, Verdict
+from memorata.learn.training_set import METRIC, TrainingSet, require_queries, search_changes
+from memorata.learn.validation import MIN_GROUPS, Verdict
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
 TENTHS: Final = tuple(step / 10 for step in range(11))
 SHARES: Final[Mapping[str, Sequence[Any]]] = {"vector_weight": TENTHS}
 """The grid that is tried where the caller does not say: the share of meaning, in tenths."""
-SEARCHED_FOR: Final = (
+TUNED_PARAMETERS: Final = (
     "vector_weight", "graph_weight", "session_weight", "machine_weight", "quality_weight", "temporal_boost",
 )  # fmt: skip
 """The parameters that a search of many tries where the caller does not say."""
 WORK: Final = "tune"
 """The kind of work that this is: one worker at a time does it to a namespace."""
-MOST: Final = 2_000
+MAX_SETTINGS: Final = 2_000
 """How many settings a grid may have."""
 _BY_NAME: Final = {each.name: each for each in PARAMETERS}
 
@@ -87,7 +87,7 @@ def tune_weights(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Try every setting of a grid of a recipe's parameters.
 
@@ -109,10 +109,10 @@ def tune_weights(
     NotEnoughData
         There are too few questions; the message says how many more it takes.
     """
-    enough(training, least)
+    require_queries(training, least)
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
-    search = any(searching(base.changed(dict(each)), base) for each in settings)
+    search = any(search_changes(base.changed(dict(each)), base) for each in settings)
     scores = _scored(training, base, (current, *settings), metric, base, search)
     verdict = tune_grid(scores, training.groups, folds=folds, seed=seed, level=level, least=least)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
@@ -129,7 +129,7 @@ def tune_families(
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Try a grid on each of several recipes; which of them is best is decided by folds within the folds.
 
@@ -145,12 +145,12 @@ def tune_families(
     grid, metric, folds, seed, level, least
         As for :func:`tune_weights`.
     """
-    enough(training, least)
+    require_queries(training, least)
     tried = _families(training, base) if families is None else tuple(families)
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
-    search = any(searching(each.changed(dict(setting)), base) for each in tried for setting in settings)
+    search = any(search_changes(each.changed(dict(setting)), base) for each in tried for setting in settings)
     scores = {}
     for each in tried:
         grid_scores = _scored(training, each, settings, metric, base, search)
@@ -174,14 +174,14 @@ def tune_families(
 def tune_recipe(
     training: TrainingSet,
     base: Recipe,
-    parameters: Sequence[str] = SEARCHED_FOR,
+    parameters: Sequence[str] = TUNED_PARAMETERS,
     *,
     trials: int = 60,
     metric: str = METRIC,
     folds: int = 5,
     seed: int = 0,
     level: float = 0.95,
-    least: int = LEAST_GROUPS,
+    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Search many declared parameters at once, guided by what was good before (an extra: optuna).
 
@@ -203,10 +203,10 @@ def tune_recipe(
     MissingExtra
         Optuna is not installed; the message says how to.
     """
-    enough(training, least)
+    require_queries(training, least)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
-    needing = [name for name in names if name in SEARCHED]
+    needing = [name for name in names if name in SEARCH_PARAMETERS]
     if needing and not _can_search(training):
         raise InvalidArgument(
             "parameters",
@@ -271,8 +271,10 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
         parameter = _BY_NAME[checks.one_of("grid", name, tuple(_BY_NAME))]
         steps.append([checked(parameter, value) for value in values])
     count = int(np.prod([len(each) for each in steps]))
-    if count > MOST:
-        raise InvalidArgument("grid", count, f"at most {MOST:,} settings; try fewer values, or tune recipe")
+    if count > MAX_SETTINGS:
+        raise InvalidArgument(
+            "grid", count, f"at most {MAX_SETTINGS:,} settings; try fewer values, or tune recipe"
+        )
     return tuple(dict(zip(grid, each, strict=True)) for each in product(*steps))
 
 
@@ -321,7 +323,7 @@ def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
     return tuple(
         each
         for each in every
-        if not searching(each, base) and (each is base or not (unread and reads_question(each)))
+        if not search_changes(each, base) and (each is base or not (unread and reads_query(each)))
     )
 
 

@@ -27,9 +27,9 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers, Rows
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
-LEAST_GROUPS: Final = 20
+MIN_GROUPS: Final = 20
 """How many groups of questions are the least: with fewer, the bootstrap's interval is too narrow."""
-KEPT: Final = 0.5
+KEPT_SHARE: Final = 0.5
 """The share of the gain where it was chosen that must be left on held-out data."""
 
 
@@ -90,8 +90,8 @@ def judge(
     picked: int,
     seed: int = 0,
     level: float = 0.95,
-    kept: float = KEPT,
-    least: int = LEAST_GROUPS,
+    kept: float = KEPT_SHARE,
+    least: int = MIN_GROUPS,
 ) -> Verdict:
     r"""Return whether a way of choosing settings wins on what it has not seen.
 

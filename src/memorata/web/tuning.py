@@ -16,7 +16,7 @@ from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
-from memorata.learn.validation import LEAST_GROUPS
+from memorata.learn.validation import MIN_GROUPS
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback
@@ -57,7 +57,7 @@ def lab(visit: Visit) -> Response:
         hits=_hits(visit, recall) if recall else (),
         logged=engine.recall_log.how.recalls,
         questions=len(set(material.groups)),
-        needed=LEAST_GROUPS,
+        needed=MIN_GROUPS,
         reactions=len(engine.feedback.list(namespace=visit.namespace)),
         latest=engine.feedback.recalls(namespace=visit.namespace, limit=8),
         ways={name: text for name, (text, _) in _WAYS.items()},
