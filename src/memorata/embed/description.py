@@ -1,4 +1,4 @@
-"""What has to be known about a model before its files can be used: the small file ``model.toml``.
+r"""What has to be known about a model before its files can be used: the small file ``model.toml``.
 
 A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokenizer.json``, and this::
 
@@ -19,7 +19,11 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     "model.onnx" = "f93f…"
     "tokenizer.json" = "91f1…"
 
-A re-ranker's says other things: see :mod:`memorata.embed.description`.
+A re-ranker has no dimension, pooling, threshold and prompts, but::
+
+    kind = "reranker"
+    template = "Query: {q}\nSentence: {d}"   # or "pair": the tokeniser joins query and text
+    output = "difference"                  # logit 1 - logit 0; or "logit", for a model with one
 """
 
 from __future__ import annotations
@@ -31,25 +35,29 @@ from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.embed.port import Prompts
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
-DESCRIPTION = "model.toml"
-TOKENIZER = "tokenizer.json"
-KINDS = {"onnx": "model.onnx", "static": "model.safetensors"}
-"""The kinds of model, and the name of the file that holds the weights of each."""
-POOLINGS = ("cls", "mean")
-SMALLEST_WINDOW = 16
+DESCRIPTION: Final = "model.toml"
+TOKENIZER: Final = "tokenizer.json"
+KINDS: Final = {"onnx": "model.onnx", "static": "model.safetensors"}
+"""The kinds of embedder, and the name of the file that holds the weights of each."""
+POOLINGS: Final = ("cls", "mean")
+MIN_WINDOW: Final = 16
 """Fewest tokens a model may read at once; below it, prompts would leave no room for text."""
+RERANKER: Final = "reranker"
+PAIR: Final = "pair"
+OUTPUTS: Final = {"logit": 1, "difference": 2}
+"""How a re-ranker's score is read from its output, and how many numbers a text must have there."""
 
 
 @frozen
 class ModelDescription:
-    """The facts of ``model.toml``.
+    """The facts of an embedder's ``model.toml``.
 
     Examples
     --------
@@ -69,27 +77,20 @@ class ModelDescription:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        checks.text("id", self.id)
         checks.one_of("kind", self.kind, tuple(KINDS))
         checks.whole("dimension", self.dimension, 1)
-        checks.whole("max_tokens", self.max_tokens, SMALLEST_WINDOW)
         checks.one_of("pooling", self.pooling, POOLINGS)
         checks.within("similarity_threshold", self.similarity_threshold, -1.0, 1.0)
-        checks.text("licence", self.licence)
-        checks.text("revision", self.revision)
         checks.text("prompts.query", self.prompts.query)
         checks.text("prompts.document", self.prompts.document)
-        for name, digest in self.files.items():
-            checks.text(f"files[{name!r}]", digest)
-        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        _check_common(self)
 
     @property
     def name(self) -> str:
         """The identity a store records: everything that decides a vector is in its digest."""
         facts = [self.revision, self.kind, self.dimension, self.max_tokens, self.pooling]
         facts += [self.prompts.query, self.prompts.document, sorted(self.files.items())]
-        digest = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-        return f"{self.id}@{digest[:8]}:{self.pooling}"
+        return f"{self.id}@{_digest(facts)}:{self.pooling}"
 
     @property
     def weights(self) -> str:
@@ -98,121 +99,18 @@ class ModelDescription:
 
     def as_toml(self) -> str:
         """Return the text of the ``model.toml`` that :func:`read_description` reads back."""
-        return "\n".join(
-            [
-                f"id = {quoted(self.id)}",
-                f"kind = {quoted(self.kind)}",
-                f"dimension = {self.dimension}",
-                f"max_tokens = {self.max_tokens}",
-                f"pooling = {quoted(self.pooling)}",
-                f"similarity_threshold = {float(self.similarity_threshold)!r}",
-                f"licence = {quoted(self.licence)}",
-                f"revision = {quoted(self.revision)}",
-                "\n[prompts]",
-                f"query = {quoted(self.prompts.query)}",
-                f"document = {quoted(self.prompts.document)}",
-                "\n[files]",
-                *(f"{quoted(name)} = {quoted(digest)}" for name, digest in self.files.items()),
-                "",
-            ]
-        )
-
-
-def read_description(folder: Path) -> ModelDescription:
-    """Return the description in ``folder/model.toml``.
-
-    Raises
-    ------
-    ModelNotInstalled
-        There is no such file.
-    ModelCorrupt
-        The file cannot be read as a description, or leaves a file without its hash.
-    """
-    path, found = folder / DESCRIPTION, read_toml(folder)
-    try:
-        prompts = Prompts(**found.pop("prompts", {}))
-        description = ModelDescription(**found, prompts=prompts)
-    except (TypeError, AttributeError, InvalidArgument) as error:
-        raise ModelCorrupt(f"{path} does not describe a model: {error}") from error
-    check_pinned(path, description.files, description.weights)
-    return description
-
-
-def read_toml(folder: Path) -> dict[str, Any]:
-    """Return what ``folder/model.toml`` says, whatever kind of model it describes.
-
-    Raises
-    ------
-    ModelNotInstalled
-        There is no such file.
-    ModelCorrupt
-        The file cannot be read, or is not TOML.
-    """
-    path = folder / DESCRIPTION
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
-    except OSError as error:
-        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
-
-
-def check_pinned(path: Path, files: Mapping[str, str], weights: str) -> None:
-    """Refuse a description that leaves the weights or the tokeniser without a hash."""
-    missing = {weights, TOKENIZER} - set(files)
-    if missing:
-        raise ModelCorrupt(f"{path} names no SHA-256 for {' and '.join(sorted(missing))} under [files]")
-
-
-def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
-    """Return the bytes of a model's file, once its SHA-256 is known to be `digest`.
-
-    Parameters
-    ----------
-    folder, name
-        Where the file is.
-    digest
-        The pinned SHA-256 in hexadecimal; None for a file nobody has pinned, which is read as it is.
-
-    Raises
-    ------
-    ModelNotInstalled
-        There is no such file.
-    ModelCorrupt
-        The file cannot be read, or is another one than was pinned.
-    """
-    path = folder / name
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        raise ModelNotInstalled(f"{path} is missing: install the model again") from error
-    except OSError as error:
-        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
-    if digest is not None:
-        found = hashlib.sha256(content).hexdigest()
-        if found != digest.lower():
-            raise ModelCorrupt(f"{path} has SHA-256 {found}, not the pinned {digest}: install it again")
-    return content
-
-
-def quoted(text: str) -> str:
-    r"""Return `text` as a TOML string.
-
-    Examples
-    --------
-    >>> quoted("Query: {q}\n")
-    '"Query: {q}\\n"'
-    """
-    # A JSON string is also a TOML string, except for the delete character, which TOML wants escaped.
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-RERANKER = "reranker"
-PAIR = "pair"
-OUTPUTS = {"logit": 1, "difference": 2}
-"""How a score is read from a model's output, and how many numbers a text must have there."""
+        facts = {
+            "id": self.id,
+            "kind": self.kind,
+            "dimension": self.dimension,
+            "max_tokens": self.max_tokens,
+            "pooling": self.pooling,
+            "similarity_threshold": float(self.similarity_threshold),
+            "licence": self.licence,
+            "revision": self.revision,
+        }
+        prompts = {"query": self.prompts.query, "document": self.prompts.document}
+        return _toml(facts, prompts=prompts, files=self.files)
 
 
 @frozen
@@ -224,7 +122,7 @@ class RerankerDescription:
     id
         What the model is called.
     max_tokens
-        How many tokens it reads at once: question, text, and what stands around them.
+        How many tokens it reads at once: query, text, and what stands around them.
     template
         ``"pair"`` for a tokeniser that joins two texts, or one text with ``{q}`` and ``{d}`` in it.
     output
@@ -249,16 +147,11 @@ class RerankerDescription:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("id", "licence", "revision"):
-            checks.text(name, getattr(self, name))
-        checks.whole("max_tokens", self.max_tokens, SMALLEST_WINDOW)
         template = checks.text("template", self.template)
         if template != PAIR and not (template.count("{q}") == template.count("{d}") == 1):
             raise InvalidArgument("template", template, f"{PAIR!r}, or a text with {{q}} and {{d}} once each")
         checks.one_of("output", self.output, tuple(OUTPUTS))
-        for name, digest in self.files.items():
-            checks.text(f"files[{name!r}]", digest)
-        object.__setattr__(self, "files", MappingProxyType(dict(self.files)))
+        _check_common(self)
 
     @property
     def kind(self) -> str:
@@ -269,41 +162,53 @@ class RerankerDescription:
     def name(self) -> str:
         """Identity of the scores: everything that decides one is in its digest."""
         facts = [self.revision, self.max_tokens, self.template, self.output, sorted(self.files.items())]
-        return f"{self.id}@{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]}"
+        return f"{self.id}@{_digest(facts)}"
 
     @property
     def weights(self) -> str:
         """The name of the file that holds the weights."""
         return KINDS["onnx"]
 
-    def filled(self, question: str, text: str) -> str:
+    def filled(self, query: str, text: str) -> str:
         """Return the one text that a model with a template reads."""
         if self.template == PAIR:
             raise InvalidArgument("template", PAIR, "a text with {q} and {d}")
-        # A question may hold "{d}" and a text "{q}", so neither may be filled into the other.
+        # A query may hold "{d}" and a text "{q}", so neither may be filled into the other.
         before, _, after = self.template.partition("{d}")
-        return before.replace("{q}", question) + text + after.replace("{q}", question)
+        return before.replace("{q}", query) + text + after.replace("{q}", query)
 
     def as_toml(self) -> str:
         """Return the text of the ``model.toml`` that :func:`read_any_description` reads back."""
-        return "\n".join(
-            [
-                f"id = {quoted(self.id)}",
-                f"kind = {quoted(RERANKER)}",
-                f"max_tokens = {self.max_tokens}",
-                f"template = {quoted(self.template)}",
-                f"output = {quoted(self.output)}",
-                f"licence = {quoted(self.licence)}",
-                f"revision = {quoted(self.revision)}",
-                "\n[files]",
-                *(f"{quoted(name)} = {quoted(digest)}" for name, digest in self.files.items()),
-                "",
-            ]
-        )
+        facts = {
+            "id": self.id,
+            "kind": RERANKER,
+            "max_tokens": self.max_tokens,
+            "template": self.template,
+            "output": self.output,
+            "licence": self.licence,
+            "revision": self.revision,
+        }
+        return _toml(facts, files=self.files)
 
 
 Description: TypeAlias = ModelDescription | RerankerDescription
 """Of whatever model there may be in a folder."""
+
+
+def described(facts: Mapping[str, Any]) -> Description:
+    """Return the description that the facts of a ``model.toml`` make, by their kind."""
+    others = {name: value for name, value in facts.items() if name not in ("kind", "prompts")}
+    if facts.get("kind") == RERANKER:
+        return RerankerDescription(**others)
+    return ModelDescription(**others, kind=facts["kind"], prompts=Prompts(**facts.get("prompts", {})))
+
+
+def read_description(folder: Path) -> ModelDescription:
+    """Return the description of an embedder in ``folder/model.toml``; raises as the next one does."""
+    description = read_any_description(folder)
+    if not isinstance(description, ModelDescription):
+        raise ModelCorrupt(f"{folder / DESCRIPTION} does not describe a model: it is a re-ranker's")
+    return description
 
 
 def read_any_description(folder: Path) -> Description:
@@ -316,13 +221,76 @@ def read_any_description(folder: Path) -> Description:
     ModelCorrupt
         The file cannot be read as a description, or leaves a file without its hash.
     """
-    found = read_toml(folder)
-    if found.pop("kind", None) != RERANKER:
-        return read_description(folder)
     path = folder / DESCRIPTION
     try:
-        description = RerankerDescription(**found)
-    except (TypeError, AttributeError, InvalidArgument) as error:
-        raise ModelCorrupt(f"{path} does not describe a re-ranker: {error}") from error
-    check_pinned(path, description.files, description.weights)
+        facts = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ModelNotInstalled(f"there is no model in {folder}: it has no {DESCRIPTION}") from error
+    except OSError as error:
+        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
+    try:
+        description = described(facts)
+    except (TypeError, AttributeError, KeyError, InvalidArgument) as error:
+        what = "re-ranker" if facts.get("kind") == RERANKER else "model"
+        raise ModelCorrupt(f"{path} does not describe a {what}: {error}") from error
+    missing = {description.weights, TOKENIZER} - set(description.files)
+    if missing:
+        raise ModelCorrupt(f"{path} names no SHA-256 for {' and '.join(sorted(missing))} under [files]")
     return description
+
+
+def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
+    """Return the bytes of a model's file, once its SHA-256 is the pinned one; None pins nothing.
+
+    Raises
+    ------
+    ModelNotInstalled
+        There is no such file.
+    ModelCorrupt
+        The file cannot be read, or is another one than was pinned.
+    """
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise ModelNotInstalled(f"{path} is missing: install the model again") from error
+    except OSError as error:
+        raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
+    if digest is not None:
+        found = hashlib.sha256(content).hexdigest()
+        if found != digest.lower():
+            raise ModelCorrupt(f"{path} has SHA-256 {found}, not the pinned {digest}: install it again")
+    return content
+
+
+def _check_common(description: Description) -> None:
+    """Check what every model has, and make its files immutable."""
+    for name in ("id", "licence", "revision"):
+        checks.text(name, getattr(description, name))
+    checks.whole("max_tokens", description.max_tokens, MIN_WINDOW)
+    for name, digest in description.files.items():
+        checks.text(f"files[{name!r}]", digest)
+    object.__setattr__(description, "files", MappingProxyType(dict(description.files)))
+
+
+def _digest(facts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
+
+
+def _toml(facts: Mapping[str, object], **tables: Mapping[str, str]) -> str:
+    lines = [f"{name} = {_written(value)}" for name, value in facts.items()]
+    for table, entries in tables.items():
+        lines.append(f"\n[{table}]")
+        # Names of files have dots, which TOML would read as tables within tables.
+        key = _written if table == "files" else str
+        lines += [f"{key(name)} = {_written(value)}" for name, value in entries.items()]
+    return "\n".join([*lines, ""])
+
+
+def _written(value: object) -> str:
+    """Return a value in TOML; a JSON string is also a TOML string, except for the delete character."""
+    if not isinstance(value, str):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
