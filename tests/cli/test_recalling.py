@@ -93,7 +93,7 @@ def test_a_reranker_reads_the_best_candidates_again(
     class Backwards:
         name = "backwards"
 
-        def score(self, question: str, texts: Any) -> Any:
+        def score(self, query: str, texts: Any) -> Any:
             return np.arange(len(texts), dtype=np.float32)
 
     monkeypatch.setattr(select, "open_reranker", lambda named, _: Backwards() if named == "mine" else None)

@@ -43,52 +43,52 @@ def service() -> Service:
 def test_what_answers_is_asked_each_time(clock: Clock, service: Service) -> None:
     service.fails = None
     breaker = CircuitBreaker(clock=clock)
-    assert [breaker.ask(service) for _ in range(3)] == ["here"] * 3
+    assert [breaker.call(service) for _ in range(3)] == ["here"] * 3
     assert service.asked == 3
 
 
 def test_after_a_failure_nobody_asks_for_a_while(clock: Clock, service: Service) -> None:
     breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
-        breaker.ask(service)
+        breaker.call(service)
     clock.now += 1.5
     with pytest.raises(ServiceUnreachable, match=r"nobody is there \(it is not asked again for 4 s\)"):
-        breaker.ask(service)
+        breaker.call(service)
     assert service.asked == 1
     service.fails = None
     clock.now += 3.5
-    assert breaker.ask(service) == "here"
-    assert breaker.ask(service) == "here"
+    assert breaker.call(service) == "here"
+    assert breaker.call(service) == "here"
 
 
 def test_the_pause_doubles_up_to_a_bound_and_ends_with_an_answer(clock: Clock, service: Service) -> None:
     breaker = CircuitBreaker(first_pause=5.0, longest_pause=60.0, clock=clock)
     for pause in (5.0, 10.0, 20.0, 40.0, 60.0, 60.0):
         with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
-            breaker.ask(service)
+            breaker.call(service)
         clock.now += pause - 0.5
         with pytest.raises(ServiceUnreachable, match="for 1 s"):
-            breaker.ask(service)
+            breaker.call(service)
         clock.now += 0.5
     service.fails = None
-    breaker.ask(service)
+    breaker.call(service)
     service.fails = ServiceUnreachable("gone again")
     with pytest.raises(ServiceUnreachable, match=r"^gone again$"):
-        breaker.ask(service)
+        breaker.call(service)
     with pytest.raises(ServiceUnreachable, match="for 5 s"):
-        breaker.ask(service)
+        breaker.call(service)
 
 
 def test_who_would_rather_wait_asks_anyway_and_tells_the_others(clock: Clock, service: Service) -> None:
     breaker = CircuitBreaker(clock=clock)
     for _ in range(2):
         with pytest.raises(ServiceUnreachable, match=r"^nobody is there$"):
-            breaker.ask(service, anyway=True)
+            breaker.call(service, force=True)
     with pytest.raises(ServiceUnreachable, match="not asked again"):
-        breaker.ask(service)
+        breaker.call(service)
     service.fails = None
-    assert breaker.ask(service, anyway=True) == "here"
-    assert breaker.ask(service) == "here"
+    assert breaker.call(service, force=True) == "here"
+    assert breaker.call(service) == "here"
 
 
 @pytest.mark.parametrize("said", [ServiceRefused("no", 401), EmbedderError("odd")])
@@ -97,7 +97,7 @@ def test_what_refuses_is_there(clock: Clock, service: Service, said: Exception) 
     service.fails = said
     for _ in range(2):
         with pytest.raises(type(said)):
-            breaker.ask(service)
+            breaker.call(service)
     assert service.asked == 2
 
 
@@ -108,15 +108,15 @@ def test_one_that_minds_silence_alone_goes_on_asking_who_answers_with_an_error(
     service.fails = ServiceUnreachable("on fire", 503)
     for _ in range(2):
         with pytest.raises(ServiceUnreachable, match=r"^on fire$"):
-            breaker.ask(service)
+            breaker.call(service)
     service.fails = ServiceUnreachable("nobody is there")
     with pytest.raises(ServiceUnreachable):
-        breaker.ask(service)
+        breaker.call(service)
     with pytest.raises(ServiceUnreachable, match="not asked again"):
-        breaker.ask(service)
-    breaker.answered()
+        breaker.call(service)
+    breaker.succeeded()
     service.fails = None
-    assert breaker.ask(service) == "here"
+    assert breaker.call(service) == "here"
 
 
 def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
@@ -133,7 +133,7 @@ def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
 
     def run(number: int) -> None:
         with pytest.raises(ServiceUnreachable):
-            breaker.ask(away(number))
+            breaker.call(away(number))
 
     threads = [Thread(target=run, args=(number,)) for number in range(everyone)]
     for thread in threads:
@@ -143,13 +143,13 @@ def test_those_who_asked_together_have_met_one_failure(clock: Clock) -> None:
     for thread in threads:
         thread.join()
     with pytest.raises(ServiceUnreachable, match="for 5 s"):
-        breaker.ask(lambda: None)
+        breaker.call(lambda: None)
 
 
 def test_one_asks_after_the_pause_and_the_others_do_not_wait_for_it(clock: Clock, service: Service) -> None:
     breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable):
-        breaker.ask(service)
+        breaker.call(service)
     clock.now += 5.0
     asking, answer = Event(), Event()
 
@@ -158,33 +158,33 @@ def test_one_asks_after_the_pause_and_the_others_do_not_wait_for_it(clock: Clock
         assert answer.wait(10)
         return "here"
 
-    thread = Thread(target=lambda: breaker.ask(slow))
+    thread = Thread(target=lambda: breaker.call(slow))
     thread.start()
     assert asking.wait(10)
     with pytest.raises(ServiceUnreachable, match="not asked again"):
-        breaker.ask(service)
+        breaker.call(service)
     answer.set()
     thread.join()
     service.fails = None
-    assert breaker.ask(service) == "here"
+    assert breaker.call(service) == "here"
 
 
 def test_one_who_never_tells_blocks_nobody_for_good(clock: Clock, service: Service) -> None:
     breaker = CircuitBreaker(first_pause=5.0, clock=clock)
     with pytest.raises(ServiceUnreachable):
-        breaker.ask(service)
+        breaker.call(service)
     clock.now += 5.0
 
     def interrupted() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        breaker.ask(interrupted)
+        breaker.call(interrupted)
     with pytest.raises(ServiceUnreachable, match="not asked again"):
-        breaker.ask(service)
+        breaker.call(service)
     clock.now += 5.0
     service.fails = None
-    assert breaker.ask(service) == "here"
+    assert breaker.call(service) == "here"
 
 
 @pytest.mark.parametrize("wrong", [{"first_pause": -1}, {"longest_pause": float("nan")}])

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memorata.embed import cross_encoder
-from memorata.embed.cross_encoder import MOST_CHARACTERS, MOST_PASSAGES, OnnxReranker
+from memorata.embed.cross_encoder import MAX_CHARACTERS, MAX_PASSAGES, OnnxReranker
 from memorata.embed.onnx import OnnxSession, read_model
 from memorata.embed.port import Reranker
 from memorata.embed.tokens import windows
@@ -104,11 +104,11 @@ def test_a_very_long_text_is_read_where_it_shares_most_with_the_question(
     text = "green " * 1000 + "red"
     assert reranker.score("red", [text]).tolist() == [1]
     assert reranker.score("red", [text] * 3).tolist() == [1, 1, 1]
-    assert read == [MOST_PASSAGES, 3 * MOST_PASSAGES]
+    assert read == [MAX_PASSAGES, 3 * MAX_PASSAGES]
 
 
 def test_beyond_its_bound_a_text_is_not_read(judge: OnnxReranker) -> None:
-    within = "green ".ljust(MOST_CHARACTERS - 3) + "red"
+    within = "green ".ljust(MAX_CHARACTERS - 3) + "red"
     assert judge.score("red", [within, " " + within]).tolist() == [1, 0]
 
 
@@ -132,7 +132,7 @@ def test_nothing_to_score_and_nothing_to_ask(judge: OnnxReranker) -> None:
 
 @pytest.mark.parametrize(
     ("question", "texts", "says"),
-    [(7, ["red"], "question"), ("red", "red", "texts"), ("red", ["red", None], r"texts\[1\]")],
+    [(7, ["red"], "query"), ("red", "red", "texts"), ("red", ["red", None], r"texts\[1\]")],
 )
 def test_what_is_no_text_is_refused(
     tiny_reranker: Callable[..., Path], question: str, texts: list[str], says: str

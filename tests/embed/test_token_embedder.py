@@ -34,12 +34,12 @@ class Fixed(TokenEmbedder):
     """Gives the rows it was told to, and counts how often it was loaded."""
 
     def __init__(self, tokenizer: bytes, rows: Vectors) -> None:
-        super().__init__(TINY)
+        super().__init__(TINY, self.loaded)
         self.loads = 0
         self._tokenizer = tokenizer
         self._rows = rows
 
-    def _load(self) -> Loaded:
+    def loaded(self) -> Loaded:
         time.sleep(0.02)
         self.loads += 1
         return Loaded(Tokens(self._tokenizer), lambda numbers: np.repeat(self._rows, len(numbers), axis=0))
@@ -139,8 +139,8 @@ def test_a_word_with_more_tokens_apart_than_whole_is_cut_smaller(tiny_tokenizer:
             ]
 
     class Swollen(Fixed):
-        def _load(self) -> Loaded:
-            return Loaded(Swelling(self._tokenizer), super()._load().forward)
+        def loaded(self) -> Loaded:
+            return Loaded(Swelling(self._tokenizer), super().loaded().forward)
 
     embedder = Swollen(tiny_tokenizer, np.ones((1, 3), dtype=np.float32))
     passages = embedder.passages("whole " + " ".join(f"w{number}" for number in range(40)))

@@ -186,7 +186,7 @@ class Lengths:
 
     name = "lengths"
 
-    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         return np.array([-float(len(text)) for text in texts])
 
 

@@ -127,7 +127,7 @@ class Backwards:
 
     name = "brevity"
 
-    def score(self, question: str, texts: Any) -> Any:
+    def score(self, query: str, texts: Any) -> Any:
         return np.array([-float(len(text)) for text in texts])
 
 

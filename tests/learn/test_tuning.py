@@ -107,8 +107,8 @@ class Attentive:
 
     name = "attentive"
 
-    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
-        (thing,) = [word.strip("?") for word in question.split() if word.startswith("thing")]
+    def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+        (thing,) = [word.strip("?") for word in query.split() if word.startswith("thing")]
         return np.array([float(thing in text) for text in texts])
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import struct
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -63,15 +64,14 @@ class BuiltinEmbedder(TokenEmbedder):
         found = package_folder() if folder is None else folder
         if found is None:
             raise MissingExtra("The built-in embedder", REQUIREMENT)
-        super().__init__(DESCRIPTION)
-        self._folder = found
-        self._threads = threads
+        super().__init__(DESCRIPTION, partial(_load, found, threads))
 
-    def _load(self) -> Loaded:
-        tokenizer, weights = unpacked(read_checked(self._folder, PACK, SHA256))
-        graph = Path(__file__).with_name("granite.onnx").read_bytes()
-        session = OnnxSession(graph, pooling="cls", threads=self._threads, initializers=weights)
-        return Loaded(Tokens(tokenizer), session.forward)
+
+def _load(folder: Path, threads: int | None) -> Loaded:
+    tokenizer, weights = unpacked(read_checked(folder, PACK, SHA256))
+    graph = Path(__file__).with_name("granite.onnx").read_bytes()
+    session = OnnxSession(graph, pooling="cls", threads=threads, initializers=weights)
+    return Loaded(Tokens(tokenizer), session.forward)
 
 
 def package_folder() -> Path | None:
@@ -83,13 +83,7 @@ def package_folder() -> Path | None:
 
 
 def unpacked(content: bytes) -> tuple[bytes, dict[str, npt.NDArray[Any]]]:
-    """Return the tokeniser of a model pack, and its weights as the graph names them.
-
-    Raises
-    ------
-    ModelCorrupt
-        The bytes are not such a pack.
-    """
+    """Return the tokeniser of a model pack, and its weights as the graph names them."""
     try:
         magic, length = struct.unpack_from("<8sQ", content)
         if magic != _MAGIC:

@@ -1,8 +1,8 @@
-"""Leaving alone a service that is away, so that not everyone who needs it waits for it in turn.
+"""A circuit breaker: a service that does not answer is left alone, so that not every caller waits for it.
 
-A circuit breaker (Nygard, "Release It!", 2007): after a failure nobody asks for a while; then one asks, and
-the others go on without until that one has its answer. The pause doubles with every failure in a row, and one
-answer ends it. Nothing runs in the background: whoever comes after the pause is the one who asks.
+After a failure nobody asks for a while; then one caller does, and the others go on without until that one has
+its answer (Nygard, "Release It!", 2007). The pause doubles with every failure in a row, and one answer ends
+it. Nothing runs in the background: the first caller after the pause is the one who asks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memorata.model.checks import above, at_least, within
 from memorata.model.errors import EmbedderError, ServiceUnreachable
 
 QUESTION_SECONDS: Final = 5.0
-"""How long a question waits for its vector, if nothing else is said."""
+"""How long a query waits for its vector, if nothing else is said."""
 LONGEST_QUESTION: Final = 600.0
 """How long it can be told to wait."""
 FIRST_PAUSE: Final = 5.0
@@ -29,12 +29,12 @@ _Answer = TypeVar("_Answer")
 
 
 class CircuitBreaker:
-    """Whether a service may be asked just now.
+    """Whether a service may be called just now.
 
     Parameters
     ----------
     first_pause, longest_pause
-        Seconds for which nobody asks after one failure, and the most of any number of them.
+        Seconds for which nobody calls after one failure, and the most after any number of them.
     silence_only
         Whether only a service that says nothing is left alone, and not one that answers with an error.
     clock
@@ -47,7 +47,7 @@ class CircuitBreaker:
     >>> breaker = CircuitBreaker(clock=lambda: 100.0)
     >>> for _ in range(2):
     ...     try:
-    ...         breaker.ask(away)
+    ...         breaker.call(away)
     ...     except ServiceUnreachable as error:
     ...         print(error)
     nobody is there
@@ -71,16 +71,11 @@ class CircuitBreaker:
         self._failures = 0
         self._until = 0.0
 
-    def ask(self, call: Callable[[], _Answer], *, anyway: bool = False) -> _Answer:
-        """Return what `call` returns, unless the service is to be left alone.
+    def call(self, function: Callable[[], _Answer], *, force: bool = False) -> _Answer:
+        """Return what `function` returns, unless the service is to be left alone.
 
-        Parameters
-        ----------
-        call
-            Asks the service.
-        anyway
-            Whether to ask even so: for those who would rather wait than do without. What comes of it counts
-            for the others as well.
+        `force` is for callers who would rather wait than do without; what comes of it counts for the others
+        too.
 
         Raises
         ------
@@ -88,34 +83,34 @@ class CircuitBreaker:
             The service did not answer, or did not a short while ago.
         """
         with self._lock:
-            known = self._failures
-            if known and not anyway:
+            failures = self._failures
+            if failures and not force:
                 left = self._until - self._clock()
                 if left > 0:
                     raise ServiceUnreachable(f"{self._why} (it is not asked again for {math.ceil(left)} s)")
                 # This one asks; for as long as it waits, or if it never tells, the others do without.
                 self._until = self._clock() + self._pause()
         try:
-            answer = call()
+            answer = function()
         except ServiceUnreachable as error:
             if error.status is None or not self._silence_only:
-                self._failed(str(error), known)
+                self._failed(str(error), failures)
             else:
-                self.answered()
+                self.succeeded()
             raise
         except EmbedderError:
             # It refused, or said something odd; but it is there.
-            self.answered()
+            self.succeeded()
             raise
-        self.answered()
+        self.succeeded()
         return answer
 
     def failed(self, why: str) -> None:
-        """Hear that the service did not answer somebody who did not ask by way of this."""
+        """Note that the service did not answer a caller who did not go by way of this."""
         self._failed(why, self._failures)
 
-    def answered(self) -> None:
-        """Hear that the service is there."""
+    def succeeded(self) -> None:
+        """Note that the service is there."""
         with self._lock:
             self._why, self._failures, self._until = "", 0, 0.0
 
@@ -124,20 +119,14 @@ class CircuitBreaker:
         doubled: float = self._first * 2.0 ** min(max(self._failures - 1, 0), 32)
         return min(self._longest, doubled)
 
-    def _failed(self, why: str, known: int) -> None:
+    def _failed(self, why: str, failures: int) -> None:
         with self._lock:
             # Those who asked together have met one failure, not many in a row.
-            if self._failures == known:
+            if self._failures == failures:
                 self._failures += 1
             self._why, self._until = why, self._clock() + self._pause()
 
 
 def checked_seconds(argument: str, seconds: float) -> float:
-    """Return for how long a question is to wait.
-
-    Examples
-    --------
-    >>> checked_seconds("question_seconds", 2.5)
-    2.5
-    """
+    """Return for how long a query is to wait."""
     return above(argument, within(argument, seconds, 0.0, LONGEST_QUESTION), 0.0)

@@ -1,18 +1,18 @@
 """Any ONNX cross-encoder in a folder, through onnxruntime: a re-ranker without torch or a download.
 
-A cross-encoder reads the question and one text together and gives one number for how well they fit (Nogueira
+A cross-encoder reads the query and one text together and gives one number for how well they fit (Nogueira
 and Cho, "Passage re-ranking with BERT", 2019). Two kinds of folder are read: one with a ``model.toml`` (see
 :mod:`memorata.embed.description`), whose hashes are checked on loading, and one as the model hub
 lays it out (see :func:`memorata.embed.hub.describe_hub_reranker`).
 
 What does not fit into the model's window is treated so:
 
-- A text is cut into overlapping passages, each read beside the whole question, and its best passage speaks
-  for it (MaxP of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MOST_PASSAGES` are
+- A text is cut into overlapping passages, each read beside the whole query, and its best passage speaks
+  for it (MaxP of Dai and Callan, "Deeper text understanding for IR", 2019). At most :data:`MAX_PASSAGES` are
   scored, so that a long text costs hardly more than one that just fits: those that share most with the
-  question, a shared token counting one over the number of passages that have it, earlier ones first. Beyond
-  the first :data:`MOST_CHARACTERS` a text is not read at all.
-- A question is never cut. One that leaves less than :data:`LEAST_ROOM` of the window to the text gets no
+  query, a shared token counting one over the number of passages that have it, earlier ones first. Beyond
+  the first :data:`MAX_CHARACTERS` a text is not read at all.
+- A query is never cut. One that leaves less than :data:`MIN_TEXT_SHARE` of the window to the text gets no
   opinion: every text scores 0, which leaves the order of the first stage as it was.
 """
 
@@ -33,13 +33,13 @@ from memorata.model.checks import FloatArray
 from memorata.model.checks import text as checked
 from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
 
-MOST_PASSAGES = 4
-"""How many passages of a text are scored, each with that part of the room beside the question: some 120 of
+MAX_PASSAGES = 4
+"""How many passages of a text are scored, each with that part of the room beside the query: some 120 of
 512 tokens, the length of the passages such models learn from."""
-MOST_CHARACTERS = 1 << 15
+MAX_CHARACTERS = 1 << 15
 """How much of one text is read; the first stage has judged the whole of it already."""
-LEAST_ROOM = 1 / 4
-"""The part of the window that a question must leave to the text."""
+MIN_TEXT_SHARE = 1 / 4
+"""The part of the window that a query must leave to the text."""
 
 
 @frozen
@@ -96,21 +96,15 @@ class OnnxReranker:
         return self._description.id
 
     def load(self) -> None:
-        """Load the model now instead of on first use.
-
-        Raises
-        ------
-        ModelNotInstalled, ModelCorrupt, MissingExtra
-            The model cannot be used, and why.
-        """
+        """Load the model now instead of on first use."""
         self._model()
 
-    def score(self, question: str, texts: Sequence[str]) -> FloatArray:
-        """Return how well each text fits the question; higher is better, the scale is the model's own.
+    def score(self, query: str, texts: Sequence[str]) -> FloatArray:
+        """Return how well each text fits the query; higher is better, the scale is the model's own.
 
         Parameters
         ----------
-        question
+        query
             Read whole, or, if it is too long for that, not at all: every text then scores 0.
         texts
             Each is as good as its best passage.
@@ -120,39 +114,38 @@ class OnnxReranker:
         EmbedderError
             The model could not be loaded or run, or gave something that is no score.
         """
-        asked = well_formed(checked("question", question))
-        given = [text[:MOST_CHARACTERS] for text in checked_texts(texts)]
-        scores = np.zeros(len(given))
-        most = self._description.max_tokens
-        if not given:
+        query = well_formed(checked("query", query))
+        cut = [text[:MAX_CHARACTERS] for text in checked_texts(texts)]
+        scores = np.zeros(len(cut))
+        window = self._description.max_tokens
+        if not cut:
             return scores
-        room = most - len(self._read(asked, [""])[0])
-        if room < LEAST_ROOM * most:
+        room = window - len(self._read(query, [""])[0])
+        if room < MIN_TEXT_SHARE * window:
             return scores
         rows: list[PairTokens] = []
         starts = []
-        for text, whole in zip(given, self._read(asked, given), strict=True):
+        for text, whole in zip(cut, self._read(query, cut), strict=True):
             starts.append(len(rows))
-            rows.extend([whole] if len(whole) <= most else self._best_passages(asked, text, room))
+            rows.extend([whole] if len(whole) <= window else self._best_passages(query, text, room))
         return np.maximum.reduceat(self._forward(rows), starts)
 
-    def _read(self, question: str, texts: list[str]) -> list[PairTokens]:
-        """Return the tokens of the question with each text, as the model wants to see them."""
+    def _read(self, query: str, texts: list[str]) -> list[PairTokens]:
+        """Return the tokens of the query with each text, as the model wants to see them."""
         tokens = self._model().tokens
         if self._description.template == PAIR:
-            return tokens.pairs(question, texts)
-        read = tokens.numbers([self._description.filled(question, text) for text in texts])
+            return tokens.pairs(query, texts)
+        read = tokens.numbers([self._description.filled(query, text) for text in texts])
         return [PairTokens(numbers, [0] * len(numbers)) for numbers in read]
 
-    def _best_passages(self, question: str, text: str, room: int) -> list[PairTokens]:
-        most = self._description.max_tokens
-        tokens = self._model().tokens
-        size = max(1, room // MOST_PASSAGES)
-        parts, rows = tokens.passages(text, size, most, lambda parts: self._read(question, parts))
-        asked, *read = map(set, tokens.numbers([question, *parts]))
-        shared = np.array([[number in part for number in sorted(asked - tokens.silent())] for part in read])
+    def _best_passages(self, query: str, text: str, room: int) -> list[PairTokens]:
+        window, tokens = self._description.max_tokens, self._model().tokens
+        size = max(1, room // MAX_PASSAGES)
+        parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
+        own, *others = map(set, tokens.numbers([query, *parts]))
+        shared = np.array([[number in part for number in sorted(own - tokens.silent())] for part in others])
         worth = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
-        return [rows[index] for index in np.argsort(-worth, kind="stable")[:MOST_PASSAGES]]
+        return [rows[index] for index in np.argsort(-worth, kind="stable")[:MAX_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
         found = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])

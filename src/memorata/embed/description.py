@@ -200,7 +200,7 @@ def described(facts: Mapping[str, Any]) -> Description:
     others = {name: value for name, value in facts.items() if name not in ("kind", "prompts")}
     if facts.get("kind") == RERANKER:
         return RerankerDescription(**others)
-    return ModelDescription(**others, kind=facts["kind"], prompts=Prompts(**facts.get("prompts", {})))
+    return ModelDescription(**others, kind=facts.get("kind", ""), prompts=Prompts(**facts.get("prompts", {})))
 
 
 def read_description(folder: Path) -> ModelDescription:
@@ -232,7 +232,7 @@ def read_any_description(folder: Path) -> Description:
         raise ModelCorrupt(f"{path} is not a TOML file: {error}") from error
     try:
         description = described(facts)
-    except (TypeError, AttributeError, KeyError, InvalidArgument) as error:
+    except (TypeError, AttributeError, InvalidArgument) as error:
         what = "re-ranker" if facts.get("kind") == RERANKER else "model"
         raise ModelCorrupt(f"{path} does not describe a {what}: {error}") from error
     missing = {description.weights, TOKENIZER} - set(description.files)

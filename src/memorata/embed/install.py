@@ -1,9 +1,10 @@
 """Install, verify and remove the models of the catalogue.
 
 A model arrives whole or not at all: its files are fetched into a folder of their own, checked against their
-pinned hashes, described by a ``model.toml``, and only then renamed into place. When a source fails or
-serves something else, the next one is tried. The hub comes first, because it is the publisher; where it
-cannot be reached that shows within seconds, since a failed connection is not retried.
+pinned hashes, described by a ``model.toml``, and only then renamed into place. When a source fails or serves
+something else, the next one is tried. The hub comes first, because it is the publisher; where it cannot be
+reached that shows within seconds, since a failed connection is not retried. Nothing that is fetched is
+trusted: every file is checked against its pinned hash.
 
 Run as ``python -m memorata.embed.install arctic-embed-s potion-base-8M`` it installs what is missing.
 """

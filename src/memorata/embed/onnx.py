@@ -2,6 +2,15 @@
 
 Two kinds of folder are read: one with a ``model.toml`` (see :mod:`memorata.embed.description`), whose hashes
 are checked on loading, and one as the model hub lays it out (see :mod:`memorata.embed.hub`).
+
+A sentence encoder gives a vector for every token; the vector of the text is the first token's (``cls``,
+Devlin et al., BERT, 2019) or the mean over the tokens that are not padding (``mean``, Reimers & Gurevych,
+2019). A classifier, such as a re-ranker, gives the row of a text itself.
+
+Graphs whose activations are quantised while they run scale a whole batch by its largest value, so that a
+text's vector would depend on its neighbours in the batch (for arctic-embed-s the cosine between the two falls
+to 0.994). They are run one text at a time, on several threads, which is as fast and gives every text one
+vector. So are graphs without an input for the mask.
 """
 
 from __future__ import annotations
@@ -30,10 +39,10 @@ from memorata.embed.vectors import length_sorted, padded, told
 from memorata.model.checks import IntArray, whole
 from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
 
-MOST_ROWS = 16
-MOST_TOKENS = 2048
+MAX_ROWS = 16
+MAX_TOKENS = 2048
 """Bounds of a batch. On a processor larger ones are no faster, and attention over them takes much memory."""
-MOST_THREADS = 4
+MAX_THREADS = 4
 """Threads used when the caller names no number; more rarely pays for texts of a few dozen tokens."""
 _NO_TELEMETRY = "ORT_DISABLE_TELEMETRY"
 _DYNAMIC = b"DynamicQuantizeLinear"
@@ -44,18 +53,8 @@ _TEXT_OUTPUTS = ("logits",)
 class OnnxSession:
     """A loaded graph. Safe to call from several threads at once.
 
-    Parameters
-    ----------
-    model
-        The bytes of the graph.
-    path
-        Where the graph lies, for one whose weights are in a second file beside it.
-    pooling
-        ``cls`` or ``mean``; None for a graph that gives one row per text itself.
-    threads
-        How many threads may compute; None for as many as there are processors, up to four.
-    initializers
-        Weights that the graph names and does not hold.
+    It is given as bytes, and by its path if its weights are in a second file beside it; `initializers` are
+    weights that it names and does not hold. No `pooling` is for a graph that gives one row per text itself.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class OnnxSession:
         self._feeds = [self._feed(node.name, node.type) for node in inputs]
         # A graph that is not told what is padding would read it.
         alone = _DYNAMIC in model or "attention_mask" not in [node.name for node in inputs]
-        self._rows = 1 if alone else MOST_ROWS
+        self._rows = 1 if alone else MAX_ROWS
         outputs = [node.name for node in self._session.get_outputs()]
         wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
         self._output = next((name for name in wanted if name in outputs), outputs[0])
@@ -97,17 +96,11 @@ class OnnxSession:
     def forward(self, numbers: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
         """Return one row per list of token numbers, in the order given, not yet of unit length.
 
-        Parameters
-        ----------
-        numbers
-            The tokens of each text.
-        types
-            For every token, whether it belongs to the first (0) or the second (1) of a pair of texts; None
-            where there is no second.
+        `types` says for every token whether it belongs to the first (0) or the second (1) of a pair of texts.
         """
         if len(numbers) == 1:
             return self._run(numbers, types)
-        batches = length_sorted([len(row) for row in numbers], self._rows, MOST_TOKENS)
+        batches = length_sorted([len(row) for row in numbers], self._rows, MAX_TOKENS)
 
         def run(batch: IntArray) -> Vectors:
             rows = [numbers[index] for index in batch]
@@ -178,20 +171,11 @@ def _runtime() -> Any:  # noqa: ANN401 - a module without types
 def _usable_threads() -> int:
     # A container may be given fewer processors than the machine has.
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(MOST_THREADS, usable)
+    return min(MAX_THREADS, usable)
 
 
 def pooled(states: Vectors, mask: npt.NDArray[np.int64], pooling: str) -> Vectors:
-    """Return one row per text from one row per token.
-
-    Examples
-    --------
-    >>> states = np.array([[[1, 2], [3, 6], [9, 9]]], dtype=np.float32)
-    >>> pooled(states, np.array([[1, 1, 0]]), "mean")
-    array([[2., 4.]], dtype=float32)
-    >>> pooled(states, np.array([[1, 1, 0]]), "cls")
-    array([[1., 2.]], dtype=float32)
-    """
+    """Return one row per text from one row per token."""
     if pooling == "cls":
         return states[:, 0]
     weights = mask.astype(np.float32)[:, :, None]
@@ -226,23 +210,16 @@ class OnnxEmbedder(TokenEmbedder):
             description = read_description(folder) if own else describe_hub_folder(folder)
         if description.kind != "onnx":
             raise InvalidArgument("folder", str(folder), f"an ONNX model (this one is {description.kind})")
-        super().__init__(description)
-        self._folder = folder
-        self._hub = not own
-        self._weights = description.weights if own else hub_weights(folder)
-        self._threads = threads
+        files, pooling = description.files, description.pooling
+        weights = description.weights if own else hub_weights(folder)
 
-    def _load(self) -> Loaded:
-        known = self._description
-        tokens, session = read_model(
-            self._folder,
-            self._weights,
-            known.files,
-            hub=self._hub,
-            pooling=known.pooling,
-            threads=self._threads,
-        )
-        return Loaded(tokens, session.forward)
+        def load() -> Loaded:
+            tokens, session = read_model(
+                folder, weights, files, hub=not own, pooling=pooling, threads=threads
+            )
+            return Loaded(tokens, session.forward)
+
+        super().__init__(description, load)
 
 
 def read_model(
@@ -254,24 +231,7 @@ def read_model(
     pooling: str | None,
     threads: int | None,
 ) -> tuple[Tokens, OnnxSession]:
-    """Return the tokeniser and the graph in a folder, once both are known to be the pinned ones.
-
-    Parameters
-    ----------
-    folder, weights
-        Where the graph is.
-    files
-        The pinned SHA-256 of every file; a file that is not in it is read as it is.
-    hub
-        Whether the folder is laid out as the model hub does.
-    pooling, threads
-        As for :class:`~memorata.embed.onnx.OnnxSession`.
-
-    Raises
-    ------
-    ModelNotInstalled, ModelCorrupt, MissingExtra
-        The model cannot be used, and why.
-    """
+    """Return the tokeniser and the graph in a folder; `files` are the pinned hashes, if there are any."""
     tokens = Tokens(read_checked(folder, TOKENIZER, files.get(TOKENIZER)))
     model = read_checked(folder, weights, files.get(weights))
     # With a model.toml, the bytes that were checked are the bytes that are run. A hub's graph is opened by

@@ -1,8 +1,12 @@
-"""What an embedder is: the port between texts and vectors of meaning.
+"""What an embedder and a re-ranker are: the ports between texts and what models make of them.
 
 A sentence encoder turns a text into a vector so that texts of like meaning point the same way (Reimers &
 Gurevych, Sentence-BERT, 2019). The engine knows encoders by this protocol only; a new one is a class with
 these names, and :mod:`memorata.testing` says whether it keeps the promises.
+
+A cross-encoder (Nogueira and Cho, "Passage re-ranking with BERT", 2019) reads a query and a text together,
+which is slow and sharp; the engine shows it a few candidates and blends its scores with the first stage's,
+because alone it can demote terse facts.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ Vectors: TypeAlias = npt.NDArray[np.float32]
 
 @frozen
 class Prompts:
-    """What is written before a text, for models that were trained to tell questions from documents.
+    """What is written before a text, for models that were trained to tell queries from documents.
 
     Examples
     --------
@@ -74,7 +78,7 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question, of shape ``(dimension,)``."""
+        """Return the vector of a query, of shape ``(dimension,)``."""
         ...
 
     def passages(self, text: str) -> list[str]:
@@ -88,13 +92,13 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class Reranker(Protocol):
-    """Scores texts for a question; higher is better, the scale is its own."""
+    """Scores texts for a query; higher is better, the scale is its own."""
 
     @property
     def name(self) -> str:
         """What explanations call it."""
         ...
 
-    def score(self, question: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    def score(self, query: str, texts: Sequence[str]) -> npt.NDArray[np.float64]:
         """Return one finite number per text."""
         ...

@@ -1,4 +1,4 @@
-"""From a specification, one line of a settings file, to an embedder.
+"""From a specification, one line of a settings file, to an embedder or a re-ranker.
 
 =========================  ================================================================================
 ``auto``                   the best that is installed: arctic-embed-s, else the built-in model, else words
@@ -13,7 +13,13 @@
 =========================  ================================================================================
 
 Any of them but `lexical` may be followed by the prompts to use, such as ``builtin#retrieval``: see
-:mod:`memorata.embed.prompts`.
+:mod:`memorata.embed.prompts`. Re-rankers have fewer:
+
+=========================  ================================================================================
+``none``                   no re-ranker
+``minilm-reranker`` …      an installed re-ranker of the catalogue
+``onnx:FOLDER``            any folder with an ONNX cross-encoder
+=========================  ================================================================================
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ answer is checked for the number of its vectors, their length, and numbers that 
 long for a service all the same is cut smaller, until it fits. A blank text, which services refuse, has the
 zero vector.
 
-Somebody waits for the answer to a question, so it is given seconds; documents are given minutes. A service
-that does not answer is left alone for a while (:mod:`memorata.embed.circuit_breaker`): by questions, and, if
-it was a document that waited in vain for all its minutes, by documents too.
+A recall waits for the vector of its query, so that is given seconds; documents are given minutes. A service
+that does not answer is left alone for a while (:mod:`memorata.embed.circuit_breaker`): by queries, and, if it
+was a document that waited in vain for all its minutes, by documents too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ import hashlib
 import json
 import math
 import threading
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -42,16 +41,27 @@ from memorata.model.errors import (
 OVERLAP = 1 / 8
 PASSAGE_CHARACTERS = 2000
 """Characters of a passage: some 500 tokens of English, and below 2,048 tokens in any script."""
-_ANY = "dimension"
-"""A text as good as any, where only the length of its vector is asked for."""
-_SHORTEST = 32
+_ANY_TEXT = "dimension"
+"""Sent where only the length of a vector is asked for."""
+_MIN_CUT = 32
 """Characters of a passage that no service finds too long, so that there is something else."""
-_LEAST = 0.001
-_SOON = 0.25
-_ATTEMPTS = 3
+_MIN_SECONDS = 0.001
+_MAX_REASON = 120
+_QUERY_PAUSE = 0.25
+_QUERY_ATTEMPTS = 3
 
 
-class ServiceEmbedder(ABC):
+class _Api(NamedTuple):
+    """How a kind of service is asked, and where its vectors stand in an answer."""
+
+    kind: str
+    path: str
+    options: Mapping[str, object]
+    vectors: Callable[[dict[str, Any]], object]
+    """May raise KeyError and TypeError where there are none, ValueError for what is wrong with them."""
+
+
+class ServiceEmbedder:
     """What embedders behind HTTP share.
 
     Parameters
@@ -75,11 +85,10 @@ class ServiceEmbedder(ABC):
     retry
         Time limits and retries; those of documents.
     question_seconds
-        How long a question waits for its vector, whatever it takes: connecting, a second attempt, a pause.
+        How long a query waits for its vector, whatever it takes: connecting, a second attempt, a pause.
     """
 
-    kind: str
-    """How the service is named in a specification: ``openai`` or ``ollama``."""
+    _api: _Api
 
     def __init__(
         self,
@@ -105,16 +114,17 @@ class ServiceEmbedder(ABC):
         self._threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
-        self._patience = retry or RetryPolicy()
-        self._question = _question_retry(self._patience, question_seconds)
-        self._breaker = CircuitBreaker(clock=self._patience.clock)
-        self._writing = CircuitBreaker(clock=self._patience.clock, silence_only=True)
+        self._retry = retry or RetryPolicy()
+        self._query_policy = _query_retry(self._retry, question_seconds)
+        self._breaker = CircuitBreaker(clock=self._retry.clock)
+        self._writing = CircuitBreaker(clock=self._retry.clock, silence_only=True)
         self._apart = False
         self._lock = threading.Lock()
 
-    @abstractmethod
-    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - vectors, if all is well
-        """Send one request and return what should be a list of vectors, in the order of the texts."""
+    @property
+    def kind(self) -> str:
+        """How the service is named in a specification: ``openai`` or ``ollama``."""
+        return self._api.kind
 
     def prompted(self, prompts: Prompts) -> Self:
         """Return the same service with other prompts, for which nobody has measured a threshold."""
@@ -155,7 +165,7 @@ class ServiceEmbedder(ABC):
     def dimension(self) -> int:
         """Length of every vector, asked of the service if it was not given."""
         if self._dimension is None:
-            self._breaker.ask(lambda: self._vectors([_ANY], self._patience), anyway=True)
+            self._breaker.call(lambda: self._vectors([_ANY_TEXT], self._retry), force=True)
         assert self._dimension is not None  # an answer has told
         return self._dimension
 
@@ -184,15 +194,15 @@ class ServiceEmbedder(ABC):
         return unit_means(self.embed_passages(texts), self.dimension)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question.
+        """Return the vector of a query.
 
         Raises
         ------
         ServiceUnreachable
-            The service did not answer in the time a question has, or did not a short while ago.
+            The service did not answer in the time a query has, or did not a short while ago.
         """
         passages = self.passages(text)
-        rows = self._rows(self._prompts.query, passages, self._question)
+        rows = self._rows(self._prompts.query, passages, self._query_policy)
         vector: Vectors = unit_means([rows], rows.shape[1])[0]
         return vector
 
@@ -206,30 +216,30 @@ class ServiceEmbedder(ABC):
         if not cut:
             return []
         flat = [passage for passages in cut for passage in passages]
-        rows = self._rows(self._prompts.document, flat, self._patience, anyway=True)
+        rows = self._rows(self._prompts.document, flat, self._retry, force=True)
         return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
 
-    def _rows(self, prompt: str, passages: list[str], retry: RetryPolicy, *, anyway: bool = False) -> Vectors:
+    def _rows(self, prompt: str, passages: list[str], retry: RetryPolicy, *, force: bool = False) -> Vectors:
         """Return the vectors of passages, asking for those that say something."""
         spoken = [index for index, passage in enumerate(passages) if passage.strip()]
         if not spoken and self._dimension is not None:
             return np.zeros((len(passages), self._dimension), dtype=np.float32)
-        texts = [passages[index] for index in spoken] or [_ANY]
+        texts = [passages[index] for index in spoken] or [_ANY_TEXT]
 
         def asked() -> Vectors:
-            return self._breaker.ask(lambda: self._batched(prompt, texts, retry), anyway=anyway)
+            return self._breaker.call(lambda: self._batched(prompt, texts, retry), force=force)
 
-        if anyway:
-            found = self._writing.ask(asked)
+        if force:
+            found = self._writing.call(asked)
         else:
             found = asked()
-            self._writing.answered()
+            self._writing.succeeded()
         rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
         rows[spoken] = found[: len(spoken)]
         return rows
 
     def _batched(self, prompt: str, passages: list[str], retry: RetryPolicy) -> Vectors:
-        # However many requests a question takes, it waits once.
+        # However many requests a query takes, it waits once.
         until = math.inf if retry.total is None else retry.clock() + retry.total
         starts = range(0, len(passages), self._batch)
         return np.concatenate(
@@ -240,11 +250,11 @@ class ServiceEmbedder(ABC):
         """Return the vectors of passages, cut smaller where they are longer than the service reads."""
         left = retry
         if until < math.inf:
-            left = replace(retry, total=max(_LEAST, until - retry.clock()))
+            left = replace(retry, total=max(_MIN_SECONDS, until - retry.clock()))
         try:
             return self._vectors([prompt + passage for passage in passages], left)
         except ServiceRefused as error:
-            if not error.too_long or (len(passages) == 1 and len(passages[0]) < _SHORTEST):
+            if not error.too_long or (len(passages) == 1 and len(passages[0]) < _MIN_CUT):
                 raise
         if len(passages) > 1:
             half = len(passages) // 2
@@ -282,23 +292,36 @@ class ServiceEmbedder(ABC):
             )
             raise DimensionMismatch(self.name, known, dimension, advice)
 
-    def _post(self, path: str, body: Mapping[str, object], retry: RetryPolicy) -> Any:  # noqa: ANN401 - an answer
-        answer = post_json(self._address + path, body, self._headers, retry)
+    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
+        """Send one request and return what should be a list of vectors, in the order of the texts."""
+        body = {"model": self._model, "input": texts, **self._api.options}
+        answer = post_json(self._address + self._api.path, body, self._headers, retry)
+        quoted = shown(without_key(str(answer), self._headers))
         if not isinstance(answer, dict):
-            raise ServiceAnswerInvalid(
-                f"{self._address} answered with {self._quoted(answer)}, not with a JSON object"
-            )
-        return answer
+            raise ServiceAnswerInvalid(f"{self._address} answered with {quoted}, not with a JSON object")
+        try:
+            return self._api.vectors(answer)
+        except ValueError as error:
+            reason = without_key(str(error), self._headers)[:_MAX_REASON]
+            raise ServiceAnswerInvalid(f"{self._address} {reason}") from error
+        except (TypeError, KeyError) as error:
+            raise ServiceAnswerInvalid(f"{self._address} answered without vectors: {quoted}") from error
 
-    def _quoted(self, answer: object) -> str:
-        return shown(without_key(str(answer), self._headers))
 
-
-def _question_retry(given: RetryPolicy, seconds: float) -> RetryPolicy:
-    """Return the retry of a question: another attempt follows soon, if there is time for it."""
+def _query_retry(given: RetryPolicy, seconds: float) -> RetryPolicy:
+    """Return the retry of a query: another attempt follows soon, if there is time for it."""
     total = checked_seconds("question_seconds", seconds)
-    pause = min(given.first_pause, _SOON)
-    return replace(given, attempts=min(given.attempts, _ATTEMPTS), first_pause=pause, total=total)
+    pause = min(given.first_pause, _QUERY_PAUSE)
+    return replace(given, attempts=min(given.attempts, _QUERY_ATTEMPTS), first_pause=pause, total=total)
+
+
+def _openai_vectors(answer: dict[str, Any]) -> object:
+    # The specification numbers the vectors, and servers exist that send them as they are finished.
+    data = answer["data"]
+    ordered = sorted(data, key=lambda item: item["index"])
+    if [item["index"] for item in ordered] != list(range(len(ordered))):
+        raise ValueError(f"numbered its vectors {[item['index'] for item in data]}")
+    return [item["embedding"] for item in ordered]
 
 
 class OpenAIEmbedder(ServiceEmbedder):
@@ -307,31 +330,10 @@ class OpenAIEmbedder(ServiceEmbedder):
     The address ends where ``/embeddings`` is to follow, usually in ``/v1``.
     """
 
-    kind = "openai"
-
-    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
-        body = {"model": self._model, "input": texts, "encoding_format": "float"}
-        answer = self._post("/embeddings", body, retry)
-        data = answer.get("data")
-        try:
-            # The specification numbers the vectors, and servers exist that send them as they are finished.
-            ordered = sorted(data, key=lambda item: item["index"])
-            if [item["index"] for item in ordered] != list(range(len(ordered))):
-                numbers = self._quoted([item["index"] for item in data])
-                raise ServiceAnswerInvalid(f"{self._address} numbered its vectors {numbers}")
-            return [item["embedding"] for item in ordered]
-        except (TypeError, KeyError) as error:
-            raise ServiceAnswerInvalid(
-                f"{self._address} answered without vectors: {self._quoted(answer)}"
-            ) from error
+    _api = _Api("openai", "/embeddings", {"encoding_format": "float"}, _openai_vectors)
 
 
 class OllamaEmbedder(ServiceEmbedder):
     """A model behind Ollama's ``/api/embed``."""
 
-    kind = "ollama"
-
-    def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
-        body = {"model": self._model, "input": texts, "truncate": False}
-        answer = self._post("/api/embed", body, retry)
-        return answer.get("embeddings")
+    _api = _Api("ollama", "/api/embed", {"truncate": False}, lambda answer: answer.get("embeddings"))

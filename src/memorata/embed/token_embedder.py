@@ -1,7 +1,9 @@
 """What all models that read tokens share: prompts, passages, one forward pass over everything asked for.
 
-A subclass says how its files are loaded, and gets the whole of :class:`~memorata.embed.port.Embedder` for
-it. The files are read on first use, once, whichever thread comes first.
+The files are read on first use, once, whichever thread comes first. The simplest such model is static: one
+row of a table per token, and the text is their mean (model2vec's potion models). It has no attention and no
+graph, hence some twenty thousand texts a second: a transformer was distilled beforehand into the table
+(Tulkens & van Dongen, Model2Vec, 2024).
 """
 
 from __future__ import annotations
@@ -9,10 +11,10 @@ from __future__ import annotations
 import json
 import struct
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -34,19 +36,15 @@ class Loaded:
     forward: Callable[[list[list[int]]], Vectors]
 
 
-class TokenEmbedder(ABC):
-    """An embedder that reads the tokens of a model of its own."""
+class TokenEmbedder:
+    """An embedder that reads the tokens of a model; `load` reads the model's files, checking their hashes."""
 
-    def __init__(self, description: ModelDescription) -> None:
-        self._description = description
+    def __init__(self, description: ModelDescription, load: Callable[[], Loaded]) -> None:
+        self._description, self._load = description, load
         # Asked for with every recall, and a digest of everything.
         self._name = description.name
         self._lock = threading.Lock()
         self._loaded: Loaded | None = None
-
-    @abstractmethod
-    def _load(self) -> Loaded:
-        """Read the model's files, checking their hashes."""
 
     def prompted(self, prompts: Prompts) -> Self:
         """Return the same model with other prompts, for which nobody has measured a threshold."""
@@ -89,13 +87,7 @@ class TokenEmbedder(ABC):
         return self._description.similarity_threshold
 
     def load(self) -> None:
-        """Load the model now instead of on first use.
-
-        Raises
-        ------
-        ModelNotInstalled, ModelCorrupt, MissingExtra
-            The model cannot be used, and why.
-        """
+        """Load the model now instead of on first use."""
         self._model()
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
@@ -103,7 +95,7 @@ class TokenEmbedder(ABC):
         return unit_means(self.embed_passages(texts), self.dimension)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question."""
+        """Return the vector of a query."""
         rows = self._forward(self._pieces(checked_text(text), self.prompts.query)[1])
         vector: Vectors = unit_means([rows], self.dimension)[0]
         return vector
@@ -174,6 +166,9 @@ _TYPES = {"F32": "<f4", "F16": "<f2"}
 class StaticEmbedder(TokenEmbedder):
     """A table of token vectors read from a folder on first use.
 
+    A text's vector is the mean of the rows of its tokens without special and unknown ones; a text of which no
+    token is known has the zero vector.
+
     Parameters
     ----------
     folder
@@ -191,56 +186,41 @@ class StaticEmbedder(TokenEmbedder):
         description = read_description(folder) if description is None else description
         if description.kind != "static":
             raise InvalidArgument("folder", str(folder), f"a static model (this one is {description.kind})")
-        super().__init__(description)
-        self._folder = folder
+        super().__init__(description, partial(_load_static, folder, description))
 
-    def _load(self) -> Loaded:
-        pinned = self._description.files
-        weights = self._description.weights
-        tokens = Tokens(read_checked(self._folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
-        table = table_of(read_checked(self._folder, weights, pinned.get(weights)))
-        silent = np.zeros(len(table), dtype=np.bool_)
-        silent[[number for number in tokens.silent() if number < len(table)]] = True
 
-        def forward(numbers: list[list[int]]) -> Vectors:
-            try:
-                return mean_rows(table, numbers, silent)
-            except IndexError as error:
-                raise ModelCorrupt(f"{self._folder} has tokens that its table has no row for") from error
+def _load_static(folder: Path, description: ModelDescription) -> Loaded:
+    pinned, weights = description.files, description.weights
+    tokens = Tokens(read_checked(folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
+    table = table_of(read_checked(folder, weights, pinned.get(weights)))
+    silent = np.zeros(len(table), dtype=np.bool_)
+    silent[[number for number in tokens.silent() if number < len(table)]] = True
 
-        return Loaded(tokens, forward)
+    def forward(numbers: list[list[int]]) -> Vectors:
+        try:
+            return mean_rows(table, numbers, silent)
+        except IndexError as error:
+            raise ModelCorrupt(f"{folder} has tokens that its table has no row for") from error
+
+    return Loaded(tokens, forward)
 
 
 def mean_rows(table: Vectors, numbers: list[list[int]], silent: np.typing.NDArray[np.bool_]) -> Vectors:
-    """Return for each list of token numbers the mean of their rows, leaving out the `silent` tokens.
-
-    Examples
-    --------
-    >>> table = np.array([[9, 9], [1, 0], [3, 2]], dtype=np.float32)
-    >>> mean_rows(table, [[0, 1, 2], [0]], silent=np.array([True, False, False]))
-    array([[2., 1.],
-           [0., 0.]], dtype=float32)
-    """
+    """Return for each list of token numbers the mean of their rows, leaving out the `silent` tokens."""
     means = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
     # One text at a time keeps the gathered rows in the processor's cache, which is twice as fast as summing
     # all texts at once (np.add.reduceat).
     for mean, row in zip(means, numbers, strict=True):
-        heard = np.array(row, dtype=np.intp)
-        heard = heard[~silent[heard]]
-        if len(heard):
-            np.add.reduce(table[heard], axis=0, out=mean)
-            mean /= len(heard)
+        read = np.array(row, dtype=np.intp)
+        read = read[~silent[read]]
+        if len(read):
+            np.add.reduce(table[read], axis=0, out=mean)
+            mean /= len(read)
     return means
 
 
 def table_of(content: bytes) -> Vectors:
-    """Return the one table of a safetensors file: a length, a JSON header, then the numbers.
-
-    Raises
-    ------
-    ModelCorrupt
-        The file is cut short, or is not a static model's.
-    """
+    """Return the one table of a safetensors file: a length, a JSON header, then the numbers."""
     try:
         (length,) = struct.unpack_from("<Q", content)
         header = json.loads(content[8 : 8 + length])

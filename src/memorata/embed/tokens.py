@@ -1,4 +1,8 @@
-"""A model's own tokens: how many a text has, their numbers, and where the text can be cut.
+"""Texts as models take them: whole characters, a model's own tokens, and overlapping passages.
+
+A model reads a bounded number of tokens. What lies beyond is read in further passages, each repeating the end
+of the one before it, so that a sentence on a border is whole in one of the two. They are cut between words
+wherever there is a word boundary to cut at.
 
 A thin layer over Hugging Face's ``tokenizers``, imported when the first tokeniser is loaded. The truncation
 and padding that a ``tokenizer.json`` may ask for are switched off: cutting and padding are decided here, in

@@ -1,4 +1,7 @@
-"""What a person has agreed to on this machine: settings files, embedders' sources, and what keys are for.
+"""What a person has agreed to on this machine: settings files, sources of embedders, and what keys are for.
+
+To send texts to a service, or to load what is in a folder, is what a person has to agree to before a database
+that somebody else made may ask for it. A specification names such a source, or none (:func:`source_of`).
 
 It is kept in the person's data folder, readable by them alone, and never beside what it is about: a folder or
 a database that came from somebody else cannot bring its own consent. A settings file is known by its path and
@@ -140,9 +143,6 @@ _PORTS = {"http": 80, "https": 443}
 
 def source_of(specification: str) -> str | None:
     """Return the origin of the service, or the folder, that a specification names; None for other models.
-
-    To send texts to a service, or to load what is in a folder, is what a person has to agree to before a
-    database that somebody else made may ask for it.
 
     Examples
     --------

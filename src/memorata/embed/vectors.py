@@ -1,4 +1,10 @@
-"""Unit vectors: every vector leaves an embedder with length one, so that cosine is a plain dot product."""
+"""Unit vectors, the batches they are computed in, and how far a computation is.
+
+Every vector leaves an embedder with length one, so that cosine is a plain dot product. Batches hold texts of
+like length, so that little of the work is padding. A megabyte of text takes minutes: whoever waits says so
+around the call (:func:`watched`), and the embedder reports after every batch; no signature of the port needs
+a place for it.
+"""
 
 from __future__ import annotations
 

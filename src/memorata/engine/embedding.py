@@ -223,7 +223,7 @@ class EmbedderRetry:
     def look(self, *, at_once: bool = False) -> OpenedEmbedder | None:
         """Return the embedder if it is there now; otherwise `why` says why not."""
         try:
-            return self._breaker.ask(self._found, anyway=at_once)
+            return self._breaker.call(self._found, force=at_once)
         except EmbedderError as error:
             self.why = str(error)
             return None

@@ -16,7 +16,7 @@ from memorata.store.port import Entry
 
 _LIMITS: Final = {"position": 2**31, "access_count": 2**32, "mentions": 2**63, "version": 2**63}
 _SMALLEST_LIMIT: Final = min(_LIMITS.values())
-_MOST_PASSAGES: Final = 2**16 - 1
+_MAX_PASSAGES: Final = 2**16 - 1
 
 
 def checked_numbers(memory: Memory) -> Memory:
@@ -41,9 +41,9 @@ def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
         return 0
     if embedder is None:
         raise InvalidArgument("vectors", entry.memory.id, "left out as long as the store has no embedder")
-    if entry.vectors.ndim != 2 or not 1 <= len(entry.vectors) <= _MOST_PASSAGES:
+    if entry.vectors.ndim != 2 or not 1 <= len(entry.vectors) <= _MAX_PASSAGES:
         shape = entry.vectors.shape
-        raise InvalidArgument("vectors", shape, f"1 to {_MOST_PASSAGES} rows, one for each passage")
+        raise InvalidArgument("vectors", shape, f"1 to {_MAX_PASSAGES} rows, one for each passage")
     if entry.vectors.shape[1] != embedder[1]:
         got = entry.vectors.shape[1]
         raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
