@@ -8,14 +8,13 @@ whole, as there, and JSON throughout, so that what was remembered stands in JSON
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
 from memorata.mcp.answers import Answer
 from memorata.mcp.arguments import Arguments, Name, Text, Word
-from memorata.mcp.tools import Tool
+from memorata.mcp.tools import tool
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -113,7 +112,7 @@ def _graph(engine: Engine) -> KnowledgeGraph:
     return KnowledgeGraph(engine)
 
 
-def _told(data: dict[str, Any], text: object = None) -> Answer:
+def _answer(data: dict[str, Any], text: object = None) -> Answer:
     return Answer(json.dumps(data if text is None else text, ensure_ascii=False, indent=2), data)
 
 
@@ -122,58 +121,9 @@ def _counted(count: int, wanted: int, what: str) -> Answer:
     return Answer(message, {"success": True, "message": message})
 
 
-def _create_entities(engine: Engine, given: Entities) -> Answer:
-    made = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in given.entities)
-    return _told({"entities": made}, made)
-
-
-def _create_relations(engine: Engine, given: Edges) -> Answer:
-    made = _graph(engine).create_relations(edge.parts() for edge in given.relations)
-    return _told({"relations": made}, made)
-
-
-def _add_observations(engine: Engine, given: Additions) -> Answer:
-    results = _graph(engine).add_observations((each.entityName, each.contents) for each in given.observations)
-    return _told({"results": results}, results)
-
-
-def _delete_entities(engine: Engine, given: EntityNames) -> Answer:
-    wanted = len(set(given.entityNames))
-    return _counted(_graph(engine).delete_entities(given.entityNames), wanted, "entities")
-
-
-def _delete_observations(engine: Engine, given: Deletions) -> Answer:
-    wanted = len({(each.entityName, text) for each in given.deletions for text in each.observations})
-    deleted = _graph(engine).delete_observations(
-        (each.entityName, each.observations) for each in given.deletions
-    )
-    return _counted(deleted, wanted, "observations")
-
-
-def _delete_relations(engine: Engine, given: Edges) -> Answer:
-    edges = {edge.parts() for edge in given.relations}
-    return _counted(_graph(engine).delete_relations(edges), len(edges), "relations")
-
-
-def _read_graph(engine: Engine, given: Nothing) -> Answer:
-    return _told(_graph(engine).read())
-
-
-def _search_nodes(engine: Engine, given: Search) -> Answer:
-    return _told(_graph(engine).search(given.query))
-
-
-def _open_nodes(engine: Engine, given: Names) -> Answer:
-    return _told(_graph(engine).open(given.names))
-
-
 def _object(**properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    required = {"required": list(properties), "additionalProperties": False}
+    return {"type": "object", "properties": properties, **required}
 
 
 def _list(items: dict[str, Any]) -> dict[str, Any]:
@@ -188,96 +138,75 @@ _DONE: Final = _object(success={"type": "boolean"}, message=_STRING)
 _RESULTS: Final = _list(_object(entityName=_STRING, addedObservations=_list(_STRING)))
 
 
-def _tool(
-    name: str,
-    description: str,
-    arguments: type[Arguments],
-    run: Callable[[Engine, Any], Answer],
-    output: dict[str, Any],
-    **hints: bool,
-) -> Tool:
-    title = name.replace("_", " ").capitalize()
-    return Tool(name, title, description, arguments, run, output=output, **hints)
+@tool(output=_object(entities=_ENTITIES), idempotent=True)
+def create_entities(engine: Engine, given: Entities) -> Answer:
+    """Create entities with their observations; a name that exists is passed over."""
+    made = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in given.entities)
+    return _answer({"entities": made}, made)
+
+
+@tool(output=_object(relations=_RELATIONS), idempotent=True)
+def create_relations(engine: Engine, given: Edges) -> Answer:
+    """Create relations between entities that exist, in active voice; one that exists is passed over."""
+    made = _graph(engine).create_relations(edge.parts() for edge in given.relations)
+    return _answer({"relations": made}, made)
+
+
+@tool(output=_object(results=_RESULTS), idempotent=True)
+def add_observations(engine: Engine, given: Additions) -> Answer:
+    """Add observations to entities that exist; a text that is there already is passed over."""
+    results = _graph(engine).add_observations(
+        (addition.entityName, addition.contents) for addition in given.observations
+    )
+    return _answer({"results": results}, results)
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_entities(engine: Engine, given: EntityNames) -> Answer:
+    """Delete entities, with their observations and relations."""
+    wanted = len(set(given.entityNames))
+    return _counted(_graph(engine).delete_entities(given.entityNames), wanted, "entities")
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_observations(engine: Engine, given: Deletions) -> Answer:
+    """Delete observations from entities, by their exact texts."""
+    wanted = len(
+        {(deletion.entityName, text) for deletion in given.deletions for text in deletion.observations}
+    )
+    deleted = _graph(engine).delete_observations(
+        (deletion.entityName, deletion.observations) for deletion in given.deletions
+    )
+    return _counted(deleted, wanted, "observations")
+
+
+@tool(output=_DONE, destructive=True, idempotent=True)
+def delete_relations(engine: Engine, given: Edges) -> Answer:
+    """Delete relations."""
+    edges = {edge.parts() for edge in given.relations}
+    return _counted(_graph(engine).delete_relations(edges), len(edges), "relations")
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def read_graph(engine: Engine, given: Nothing) -> Answer:
+    """Read every entity and relation."""
+    return _answer(_graph(engine).read())
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def search_nodes(engine: Engine, given: Search) -> Answer:
+    """Find entities by what their names, types and observations say, with their relations."""
+    return _answer(_graph(engine).search(given.query))
+
+
+@tool(output=_GRAPH, read_only=True, idempotent=True)
+def open_nodes(engine: Engine, given: Names) -> Answer:
+    """Read the named entities, with their relations; names that nobody has are passed over."""
+    return _answer(_graph(engine).open(given.names))
 
 
 REFERENCE: Final = (
-    _tool(
-        "create_entities",
-        "Create entities with their observations; a name that exists is passed over.",
-        Entities,
-        _create_entities,
-        _object(entities=_ENTITIES),
-        idempotent=True,
-    ),
-    _tool(
-        "create_relations",
-        "Create relations between entities that exist, in active voice; one that exists is passed over.",
-        Edges,
-        _create_relations,
-        _object(relations=_RELATIONS),
-        idempotent=True,
-    ),
-    _tool(
-        "add_observations",
-        "Add observations to entities that exist; a text that is there already is passed over.",
-        Additions,
-        _add_observations,
-        _object(results=_RESULTS),
-        idempotent=True,
-    ),
-    _tool(
-        "delete_entities",
-        "Delete entities, with their observations and relations.",
-        EntityNames,
-        _delete_entities,
-        _DONE,
-        destructive=True,
-        idempotent=True,
-    ),
-    _tool(
-        "delete_observations",
-        "Delete observations from entities, by their exact texts.",
-        Deletions,
-        _delete_observations,
-        _DONE,
-        destructive=True,
-        idempotent=True,
-    ),
-    _tool(
-        "delete_relations",
-        "Delete relations.",
-        Edges,
-        _delete_relations,
-        _DONE,
-        destructive=True,
-        idempotent=True,
-    ),
-    _tool(
-        "read_graph",
-        "Read every entity and relation.",
-        Nothing,
-        _read_graph,
-        _GRAPH,
-        read_only=True,
-        idempotent=True,
-    ),
-    _tool(
-        "search_nodes",
-        "Find entities by what their names, types and observations say, with their relations.",
-        Search,
-        _search_nodes,
-        _GRAPH,
-        read_only=True,
-        idempotent=True,
-    ),
-    _tool(
-        "open_nodes",
-        "Read the named entities, with their relations; names that nobody has are passed over.",
-        Names,
-        _open_nodes,
-        _GRAPH,
-        read_only=True,
-        idempotent=True,
-    ),
-)
+    create_entities, create_relations, add_observations, delete_entities, delete_observations,
+    delete_relations, read_graph, search_nodes, open_nodes,
+)  # fmt: skip
 """In the order in which they are listed."""
