@@ -154,7 +154,7 @@ def recall(engine: Engine, given: Recall) -> Answer:
 
 @tool("Explore who and what is known", read_only=True, idempotent=True)
 def explore(engine: Engine, given: Explore) -> Answer:
-    """See who and what is known, all about one of them (relations, newest memories), or how two are connected.
+    """See who and what is known, all about one of them (relations, newest memories), or how two connect.
 
     For a question in words, call recall.
     """
@@ -214,8 +214,9 @@ def remember(engine: Engine, given: Remember) -> Answer:
     """Keep something for later conversations.
 
     Worth keeping is what the person tells you about themselves, what they prefer, what was decided, what
-    happened. One thing a call, in a sentence that is understood without this conversation. Call recall first when
-    it may be known already; if it changed, call correct instead. Never for secrets such as passwords.
+    happened. One thing a call, in a sentence that is understood without this conversation. Call recall
+    first when it may be known already; if it changed, call correct instead. Never for secrets such as
+    passwords.
     """
     details: dict[str, Any] = {
         "category": given.category,
@@ -257,7 +258,8 @@ def correct(engine: Engine, given: Correct) -> Answer:
 def forget(engine: Engine, given: Forget) -> Answer:
     """Hide memories from every later recall.
 
-    For what the person asks you to forget, and what should never have been kept. Something that merely changed is corrected instead. Needs the ids that recall showed.
+    For what the person asks you to forget, and what should never have been kept. Something that merely
+    changed is corrected instead. Needs the ids that recall showed.
     """
     ids = list(dict.fromkeys(given.ids))
     engine.forget(*ids)
