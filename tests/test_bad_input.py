@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
+from pkgutil import resolve_name
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -132,8 +133,16 @@ class Row:
 
 def row(name: str, good: Mapping[str, Any], /, *, on: Any = None, **bad: tuple[Any, ...]) -> Row:
     """Return the row of a public function, or of the method of an instance that it is called `on`."""
-    function = getattr(on, name.rpartition(".")[2]) if on is not None else attrgetter(name)(memorata)
-    return Row(name, function, good, bad)
+    return Row(name, _named(name) if on is None else getattr(on, name.rpartition(".")[2]), good, bad)
+
+
+def _named(name: str) -> Callable[..., Any]:
+    try:
+        function: Callable[..., Any] = attrgetter(name)(memorata)
+    except AttributeError:
+        # It is in a module that nobody has loaded yet.
+        function = resolve_name(f"memorata.{name}")
+    return function
 
 
 ORDERED: dict[str, Any] = {"legs": [["a", "b"], ["b", "c"]], "weights": [0.6, 0.4], "limit": 2}
