@@ -2,8 +2,9 @@
 
 What the legs found was logged, and so was all that the later steps look at. So everything from the fusion on
 is simply run again: shares, fusion, session, speaker, confidence, quality, fading, time, gate, repeats. What
-a recipe says about searching (:data:`SEARCH_PARAMETERS`) stays as it was when the recall was logged, for it would find
-other candidates; so do variety and re-rankers, which need vectors and texts that are not in the log.
+a recipe says about searching (:data:`SEARCH_PARAMETERS`) stays as it was when the recall was logged, for it
+would find other candidates; so do variety and re-rankers, which need vectors and texts that are not in the
+log.
 """
 
 from __future__ import annotations
