@@ -42,9 +42,7 @@ def test_weights_that_win_are_saved_and_used(cli: Run, taught: Path) -> None:
     assert done.out.startswith("accepted\tmachine_weight=1\tbetter: +0.3691 on held-out questions")
     assert cli("recall", "the red pump", "--json").json["hits"][0]["id"] == "answer0"
     listed = cli("recipes", "--json").json["saved"]
-    assert [(each["recipe"]["name"], each["versions"], each["in_use"]) for each in listed] == [
-        ("answers", 1, True)
-    ]
+    assert [(each["name"], each["versions"], each["in_use"]) for each in listed] == [("answers", 1, True)]
     assert cli("recipes", "answers", "--json").json["saved"]["evidence"]["questions"] == 25
     assert "in use; version 1: better" in cli("recipes").out
     assert cli("recipes", "rollback").out == "in use: balanced\n"
