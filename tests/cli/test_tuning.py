@@ -43,7 +43,7 @@ def test_weights_that_win_are_saved_and_used(cli: Run, taught: Path) -> None:
     assert cli("recall", "the red pump", "--json").json["hits"][0]["id"] == "answer0"
     listed = cli("recipes", "--json").json["saved"]
     assert [(each["name"], each["versions"], each["in_use"]) for each in listed] == [("answers", 1, True)]
-    assert cli("recipes", "answers", "--json").json["saved"]["evidence"]["questions"] == 25
+    assert cli("recipes", "answers", "--json").json["evidence"]["questions"] == 25
     assert "in use; version 1: better" in cli("recipes").out
     assert cli("recipes", "rollback").out == "in use: balanced\n"
     assert cli("recall", "the red pump", "--recipe", "answers", "--json").json["hits"][0]["id"] == "answer0"
