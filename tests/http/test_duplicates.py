@@ -40,7 +40,7 @@ def test_a_contradiction_is_decided(client: TestClient, engine: Engine) -> None:
     )
     assert client.get(f"/v1/memories/{old}").json()["superseded_by"] == new
     assert client.get("/v1/contradictions").json() == {"contradictions": []}
-    assert len(client.get("/v1/contradictions", params={"settled": True}).json()["contradictions"]) == 1
+    assert len(client.get("/v1/contradictions", params={"resolved": True}).json()["contradictions"]) == 1
     assert client.post("/v1/contradictions", json=body).status_code == 422
 
 

@@ -142,7 +142,7 @@ def contradictions(
             judge = ChatJudge(model, address, api_key=None if key is None else key.get_secret_value())
             found = engine.duplicates.resolve_contradictions(judge)
         else:
-            found = engine.duplicates.contradictions(which, settled=all)
+            found = engine.duplicates.contradictions(which, resolved=all)
         _show_contradictions(session.output, engine, found)
 
 

@@ -58,12 +58,12 @@ async def undo(context: WriteContext, body: UndoRequest) -> Response:
 async def contradictions(
     context: ReadContext,
     id: Annotated[str | None, Query(max_length=128, description="Only those of this memory.")] = None,
-    settled: Annotated[bool, Query(description="Also what was decided.")] = False,
+    resolved: Annotated[bool, Query(description="Also what was decided.")] = False,
 ) -> Response:
     """Return which memories may contradict each other."""
 
     def work() -> Json:
-        notes = context.engine.duplicates.contradictions(id, settled=settled, namespace=context.namespace)
+        notes = context.engine.duplicates.contradictions(id, resolved=resolved, namespace=context.namespace)
         return {"contradictions": [plain(each) for each in notes]}
 
     return await context.read(work)

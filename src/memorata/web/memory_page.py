@@ -46,7 +46,7 @@ def show(visit: Visit) -> Response:
         state=states.get(memory.id, ""),
         repeats=visit.engine.duplicates.repeats(memory.id, namespace=visit.namespace),
         contradictions=visit.engine.duplicates.contradictions(
-            memory.id, settled=True, namespace=visit.namespace
+            memory.id, resolved=True, namespace=visit.namespace
         ),
         form=editing.written(memory),
         times=editing.TIMES,

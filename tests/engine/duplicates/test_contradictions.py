@@ -64,7 +64,7 @@ def test_a_decision_supersedes_and_is_kept_with_its_reason(
     was = memory.get(old.id)
     assert (was.superseded_by, was.valid_to) == (new.id, new.created_at)
     assert memory.duplicates.contradictions() == ()
-    assert memory.duplicates.contradictions(old.id, settled=True) == (decided,)
+    assert memory.duplicates.contradictions(old.id, resolved=True) == (decided,)
     assert [each.id for each in memory.history(new.id)] == [old.id, new.id]
     with pytest.raises(InvalidArgument):
         memory.duplicates.resolve_contradiction(new.id, old.id, contradicts=False, because="no")
@@ -113,7 +113,7 @@ def test_bad_arguments_are_refused(memory: Engine, cities: tuple[Memory, Memory]
         lambda: memory.duplicates.resolve_contradiction(old.id, new.id, contradicts=True, because="x"),
         lambda: memory.duplicates.resolve_contradictions("judge"),  # type: ignore[arg-type]
         lambda: memory.duplicates.resolve_contradictions(Judge(), limit=-1),
-        lambda: memory.duplicates.contradictions(settled=1),  # type: ignore[arg-type]
+        lambda: memory.duplicates.contradictions(resolved=1),  # type: ignore[arg-type]
     ):
         with pytest.raises(InvalidArgument):
             call()

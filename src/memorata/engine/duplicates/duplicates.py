@@ -205,7 +205,7 @@ class DuplicateGroups:
         return self._runtime.run([path], undo)
 
     def contradictions(
-        self, id: str | None = None, *, settled: bool = False, namespace: str | None = None
+        self, id: str | None = None, *, resolved: bool = False, namespace: str | None = None
     ) -> tuple[Contradiction, ...]:
         """Return which memories may contradict each other, in the order in which it was noticed.
 
@@ -213,7 +213,7 @@ class DuplicateGroups:
         ----------
         id
             Only those of this memory; None for all.
-        settled
+        resolved
             Also what was decided, and what is between memories that are hidden by now.
         namespace
             Whose memories; None for the engine's.
@@ -221,7 +221,7 @@ class DuplicateGroups:
         path = self._runtime.path(namespace)
         if id is not None:
             self._store.get(path, [memory_id("id", id)])
-        return tuple(self._store.contradictions(path, id=id, settled=checks.flag("settled", settled)))
+        return tuple(self._store.contradictions(path, id=id, settled=checks.flag("resolved", resolved)))
 
     def resolve_contradiction(
         self,
