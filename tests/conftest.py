@@ -1,9 +1,9 @@
-"""How all tests are run: hypothesis without a deadline, the long ones first, and what coverage is taken of.
+"""How tests are run: hypothesis without a deadline, the long ones first, and what coverage is measured by.
 
-Coverage is taken of the pure core, by its own tests that are worked by hand. A tracer would make every other
-test half as long again and tell nothing, and properties twice as long, which go over the same lines a hundred
-times; so it is off while they run, and while tests are collected. The core is imported before, for lines that
-run at its import count as well.
+Coverage is measured of every package, by the tests that are worked by hand: a tracer makes these a quarter
+longer. It would make property tests twice as long, which go over the same lines a hundred times, and tells
+nothing of programs that tests start in processes of their own; so it is off while properties and long tests
+run, and while tests are collected. The packages are imported before, for lines that run at import count too.
 """
 
 import gc
@@ -18,27 +18,24 @@ import pytest
 from coverage import Coverage
 from hypothesis import settings
 
+import memorata
+
 # These machines are shared, and a slow example is not a wrong one.
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
-HERE = Path(__file__).parent
-CORE = ("model", "text", "rank", "graph", "geo", "dedupe")
-WATCHED = {
-    HERE / "test_bad_input.py",
-    *(folder / name for folder in (HERE, HERE.parent / "src" / "memorata") for name in CORE),
-}
+UNTRACED = ("hypothesis", "long", "untraced")
+"""Markers of tests that run without a tracer."""
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart() -> None:
-    """Import the whole core while it is watched; a worker begins to watch in this hook."""
+    """Import every module while it is traced; a worker begins to trace in this hook."""
     if Coverage.current() is not None:
-        for name in CORE:
-            package = import_module(f"memorata.{name}")
-            for found in walk_packages(package.__path__, f"{package.__name__}."):
-                import_module(found.name)
+        for module in walk_packages(memorata.__path__, "memorata."):
+            if not module.name.endswith("__main__"):
+                import_module(module.name)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -56,7 +53,7 @@ def nothing_is_trusted(own_data_folder: None) -> None:
 
 
 @contextmanager
-def unwatched() -> Iterator[None]:
+def untraced() -> Iterator[None]:
     """Run the block without a tracer."""
     tracer = Coverage.current()
     if tracer is not None:
@@ -73,7 +70,7 @@ def pytest_collection() -> Generator[None, object, object]:
     """Collect without looking for garbage: millions of objects are made here, and all of them stay."""
     gc.disable()
     try:
-        with unwatched():
+        with untraced():
             return (yield)
     finally:
         gc.freeze()
@@ -82,8 +79,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    of_core = WATCHED.intersection((item.path, *item.path.parents))
-    with nullcontext() if of_core and item.get_closest_marker("hypothesis") is None else unwatched():
+    traced = not any(map(item.get_closest_marker, UNTRACED))
+    with nullcontext() if traced else untraced():
         return (yield)
 
 

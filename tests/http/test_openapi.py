@@ -31,6 +31,7 @@ def _closed() -> Iterator[None]:
     _memory.close()
 
 
+@pytest.mark.untraced
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
     max_examples=6,

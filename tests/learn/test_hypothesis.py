@@ -70,6 +70,7 @@ def test_without_any_spread_there_is_no_width() -> None:
     assert (different.low, different.high, different.p) == (1, 1, 0)
 
 
+@pytest.mark.untraced
 def test_the_interval_covers_as_often_as_it_says() -> None:
     random = np.random.default_rng(1)
     covered = 0

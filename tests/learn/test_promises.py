@@ -15,6 +15,7 @@ from benchmarks.simulation import (
 from memorata.model.errors import InvalidArgument
 
 
+@pytest.mark.untraced
 def test_tuning_recovers_a_known_best_weight_from_noisy_feedback() -> None:
     found = tuning_trials(20, 150, best=0.3, current=0.8, wrong=0.1)
     assert found.accepted >= 0.95
@@ -22,6 +23,7 @@ def test_tuning_recovers_a_known_best_weight_from_noisy_feedback() -> None:
     assert (np.abs(found.weights - 0.3) <= 0.2).mean() >= 0.95
 
 
+@pytest.mark.untraced
 def test_without_signal_tuning_changes_nothing() -> None:
     found = tuning_trials(60, 60, best=None, current=0.5, seed=900)
     assert found.accepted <= 0.05
@@ -32,6 +34,7 @@ def test_what_is_already_best_is_not_changed() -> None:
     assert found.accepted <= 0.05
 
 
+@pytest.mark.untraced
 def test_looking_every_day_names_a_false_winner_in_at_most_5_percent_of_2000_experiments() -> None:
     found = peeking_trials(2_000, users=120, days=21)
     assert found.always_valid <= 0.05
