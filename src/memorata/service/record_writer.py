@@ -22,7 +22,7 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.port import Hidden
 from memorata.store.repeats import KINDS
-from memorata.store.succession import ended_by
+from memorata.store.supersession import ended_by
 from memorata.text.folding import folded
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")

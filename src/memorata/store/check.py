@@ -1,11 +1,13 @@
 """Is the file sound? What was said, what was derived from it, and whether the two agree.
 
 Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
-their vectors (rebuilding.py). What was said is never touched.
+their vectors (rebuild.py). What was said is never touched: a broken link between memories that superseded
+each other is told and left as it is.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -21,7 +23,6 @@ from memorata.index.record import GONE, packed, unpacked
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import approximation, entities, posting_lists, rebuild, segments
-from memorata.store.chains import broken_links
 from memorata.store.database import Session
 from memorata.store.namespaces import NAMED
 from memorata.store.port import Terms
@@ -284,3 +285,44 @@ def _code_problems(
         same = stored.encoded() == fresh.encoded()
         if not same or not living[stored.owners].all():
             yield f"slots from {first} on: vector codes are not those of the vectors"
+
+
+def broken_links(session: Session, number: int) -> Iterator[str]:
+    """Yield what is wrong with the links between the memories of a namespace, in words."""
+    rows = session.execute(
+        "SELECT id, slot, supersedes, superseded_by, superseded_at FROM memories WHERE namespace = ?1 "
+        "AND (supersedes <> '[]' OR superseded_by IS NOT NULL OR superseded_at IS NOT NULL OR id IN "
+        "(SELECT superseded_by FROM memories WHERE namespace = ?1 AND superseded_by IS NOT NULL))",
+        (number,),
+    ).fetchall()
+    slots = {id_: slot for id_, slot, _, _, _ in rows}
+    replaced = {id_: set(json.loads(older)) for id_, _, older, _, _ in rows}
+    by = {id_: newer for id_, _, _, newer, _ in rows if newer is not None}
+    for id_, _, _, newer, since in rows:
+        if (newer is None) != (since is None):
+            yield f"memory {id_} says what took its place but not since when, or the other way round"
+        if newer is not None and newer not in slots:
+            yield f"memory {id_} was superseded by {newer}, which is not there"
+        elif newer is not None and slots[newer] > slots[id_] and id_ not in replaced[newer]:
+            yield f"memory {newer} does not know that it superseded {id_}"
+        for older in sorted(replaced[id_]):
+            if by.get(older) != id_:
+                yield f"memory {id_} superseded {older}, which does not know of it or is not there"
+    yield from (f"memory {id_} was superseded by itself, over others" for id_ in sorted(_circular(by)))
+
+
+def _circular(by: dict[str, str]) -> set[str]:
+    """Return those from which the way from each to what took its place leads back to where it began."""
+    found: set[str] = set()
+    done: set[str] = set()
+    for start in by:
+        way: dict[str, None] = {}
+        at: str | None = start
+        while at is not None and at not in done and at not in way:
+            way[at] = None
+            at = by.get(at)
+        if at in way:
+            names = list(way)
+            found.update(names[names.index(str(at)) :])
+        done |= way.keys()
+    return found

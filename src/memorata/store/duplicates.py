@@ -20,15 +20,22 @@ from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
+from memorata.store.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.instants import instant, microseconds, moment
 from memorata.store.limits import LARGEST
 from memorata.store.memories import update
 from memorata.store.namespaces import find, find_namespace, last_change, put_record, record_of
 from memorata.store.port import Entry, Terms
 from memorata.store.rows import OWN, marks, memory
-from memorata.store.succession import ended_again, ended_by
-from memorata.store.supersession import began, led_to, note_taken, notes_of, settle_ends
-from memorata.store.taking_over import KINDS, given_back, noted, taken_over
+from memorata.store.supersession import (
+    began,
+    ended_again,
+    ended_by,
+    led_to,
+    note_taken,
+    notes_of,
+    settle_ends,
+)
 
 if TYPE_CHECKING:
     from memorata.store.repeats import Repeat, Run, Undone
@@ -224,7 +231,7 @@ def _repeat(
     support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
     gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
     loser = find(session, namespace, each.memory_id)[3]
-    taken = {} if terms_of is None or each.kind not in KINDS else taken_over(winner, loser)
+    taken = {} if terms_of is None or each.kind not in INHERITED_KINDS else taken_over(winner, loser)
     update(session, replace(gained, **taken), winner.version, terms_of)
     session.insert(
         "repeats",

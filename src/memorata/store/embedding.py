@@ -17,8 +17,8 @@ from memorata.index.codes import Codes
 from memorata.index.record import changed, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.store import approximation
-from memorata.store.adding import checked_passages
 from memorata.store.database import Database, Session
+from memorata.store.insertion import checked_passages
 from memorata.store.namespaces import find_namespace, log_change
 from memorata.store.port import Entry, Floats, Page, Progress
 from memorata.store.rows import OWN, SELECTED, SOURCE, memory

@@ -1,15 +1,19 @@
 """Loading a namespace into memory, and catching up with what was written since.
 
 Every look first asks whether anything was written since the last one (a comparison of two numbers when
-nothing was) and reads just what is new.
+nothing was) and reads just what is new. Re-embedding goes from the first memory to the last, so vectors that
+memories get later mostly come after all that is in memory, and are added at the end.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
+
 from memorata.index import tail
-from memorata.index.codes import Codes, coded_in
+from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
 from memorata.index.record import Records, unpacked, unpacked_run
 from memorata.index.vectors import EXACT
@@ -18,7 +22,7 @@ from memorata.store import approximation
 from memorata.store.database import Session
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import Namespace
-from memorata.store.revectoring import later_vectors
+from memorata.store.rows import marks
 from memorata.store.segments import stored_vectors
 
 _BLOCK: Final = 20_000
@@ -163,3 +167,64 @@ def _load_vectors(session: Session, namespace: Namespace, into: Partition, embed
                 into.vectors.add(*stored_vectors(session, number, embedder, first, first + slots))
             start = first + slots
     into.vectors.add(*stored_vectors(session, number, embedder, start, namespace.slots))
+
+
+_AT_ONCE = 500
+
+
+def later_vectors(
+    session: Session,
+    number: int,
+    embedder: tuple[int, int] | None,
+    known: Partition,
+    slots: Sequence[int],
+) -> tuple[Owners, Floats] | None:
+    """Return the vectors to add at the end for memories that are in memory; None if that will not do.
+
+    Parameters
+    ----------
+    session
+        Inside a read transaction.
+    number
+        The namespace.
+    embedder
+        The number and dimension of the current embedder.
+    known
+        What is in memory.
+    slots
+        Those whose vectors have changed.
+    """
+    dimension = 0 if embedder is None else embedder[1]
+    nothing = np.zeros(0, np.int32), np.zeros((0, dimension), np.float32)
+    if embedder is None or not slots:
+        return nothing
+    owners = known.vectors.owners.view
+    wanted = np.unique(np.array(slots, np.int32))
+    loaded = np.isin(wanted, owners)
+    stored = _stored(session, embedder[0], number, wanted.tolist())
+    if not all(slot in stored for slot in wanted[loaded].tolist()):
+        # Vectors that are in memory are gone, and there is no way to take some out.
+        return None
+    new = [slot for slot in wanted[~loaded].tolist() if slot in stored]
+    if not new:
+        return nothing
+    if owners.size and new[0] < owners[-1]:
+        return None
+    rows = [np.frombuffer(stored[slot], np.float32).reshape(-1, dimension) for slot in new]
+    passages = [len(each) for each in rows]
+    return np.repeat(np.array(new, np.int32), passages), np.concatenate(rows)
+
+
+def _stored(session: Session, embedder: int, number: int, slots: list[int]) -> dict[int, bytes]:
+    """Return the vectors that slots have, by slot."""
+    first = session.dialect.vectors_number(embedder, number, 0)
+    found: dict[int, bytes] = {}
+    for start in range(0, len(slots), _AT_ONCE):
+        numbers = [first + slot for slot in slots[start : start + _AT_ONCE]]
+        found |= dict(
+            session.execute(
+                f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
+                (number, *numbers),
+            ).fetchall()
+        )
+    return found

@@ -20,12 +20,20 @@ from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
-from memorata.store import pieces, rewording, segments
-from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
+from memorata.store import posting_lists, segments
+from memorata.store.cache import Added, rows_of
 from memorata.store.database import Session
-from memorata.store.insertion import insertion
+from memorata.store.insertion import (
+    add_records,
+    add_vectors,
+    as_added,
+    can_be_cut,
+    checked_numbers,
+    checked_passages,
+    insertion,
+    records_of,
+)
 from memorata.store.instants import microseconds
-from memorata.store.keeping_up import Added, rows_of
 from memorata.store.limits import SLOTS, checked_limit
 from memorata.store.namespaces import (
     Namespace,
@@ -40,8 +48,7 @@ from memorata.store.namespaces import (
 from memorata.store.port import Entry, Hidden, Terms
 from memorata.store.rows import COLUMNS, row
 from memorata.store.segments import TAIL
-from memorata.store.succession import ended_by
-from memorata.store.supersession import began, note_repeat, settle_ends
+from memorata.store.supersession import began, ended_by, note_repeat, settle_ends
 
 _AT: Final = " WHERE +namespace = ? AND number = ?"
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + _AT
@@ -148,7 +155,7 @@ def update(
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
         terms = terms_of(following)
-        rewording.reword(session, namespace, slot, terms_of(current), terms)
+        posting_lists.reword(session, namespace, slot, terms_of(current), terms)
         lengths = {field: sum(words.values()) for field, words in terms.items()}
     record = packed(
         following,
@@ -241,10 +248,10 @@ def _add_rows(
         words = [tail.encoded(entry.terms) for entry in batch]
         session.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
     else:
-        pieces.add_records(session, number, first, records)
+        add_records(session, number, first, records)
     digests = [entry.digest for entry in batch]
-    if embedder is not None and matrix is not None and not waiting and pieces.can_be_cut(digests):
-        pieces.add_vectors(session, (embedder[0], number, first), digests, matrix)
+    if embedder is not None and matrix is not None and not waiting and can_be_cut(digests):
+        add_vectors(session, (embedder[0], number, first), digests, matrix)
     elif embedder is not None:
         start = session.dialect.vectors_number(embedder[0], number, 0)
         session.executemany(

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from memorata.model.checks import IntArray
+from memorata.store.cache import Added
 from memorata.store.database import Session
-from memorata.store.keeping_up import Added
 from memorata.store.namespaces import Namespace, find_namespace
 from memorata.store.rows import marks
 

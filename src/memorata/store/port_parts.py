@@ -176,7 +176,7 @@ class RepeatStore(Protocol):
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
         that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
-        memory, it also takes over what is known only of the other (:mod:`memorata.store.taking_over`).
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.inheritance`).
         """
         ...
 

@@ -19,6 +19,7 @@ from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
 from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
+from memorata.store.inheritance import given_back
 from memorata.store.instants import microseconds
 from memorata.store.limits import SLOTS
 from memorata.store.memories import update
@@ -35,9 +36,7 @@ from memorata.store.namespaces import (
 )
 from memorata.store.port import Terms
 from memorata.store.recall_log import forget_queries, purge_recalls
-from memorata.store.succession import ended_again
-from memorata.store.supersession import began, note_taken, notes_of, replaced_by, settle_ends
-from memorata.store.taking_over import given_back
+from memorata.store.supersession import began, ended_again, note_taken, notes_of, replaced_by, settle_ends
 from memorata.text.folding import folded
 
 

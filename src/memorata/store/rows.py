@@ -9,10 +9,10 @@ from json.encoder import encode_basestring
 from types import MappingProxyType
 from typing import Any, Final
 
+from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory, Source, Tier, trusted
 from memorata.model.place import Place
 from memorata.store.instants import EPOCH, MICROSECOND, instant, microseconds
-from memorata.store.unreadable import NOT_AS_WRITTEN, unreadable
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
@@ -185,3 +185,18 @@ def _tuple(text: str) -> tuple[str, ...]:
 def read_list(value: str | list[str]) -> list[str]:
     """Return a column that holds a list of texts."""
     return list(json.loads(value)) if isinstance(value, str) else value
+
+
+NOT_AS_WRITTEN: Final = (KeyError, TypeError, ValueError, OverflowError, InvalidArgument)
+"""What comes of reading a row that holds something else than was written."""
+
+
+def unreadable(id_: object, error: Exception) -> StoreCorrupt:
+    """Return the error of a memory whose row cannot be read, given its id and why.
+
+    Examples
+    --------
+    >>> str(unreadable("m1", KeyError("tier")))
+    "the row of memory m1 cannot be read ('tier'); restore it from a backup"
+    """
+    return StoreCorrupt(f"the row of memory {id_} cannot be read ({error}); restore it from a backup")

@@ -26,14 +26,13 @@ from memorata.store import (
     supersession,
 )
 from memorata.store.access import KeyStore, ReplyStore
-from memorata.store.cache import PartitionCache
+from memorata.store.cache import Added, PartitionCache
 from memorata.store.database import Database, Session
 from memorata.store.embedding import Embedded
 from memorata.store.entities import EntityStore
 from memorata.store.exposures import ExposureStore
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
-from memorata.store.keeping_up import Added
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.namespaces import EMPTY, find_namespace
@@ -351,7 +350,7 @@ class Store:
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
         that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
-        memory, it also takes over what is known only of the other (:mod:`memorata.store.taking_over`).
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.inheritance`).
         """
         self._database.write(
             lambda session: duplicates.repeat(session, namespace, given, terms_of), namespace

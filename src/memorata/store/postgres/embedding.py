@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.store.adding import checked_passages
 from memorata.store.embedding import Embedded
+from memorata.store.insertion import checked_passages
 from memorata.store.limits import SLOTS
 from memorata.store.port import Entry, Page, Progress
 from memorata.store.postgres import namespaces

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from memorata.index.record import changed as changed_record
 from memorata.model.memory import Memory
+from memorata.store.inheritance import given_back
 from memorata.store.instants import microseconds
 from memorata.store.port import Terms
 from memorata.store.postgres import namespaces
@@ -20,8 +21,7 @@ from memorata.store.postgres.relinking import began, note_taken, notes_of, repla
 from memorata.store.postgres.vectors import remove_vectors
 from memorata.store.postgres.words import unlist_words
 from memorata.store.postgres.writing import update
-from memorata.store.succession import ended_again
-from memorata.store.taking_over import given_back
+from memorata.store.supersession import ended_again
 
 
 def purge(

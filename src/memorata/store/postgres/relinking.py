@@ -12,14 +12,14 @@ from datetime import datetime
 
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
+from memorata.store.inheritance import INHERITED_KINDS, Note
 from memorata.store.instants import EPOCH, MICROSECOND, microseconds, moment
 from memorata.store.postgres.connection import Server
 from memorata.store.postgres.finding import Kept, find, put_record, set_columns
 from memorata.store.postgres.namespaces import Namespace
 from memorata.store.postgres.rows import OWN, memory
 from memorata.store.repeats import Linked, repeat_from_elsewhere
-from memorata.store.succession import Succession, earliest, ended_again, ends_known
-from memorata.store.taking_over import KINDS, Note
+from memorata.store.supersession import Succession, earliest, ended_again, ends_known
 
 
 def replaced_by(
@@ -99,7 +99,7 @@ def notes_of(connection: Server, namespace: Namespace, id_: str) -> list[Note]:
         "JOIN repeats r ON r.namespace = m.namespace AND r.memory = m.slot "
         "JOIN memories w ON w.namespace = r.namespace AND w.slot = r.winner AND w.id = m.superseded_by "
         "WHERE m.namespace = %s AND w.id = %s AND r.kind = ANY (%s::text[]) ORDER BY r.number",
-        (namespace.number, id_, sorted(KINDS)),
+        (namespace.number, id_, sorted(INHERITED_KINDS)),
     )
     return [Note(number, taken, memory(row, namespace.path)) for number, taken, *row in rows]
 

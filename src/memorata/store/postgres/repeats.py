@@ -15,6 +15,7 @@ from typing import Any, Final
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
+from memorata.store.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.instants import instant, microseconds, moment
 from memorata.store.port import Entry, Terms
 from memorata.store.postgres import namespaces
@@ -34,8 +35,7 @@ from memorata.store.postgres.relinking import (
 from memorata.store.postgres.rows import OWN, memory
 from memorata.store.postgres.writing import update
 from memorata.store.repeats import Linked, Repeat, Run, Undone
-from memorata.store.succession import ended_again, ended_by
-from memorata.store.taking_over import KINDS, given_back, noted, taken_over
+from memorata.store.supersession import ended_again, ended_by
 
 _PREFIX: Final = 10
 _PLAIN: Final = "m.superseded_by IS NULL AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -265,7 +265,7 @@ def _repeat(
     support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
     gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
     again = find(connection, namespace, each.memory_id).memory
-    taken = {} if terms_of is None or each.kind not in KINDS else taken_over(winner, again)
+    taken = {} if terms_of is None or each.kind not in INHERITED_KINDS else taken_over(winner, again)
     update(connection, replace(gained, **taken), winner.version, terms_of)
     connection.execute(
         "INSERT INTO repeats (namespace, memory, winner, run, kind, reason, at, mentions, before, after, "

@@ -11,7 +11,7 @@ from memorata.model.memory import Memory, Source, Tier, trusted
 from memorata.model.place import Place
 from memorata.store.instants import instant, microseconds
 from memorata.store.postgres.texts import storable
-from memorata.store.unreadable import NOT_AS_WRITTEN, unreadable
+from memorata.store.rows import NOT_AS_WRITTEN, unreadable
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "facets", "speaker",

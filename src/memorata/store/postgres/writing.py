@@ -19,7 +19,7 @@ from memorata.index.record import FIELDS, FORGOTTEN, packed, unpacked
 from memorata.index.record import changed as changed_record
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
-from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
+from memorata.store.insertion import as_added, checked_numbers, checked_passages, records_of
 from memorata.store.instants import microseconds
 from memorata.store.limits import SLOTS, checked_limit
 from memorata.store.port import Entry, Hidden, Terms
@@ -32,7 +32,7 @@ from memorata.store.postgres.rows import COLUMNS, row
 from memorata.store.postgres.texts import checked_name
 from memorata.store.postgres.vectors import put_vectors
 from memorata.store.postgres.words import list_words, relist_words, unlist_words
-from memorata.store.succession import ended_by
+from memorata.store.supersession import ended_by
 
 _ADD: Final = (
     f"INSERT INTO memories (namespace, slot, added, {', '.join(COLUMNS)}, record, words) "

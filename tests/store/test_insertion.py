@@ -8,7 +8,7 @@ import pytest
 from memorata.index.record import unpacked
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory, Source
-from memorata.store.adding import as_added, checked_numbers, checked_passages, records_of
+from memorata.store.insertion import as_added, checked_numbers, checked_passages, records_of
 from memorata.store.port import Entry
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)

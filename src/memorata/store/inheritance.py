@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 
-KINDS: Final = frozenset({"exact", "near"})
+INHERITED_KINDS: Final = frozenset({"exact", "near"})
 """The kinds of notes of those that are taken over from; what was merged has all of it from the start."""
 WORDED: Final = frozenset({"tags", "entities"})
 """What is found by its words."""

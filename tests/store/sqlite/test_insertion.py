@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from memorata.index.record import RECORD
-from memorata.store import pieces
-from memorata.store.pieces import add_records, add_vectors
+from memorata.store import insertion
+from memorata.store.insertion import add_records, add_vectors
 from memorata.store.port import Entry
 from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.sqlite.connection import SqliteSession, connect
@@ -20,7 +20,7 @@ vectors_place = SqliteDialect().vectors_number
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteSession]:
     """A database with the namespaces 1 to 3 and two embedders, which takes four rows at once."""
-    monkeypatch.setattr(pieces, "_AT_ONCE", 4)
+    monkeypatch.setattr(insertion, "_AT_ONCE", 4)
     opened = connect(":memory:")
     opened.executemany("INSERT INTO namespaces (path) VALUES (?)", [("a",), ("b",), ("c",)])
     opened.executemany("INSERT INTO embedders (name, dimension) VALUES (?, 3)", [("old",), ("new",)])

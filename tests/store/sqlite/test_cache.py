@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memorata.index.lexical import LexicalQuery
 from memorata.index.partition import Partition
 from memorata.model.memory import Memory, Source
-from memorata.store import keeping_up, loading
+from memorata.store import cache, loading
 from memorata.store.namespaces import Namespace
 from memorata.store.port import Entry, Floats
 from memorata.store.sqlite.store import SqliteStore
@@ -149,7 +149,7 @@ def test_a_partition_that_has_missed_something_is_left_alone() -> None:
     missed = Partition(3, exact=True)
     missed.change = 7
     before = Namespace(1, "a", 0, 0, 8, 0)
-    keeping_up.keep_up(missed, [keeping_up.Added(before, [entry("m0")], [], 9)], 9, 3)
+    cache.keep_up(missed, [cache.Added(before, [entry("m0")], [], 9)], 9, 3)
     assert (len(missed), missed.change) == (0, 7)
 
 
@@ -158,6 +158,6 @@ def test_the_step_from_few_to_many_is_left_to_those_who_load(
 ) -> None:
     store.add([entry("m0")])
     seen(store)
-    monkeypatch.setattr(keeping_up, "EXACT", 1)
+    monkeypatch.setattr(cache, "EXACT", 1)
     store.add([entry("m1")])
     assert seen(store) == reopened(store)

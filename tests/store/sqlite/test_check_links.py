@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from memorata.model.memory import Memory
-from memorata.store.chains import broken_links
+from memorata.store.check import broken_links
 from memorata.store.port import Entry, Terms
 from memorata.store.samples import HERE, entry, words
 from memorata.store.sqlite.connection import SqliteSession
