@@ -21,12 +21,12 @@ from memorata.service.answers import (
 from memorata.service.codec import Json, plain
 from memorata.service.schemas import Decision, MemoryIds, UndoRequest
 
-router = APIRouter(prefix="/v1", tags=["what was said twice"])
+router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"])
 
 
 @router.get("/repeats", response_model=None, responses={200: {"model": RepeatsAnswer}})
 async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)]) -> Response:
-    """Tell how often a memory was said again."""
+    """Return the repeats of a memory."""
     return await context.read(
         lambda: {
             "repeats": [
@@ -48,7 +48,7 @@ async def runs(context: ReadContext) -> Response:
 
 @router.post("/duplicates/undo", response_model=None, responses={200: {"model": UndoneAnswer}})
 async def undo(context: WriteContext, body: UndoRequest) -> Response:
-    """Take a run back: what it superseded is current again."""
+    """Undo a run: what it superseded is current again."""
     return await context.write(
         lambda: plain(context.engine.duplicates.undo(body.run, namespace=context.namespace)), UPDATE
     )

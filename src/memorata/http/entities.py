@@ -50,8 +50,8 @@ async def entities(
     """List who and what is known."""
 
     def work() -> Json:
-        found = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
-        return {"entities": [entity_json(each) for each in found]}
+        entities = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
+        return {"entities": [entity_json(each) for each in entities]}
 
     return await context.read(work, SEARCH)
 
@@ -68,7 +68,7 @@ async def merge(context: WriteContext, body: MergeRequest) -> Response:
 
 @router.post("/entities/unmerge", response_model=None, responses={200: {"model": EntityAnswer}})
 async def unmerge(context: WriteContext, body: UndoMergeRequest) -> Response:
-    """Let a merged name stand for itself again."""
+    """Undo a merge: the name stands for itself again."""
 
     def work() -> Json:
         context.engine.entities.undo_merge(body.name, namespace=context.namespace)
@@ -87,7 +87,7 @@ async def entity(context: ReadContext, name: EntityName) -> Response:
 
 @router.put("/entities/{name:path}", response_model=None, responses={200: {"model": EntityAnswer}})
 async def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Response:
-    """Say what an entity is; a name nobody has yet becomes one."""
+    """Describe an entity; a new name becomes one."""
 
     def work() -> Json:
         context.engine.entities.describe(
@@ -112,15 +112,18 @@ async def relations(
     """Return the relations that hold."""
 
     def work() -> Json:
-        found = context.engine.entities.relations(entity, as_of=as_of, namespace=context.namespace)
-        return {"relations": [relation_json(each) for each in found[:limit]], "more": len(found) > limit}
+        relations = context.engine.entities.relations(entity, as_of=as_of, namespace=context.namespace)
+        return {
+            "relations": [relation_json(each) for each in relations[:limit]],
+            "more": len(relations) > limit,
+        }
 
     return await context.read(work, SEARCH)
 
 
 @router.post("/relations", status_code=201, response_model=None, responses={201: {"model": RelationAnswer}})
 async def relate(context: WriteContext, body: NewRelation) -> Response:
-    """Say that one entity has a relation to another; said again, it gets the new weight and end."""
+    """Relate two entities; a relation that exists gets the new weight and end."""
 
     def work() -> Json:
         fields = body.set_fields()
@@ -132,7 +135,7 @@ async def relate(context: WriteContext, body: NewRelation) -> Response:
 
 @router.delete("/relations", response_model=None, responses={200: {"model": RemovedAnswer}})
 async def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Response:
-    """Take back every relation of a type from one entity to another."""
+    """Remove every relation of a type from one entity to another."""
 
     def work() -> Json:
         return {

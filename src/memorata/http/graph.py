@@ -13,7 +13,7 @@ from memorata.service.answers import CommunitiesAnswer, MemoriesAnswer, NearAnsw
 from memorata.service.codec import Json, community_json, memories_json, nearby_json, path_json
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
-router = APIRouter(prefix="/v1", tags=["what hangs together"])
+router = APIRouter(prefix="/v1", tags=["graph, time and place"])
 
 Limit = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 AsOf = Annotated[Time | None, Query(description="As it was known and believed then.")]

@@ -84,14 +84,14 @@ async def events(request: Request, access: Caller, id: JobId) -> Response:
 
 @router.post("/check", status_code=202, response_model=None, responses=_ACCEPTED)
 async def check(context: GlobalContext) -> Response:
-    """Begin to look through the whole database for what is wrong with it; nothing is changed."""
+    """Start a check of the whole database; nothing is changed."""
     engine = context.engine
     return _start(context, "check", lambda job: {"problems": engine.admin.check()})
 
 
 @router.post("/duplicates", status_code=202, response_model=None, responses=_ACCEPTED)
 async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
-    """Begin to look for what was said twice."""
+    """Start a search for duplicates."""
     engine, namespace = context.engine, context.namespace
     return _start(
         context, "duplicates", lambda job: work.find_duplicates(engine, namespace, body, job.progress)
@@ -100,14 +100,14 @@ async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Respo
 
 @router.post("/maintain", status_code=202, response_model=None, responses=_ACCEPTED)
 async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
-    """Begin to promote, demote, expire and summarise; nothing is removed."""
+    """Start maintenance: promote, demote, expire, summarise; nothing is removed."""
     engine, namespace = context.engine, context.namespace
     return _start(context, "maintain", lambda job: work.maintain(engine, namespace, body, job.progress))
 
 
 @router.post("/tune", status_code=202, response_model=None, responses=_ACCEPTED)
 async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
-    """Begin to look for better parameters of a recipe; what chance explains is refused."""
+    """Start a search for better parameters of a recipe; what chance explains is refused."""
     # What is bound to fail fails now, and not after minutes of work.
     engine, namespace = context.engine, context.namespace
     await context.run(lambda: engine.recipes.get(body.recipe, namespace=namespace))
@@ -118,7 +118,7 @@ async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
 
 @router.post("/reembed", status_code=202, response_model=None, responses=_ACCEPTED)
 async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
-    """Begin to embed everything with the server's embedder; searches go on meanwhile."""
+    """Start to embed everything with the server's embedder; searches go on meanwhile."""
     engine = context.engine
     return _start(context, "reembed", lambda job: work.reembed(engine, body, job.progress))
 

@@ -43,7 +43,7 @@ Name = Annotated[str, Path(max_length=MAX_WORD)]
 
 @router.post("/feedback", status_code=201, response_model=None, responses={201: {"model": FeedbackAnswer}})
 async def record_feedback(context: WriteContext, body: NewFeedback) -> Response:
-    """Say what a hit was worth; the `id` of a recall and of a memory in it say which hit."""
+    """Record feedback about a hit, which is named by the ids of its recall and its memory."""
 
     def work() -> Json:
         feedback = context.engine.feedback.record(
@@ -61,7 +61,7 @@ async def list_feedback(
     since: Annotated[Time | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
 ) -> Response:
-    """Return what was said about hits."""
+    """Return feedback."""
 
     def work() -> Json:
         found = context.engine.feedback.list(namespace=context.namespace, since=since)

@@ -1,4 +1,4 @@
-"""Memories over HTTP: create, read, list, change, correct, forget, restore, purge, history."""
+"""Memories over HTTP: create, read, list, update, correct, forget, restore, purge, history."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def create_many(context: WriteContext, body: NewMemories) -> Response:
 
 
 @router.get("", response_model=None, responses={200: {"model": MemoryPageAnswer}})
-async def listed(
+async def list_memories(
     context: ReadContext,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
@@ -116,25 +116,25 @@ async def restore(context: WriteContext, body: MemoryIds) -> Response:
 
 @router.post("/pin", response_model=None, responses={200: {"model": DoneAnswer}})
 async def pin(context: WriteContext, body: MemoryIds) -> Response:
-    """Keep memories: they do not fade, and no upkeep touches them."""
+    """Keep memories: they do not fade, and no maintenance touches them."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.pin, UPDATE)
 
 
 @router.post("/unpin", response_model=None, responses={200: {"model": DoneAnswer}})
 async def unpin(context: WriteContext, body: MemoryIds) -> Response:
-    """Let memories live as others do again."""
+    """Undo `pin`."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.unpin, UPDATE)
 
 
 @router.post("/used", response_model=None, responses={200: {"model": DoneAnswer}})
 async def used(context: WriteContext, body: MemoryIds) -> Response:
-    """Say that memories were of use, which makes them last and count more."""
+    """Record that memories were of use, which makes them last and count more."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.mark_used, UPDATE)
 
 
 @router.post("/confirm", response_model=None, responses={200: {"model": DoneAnswer}})
 async def confirm(context: WriteContext, body: MemoryIds) -> Response:
-    """Say that memories are still right, which makes them surer."""
+    """Confirm that memories are still true, which raises their confidence."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.confirm, UPDATE)
 
 
@@ -143,15 +143,15 @@ async def purge(context: AdminContext, body: PurgeRequest) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
     if body.dry_run:
 
-        def looked() -> Json:
-            found = context.engine.purge(*body.ids, namespace=context.namespace, dry_run=True)
-            return {"done": 0, "would_purge": list(found)}
+        def preview() -> Json:
+            purged = context.engine.purge(*body.ids, namespace=context.namespace, dry_run=True)
+            return {"done": 0, "would_purge": list(purged)}
 
-        return await context.read(looked, SEARCH)
+        return await context.read(preview, SEARCH)
 
     def work() -> Json:
         context.engine.purge(*body.ids, namespace=context.namespace)
-        # Here, and not after the answer: somebody may have stopped waiting for it.
+        # Here, and not after the answer: the client may have stopped waiting for it.
         context.server.jobs.forget(context.namespace)
         return {"done": len(body.ids)}
 
@@ -170,7 +170,7 @@ async def history(context: ReadContext, id: MemoryId) -> Response:
     "/{id:path}/correct", status_code=201, response_model=None, responses={201: {"model": MemoryAnswer}}
 )
 async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Response:
-    """Say something new in place of a memory; the old one stays readable in its history."""
+    """Replace a memory; the old one stays readable in its history."""
 
     def work() -> Json:
         fields = body.set_fields()
@@ -183,20 +183,20 @@ async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Resp
 @router.get("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
 async def get(context: ReadContext, id: MemoryId) -> Response:
     """Return one memory, a hidden one too; its ETag is its version."""
-    found = await context.run(lambda: context.engine.get(id, namespace=context.namespace))
-    answer = await context.read(lambda: memory_json(found))
-    answer.headers["ETag"] = f'"{found.version}"'
+    memory = await context.run(lambda: context.engine.get(id, namespace=context.namespace))
+    answer = await context.read(lambda: memory_json(memory))
+    answer.headers["ETag"] = f'"{memory.version}"'
     return answer
 
 
 @router.patch("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
-async def change(
+async def update(
     context: WriteContext,
     id: MemoryId,
     body: MemoryUpdate,
     if_match: Annotated[str | None, Header(max_length=40, description="The ETag it was read with.")] = None,
 ) -> Response:
-    """Change what is known about a memory, never what was said; 409 if it has changed meanwhile."""
+    """Change what is known about a memory, never its content; 409 if it has changed meanwhile."""
     fields = body.set_fields()
     expected = _version(if_match, fields.pop("expected_version", None))
 
@@ -231,9 +231,9 @@ def _object(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidArgument("filter", text, "a JSON object") from error
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise InvalidArgument("filter", text, "a JSON object")
-    return found
+    return value

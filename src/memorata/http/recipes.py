@@ -1,4 +1,4 @@
-"""Recipes over HTTP: the shipped ones, those a namespace has saved, which one it uses, and the way back."""
+"""Recipes over HTTP: the shipped ones, those a namespace has saved, which one it uses, and rollback."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ router = APIRouter(prefix="/v1/recipes", tags=["recipes"])
 
 @router.get("", response_model=None, responses={200: {"model": RecipesAnswer}})
 async def recipes(context: ReadContext) -> Response:
-    """List the ways to recall, with every parameter that a question may change."""
+    """List the ways to recall, with every parameter that a query may change."""
 
     def work() -> Json:
-        engine, whose = context.engine, context.namespace
+        engine, namespace = context.engine, context.namespace
         return {
             "recipes": [recipe_json(each) for each in RECIPES.values()],
-            "saved": [saved_recipe_json(each) for each in engine.recipes.list(namespace=whose)],
-            "default": engine.recipes.get(namespace=whose).name,
+            "saved": [saved_recipe_json(each) for each in engine.recipes.list(namespace=namespace)],
+            "default": engine.recipes.get(namespace=namespace).name,
         }
 
     return await context.read(work)
@@ -39,11 +39,11 @@ async def save(context: WriteContext, body: NewRecipe) -> Response:
     """Save a recipe of the namespace's own; one of that name gets a new version."""
 
     def work() -> Json:
-        whose = context.namespace
-        base = context.engine.recipes.get(body.base, namespace=whose)
+        namespace = context.namespace
+        base = context.engine.recipes.get(body.base, namespace=namespace)
         changed = base.changed(body.parameters) if body.parameters else base
         return saved_recipe_json(
-            context.engine.recipes.save(body.name, changed, evidence=body.evidence, namespace=whose)
+            context.engine.recipes.save(body.name, changed, evidence=body.evidence, namespace=namespace)
         )
 
     return await context.write(work, UPDATE, status=201)
@@ -51,7 +51,7 @@ async def save(context: WriteContext, body: NewRecipe) -> Response:
 
 @router.post("/use", response_model=None, responses={200: {"model": RecipeAnswer}})
 async def use(context: WriteContext, body: RecipeName) -> Response:
-    """Let the namespace use a recipe where a question names none; null goes back to the server's."""
+    """Let the namespace use a recipe where a query names none; null goes back to the server's."""
     return await context.write(
         lambda: recipe_json(context.engine.recipes.use(body.name, namespace=context.namespace)), UPDATE
     )

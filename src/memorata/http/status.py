@@ -18,20 +18,20 @@ from memorata.service.answers import RemovedAnswer
 from memorata.service.codec import Json
 from memorata.service.schemas import MAX_BATCH, MAX_QUERY, MAX_RESULTS, MAX_TEXT
 
-router = APIRouter(prefix="/v1", tags=["about the server"])
+router = APIRouter(prefix="/v1", tags=["server"])
 
 NamespacePath = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
 
 
 class HealthAnswer(BaseModel):
-    """That the server is there."""
+    """The status of the server."""
 
     status: str
     version: str
 
 
 class LimitsAnswer(BaseModel):
-    """How much a request may ask for."""
+    """The limits of a request."""
 
     body: int
     text: int
@@ -43,7 +43,7 @@ class LimitsAnswer(BaseModel):
 
 
 class SettingsAnswer(BaseModel):
-    """How the server is set."""
+    """The settings of the server."""
 
     version: str
     namespace: str
@@ -137,10 +137,10 @@ async def namespaces(request: Request, access: Caller) -> Response:
     """List the namespaces that the key is for, and that something was ever written to."""
     server: ServerState = request.app.state.server
     counts = await server.workers.run(server.engine.store.namespaces)
-    shown = [
+    allowed = [
         {"namespace": path, "memories": count} for path, count in counts.items() if access.allows(READ, path)
     ]
-    return json_response({"namespaces": shown})
+    return json_response({"namespaces": allowed})
 
 
 @router.delete("/namespaces", response_model=None, responses={200: {"model": RemovedAnswer}})

@@ -1,4 +1,4 @@
-"""All of a namespace over HTTP: out as lines of JSON, and in again."""
+"""Export and import of a namespace over HTTP, as lines of JSON."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from memorata.service.formats import jsonl
 from memorata.service.importer import Importer
 from memorata.service.schemas import MAX_TEXT
 
-router = APIRouter(prefix="/v1", tags=["all of it"])
+router = APIRouter(prefix="/v1", tags=["import and export"])
 
 NDJSON: Final = "application/x-ndjson"
-_ROWS: Final = 200
+_CHUNK: Final = 200
 MAX_PROBLEMS: Final = 100
 """How many lines that could not be read are listed in an answer."""
 
@@ -32,7 +32,7 @@ async def export(context: ReadContext) -> Response:
     """Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads."""
     rows = export_rows(context.engine, context.namespace)
     # The first rows are read before the answer begins, so that an error can still be answered.
-    first = await context.run(lambda: list(islice(rows, _ROWS)))
+    first = await context.run(lambda: list(islice(rows, _CHUNK)))
     return StreamingResponse(_lines(context, first, rows), media_type=NDJSON)
 
 
@@ -68,28 +68,28 @@ def _add(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
 async def _lines(
     context: RequestContext, first: list[dict[str, Any]], rows: Iterator[dict[str, Any]]
 ) -> AsyncIterator[bytes]:
-    some = first
-    while some:
-        yield b"".join(json_lines(some))
+    chunk = first
+    while chunk:
+        yield b"".join(json_lines(chunk))
         await context.recheck()
-        some = await context.run(lambda: list(islice(rows, _ROWS)))
+        chunk = await context.run(lambda: list(islice(rows, _CHUNK)))
 
 
-async def _read(request: Request, longest: int) -> AsyncIterator[list[tuple[int, bytes]]]:
+async def _read(request: Request, max_bytes: int) -> AsyncIterator[list[tuple[int, bytes]]]:
     """Yield the lines of a body that are not blank, with their numbers, some at a time."""
     number, rest, size = 0, b"", 0
     lines: list[tuple[int, bytes]] = []
     async for chunk in request.stream():
         *complete, rest = (rest + chunk).split(b"\n")
-        if len(rest) > longest:
-            raise HTTPException(413, f"a line has at most {longest:,} bytes")
+        if len(rest) > max_bytes:
+            raise HTTPException(413, f"a line has at most {max_bytes:,} bytes")
         for line in complete:
             number += 1
             if line.strip():
                 lines.append((number, line))
                 size += len(line)
             # Some hundred lines are little, unless each is as long as a line may be.
-            if len(lines) == _ROWS or size > longest:
+            if len(lines) == _CHUNK or size > max_bytes:
                 yield lines
                 lines, size = [], 0
     if rest.strip():

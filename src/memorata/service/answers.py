@@ -12,7 +12,7 @@ from memorata.service.schemas import Tier, Variant
 
 
 class SourceAnswer(BaseModel):
-    """Who said it, where and when."""
+    """The source of a memory."""
 
     speaker: str
     session: str
@@ -96,7 +96,7 @@ class HitAnswer(BaseModel):
     score: float
     memory: MemoryAnswer
     explanation: dict[str, Any] | None = Field(
-        None, description="A tree whose parts make up exactly the score; only where it was asked for."
+        None, description="A tree whose parts make up exactly the score; only if `explain`."
     )
 
 
@@ -126,13 +126,13 @@ class RejectedAnswer(BaseModel):
 
 
 class RecallAnswer(BaseModel):
-    """The answer to a question."""
+    """The result of a recall."""
 
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
     support: float = Field(
-        description="How well the best candidate stands by itself, from 0 to 1: to compare questions by."
+        description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )
     hits: list[HitAnswer]
     sessions: list[SessionAnswer]
@@ -177,10 +177,10 @@ class RelationAnswer(BaseModel):
 
 
 class RelationsAnswer(BaseModel):
-    """Relations that hold, in the order in which they were said."""
+    """Relations that hold, in the order in which they were declared."""
 
     relations: list[RelationAnswer]
-    more: bool = Field(description="Whether there are more than were asked for.")
+    more: bool = Field(description="Whether there are more than the limit.")
 
 
 class RemovedAnswer(BaseModel):
@@ -280,7 +280,7 @@ class RepeatAnswer(BaseModel):
 
 
 class RepeatsAnswer(BaseModel):
-    """How often a memory was said again."""
+    """The repeats of a memory."""
 
     repeats: list[RepeatAnswer]
 
@@ -344,7 +344,7 @@ class SummariesAnswer(BaseModel):
 
 
 class FeedbackAnswer(BaseModel):
-    """What was said about a hit."""
+    """Feedback about a hit."""
 
     recall_id: str
     memory_id: str
@@ -354,14 +354,14 @@ class FeedbackAnswer(BaseModel):
 
 
 class FeedbackListAnswer(BaseModel):
-    """What was said about hits, in the order in which it was said."""
+    """Feedback, in the order in which it was given."""
 
     feedback: list[FeedbackAnswer]
     more: bool
 
 
 class LoggedRecallAnswer(BaseModel):
-    """A recall, as it was logged: what was asked, and the ids of what was shown, best first."""
+    """A recall, as it was logged: the query, and the ids of what was shown, best first."""
 
     recall_id: str
     at: datetime
@@ -380,7 +380,7 @@ class RecallLogAnswer(BaseModel):
 
 
 class ExperimentAnswer(BaseModel):
-    """An experiment, and how it stands where that was asked for."""
+    """An experiment, and how it stands, in answers about one."""
 
     name: str
     base: str

@@ -82,17 +82,17 @@ Strategy = Literal["keep_highest_confidence", "keep_most_recent", "merge", "keep
 
 
 class RequestBody(BaseModel):
-    """What a request brings; what nobody knows is refused."""
+    """The body of a request; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid")
 
     def set_fields(self) -> dict[str, Any]:
-        """Return what was given, without what was left out."""
+        """Return the fields that were sent, without those that were left out."""
         return self.model_dump(exclude_unset=True)
 
 
 class SourceInput(RequestBody):
-    """Who said it, in which session, at which turn of it, and where to read it again."""
+    """The source of a memory: speaker, session, position in it, and where to read it again."""
 
     speaker: Word = ""
     session: Word = ""
@@ -101,7 +101,7 @@ class SourceInput(RequestBody):
 
 
 class PlaceInput(RequestBody):
-    """Where it was, in degrees."""
+    """A place, in degrees."""
 
     lat: Number
     lon: Number
@@ -113,7 +113,7 @@ class PlaceInput(RequestBody):
 
 
 class MemoryDetails(RequestBody):
-    """What may be known about a memory beside what was said."""
+    """The fields of a memory beside its content."""
 
     category: Word = "fact"
     tier: Tier = "semantic"
@@ -130,19 +130,21 @@ class MemoryDetails(RequestBody):
 
 
 class NewMemory(MemoryDetails):
-    """Something to remember."""
+    """A memory to write."""
 
-    content: Text = Field(description="What was said, verbatim.", examples=["Anna prefers green tea."])
-    id: Id | None = Field(None, description="A name of your own; made for you if left out.")
+    content: Text = Field(
+        description="The text of the memory, verbatim.", examples=["Anna prefers green tea."]
+    )
+    id: Id | None = Field(None, description="An id of your own; made for you if left out.")
     created_at: Time | None = Field(None, description="When it was learnt; now if left out.")
     source: SourceInput = SourceInput()
-    supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories it takes the place of.")
+    supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories that it replaces.")
 
     def set_fields(self) -> dict[str, Any]:
-        """Return what was given; a null id or time is as good as none."""
-        found = super().set_fields()
+        """Return the fields that were sent; a null id or time counts as left out."""
+        fields = super().set_fields()
         return {
-            name: value for name, value in found.items() if value is not None or name not in _NULL_IS_ABSENT
+            name: value for name, value in fields.items() if value is not None or name not in _NULL_IS_ABSENT
         }
 
 
@@ -150,13 +152,13 @@ _NULL_IS_ABSENT: Final = ("id", "created_at")
 
 
 class NewMemories(RequestBody):
-    """Several things to remember; all of them are written, or none."""
+    """Memories to write, all of them or none."""
 
     items: list[NewMemory] = Field(min_length=1, max_length=MAX_BATCH)
 
 
 class MemoryUpdate(MemoryDetails):
-    """What is to be known about a memory from now on; what is left out stays as it is."""
+    """Fields of a memory to change; what is left out stays as it is."""
 
     expected_version: Annotated[int, Field(ge=1)] | None = Field(
         None, strict=True, description="The version it was read at: if it is another by now, nothing changes."
@@ -164,7 +166,7 @@ class MemoryUpdate(MemoryDetails):
 
     @model_validator(mode="before")
     @classmethod
-    def _not_what_was_said(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+    def _without_content(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
         if isinstance(given, dict) and "content" in given:
             raise InvalidArgument(
                 "content",
@@ -175,19 +177,19 @@ class MemoryUpdate(MemoryDetails):
 
 
 class Correction(MemoryDetails):
-    """What to say in place of a memory; what is left out is taken over from it."""
+    """The memory that replaces another; what is left out is copied from that."""
 
     content: str = Field(min_length=1, max_length=MAX_TEXT)
 
 
 class MemoryIds(RequestBody):
-    """The memories that are meant."""
+    """Memories by their ids."""
 
     ids: Ids
 
 
 class PurgeRequest(MemoryIds):
-    """The memories that are to be removed, or shown with what would go along with them."""
+    """Memories to purge, or to show with what would be purged with them."""
 
     dry_run: bool = Field(False, strict=True, description="Remove nothing, and only tell what would go.")
 
@@ -196,14 +198,14 @@ _FORMER_QUERY: Final = ("question", "text")
 
 
 class PeriodInput(RequestBody):
-    """The time a question is about."""
+    """The period a query is about."""
 
     start: Time
     end: Time
 
 
 class RecallRequest(RequestBody):
-    """A question, and how to answer it."""
+    """A query, and how to answer it."""
 
     query: str = Field(
         max_length=MAX_QUERY,
@@ -215,17 +217,17 @@ class RecallRequest(RequestBody):
     sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
     recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
     parameters: dict[str, Any] = Field(
-        {}, max_length=MAX_PARAMETERS, description="Parameters of the recipe to change for this question."
+        {}, max_length=MAX_PARAMETERS, description="Parameters of the recipe to change for this query."
     )
     filter: Conditions | None = None
     as_of: Time | None = Field(None, description="Answer with what was believed then.")
     true_at: Time | None = Field(None, description="Answer with what held in the world then.")
-    period: PeriodInput | None = Field(None, description="The time the question is about.")
+    period: PeriodInput | None = Field(None, description="The period the query is about.")
     near: PlaceInput | None = Field(None, description="Memories from near there count more.")
     budget: Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None = Field(
         None, description="How many tokens the hits may take together."
     )
-    explain: Flag = Field(False, description="Say of every hit why it has its score.")
+    explain: Flag = Field(False, description="Explain the score of every hit.")
     fresh: Flag = Field(
         False, description="Know all that was written before, where a replica may be a moment behind."
     )
@@ -240,7 +242,7 @@ class RecallRequest(RequestBody):
         return given
 
     def options(self) -> dict[str, Any]:
-        """Return what else is asked for, as the engine takes it; not the recipe."""
+        """Return the other arguments of the engine's `recall`; not the recipe."""
         period, near = self.period, self.near
         return {
             "limit": self.limit,
@@ -256,7 +258,7 @@ class RecallRequest(RequestBody):
 
 
 class EntityUpdate(RequestBody):
-    """What is said about an entity; what is left out stays as it is."""
+    """Fields of an entity to set; what is left out stays as it is."""
 
     type: Word | None = None
     aliases: Words | None = None
@@ -271,31 +273,31 @@ class MergeRequest(RequestBody):
 
 
 class UndoMergeRequest(RequestBody):
-    """A name that is to stand for itself again."""
+    """A merged name to separate again."""
 
     name: Word
 
 
 class NewRelation(RequestBody):
-    """That one entity has a relation to another."""
+    """A relation between two entities."""
 
     subject: Word = Field(examples=["Anna"])
     type: Word = Field(examples=["works_at"])
     object: Word = Field(examples=["Bank of England"])
     weight: Number = 1.0
-    memory: Id | None = Field(None, description="The memory that says so.")
+    memory: Id | None = Field(None, description="The memory that asserts it.")
     valid_from: Time | None = None
     valid_to: Time | None = None
 
 
 class UndoRequest(RequestBody):
-    """The run to take back; null for the latest."""
+    """The run to undo; null for the latest."""
 
     run: Annotated[int, Field(strict=True, ge=0)] | None = None
 
 
 class Decision(RequestBody):
-    """Whether a newer memory contradicts an older one, and why one thinks so."""
+    """Whether a newer memory contradicts an older one, and the reason."""
 
     newer: Id
     older: Id
@@ -304,7 +306,7 @@ class Decision(RequestBody):
 
 
 class NewFeedback(RequestBody):
-    """What a hit was worth."""
+    """Feedback about a hit."""
 
     recall_id: Id
     memory_id: Id
@@ -315,7 +317,7 @@ class NewFeedback(RequestBody):
 
 
 class Variant(RequestBody):
-    """One of the ways to recall that are compared."""
+    """A variant of a recipe in an experiment."""
 
     name: Word
     weight: Number = Field(description="Its share of the users; all shares make 1.")
@@ -334,7 +336,7 @@ class NewExperiment(RequestBody):
 
 
 class ExperimentRecallRequest(RecallRequest):
-    """A question of a user who takes part in an experiment."""
+    """A query of a user who takes part in an experiment."""
 
     user: Word
 
@@ -349,13 +351,13 @@ class NewRecipe(RequestBody):
 
 
 class RecipeName(RequestBody):
-    """The name of a recipe; null for none of one's own."""
+    """The name of a recipe; null for the server's."""
 
     name: Word | None
 
 
 class DuplicatesJob(RequestBody):
-    """A search for what was said twice; with `apply`, what was found is superseded."""
+    """A search for duplicates; with `apply`, they are superseded."""
 
     strategy: Strategy = "keep_highest_confidence"
     paraphrases: Flag = Field(False, description="Whether other words for the same count. Look first.")
@@ -366,7 +368,7 @@ class DuplicatesJob(RequestBody):
 
 
 class MaintenanceJob(RequestBody):
-    """Maintenance by the rules of life."""
+    """Maintenance: promote, demote, expire, summarise."""
 
     dry_run: Flag = False
 
