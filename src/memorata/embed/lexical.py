@@ -99,9 +99,9 @@ class LexicalEmbedder:
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; zeros for a text without terms."""
-        given = checked_texts(texts)
-        rows = np.zeros((len(given), self._dimension))
-        for row, text in zip(rows, given, strict=True):
+        contents = checked_texts(texts)
+        rows = np.zeros((len(contents), self._dimension))
+        for row, text in zip(rows, contents, strict=True):
             for term, count in Counter(self._analyser.tokens(text)).items():
                 place, sign = _place(term, self._dimension)
                 row[place] += sign * count * (self._k1 + 1) / (count + self._k1)

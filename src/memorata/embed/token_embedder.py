@@ -106,14 +106,14 @@ class TokenEmbedder:
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the rows of its passages."""
-        given = checked_texts(texts)
-        if not given:
+        contents = checked_texts(texts)
+        if not contents:
             return []
         prefix = self.prompts.document
         numbers: list[list[int]] = []
         ends = []
-        whole = self._model().tokens.numbers([prefix + text for text in given])
-        for text, read in zip(given, whole, strict=True):
+        whole = self._model().tokens.numbers([prefix + text for text in contents])
+        for text, read in zip(contents, whole, strict=True):
             numbers.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
             ends.append(len(numbers))
         return np.split(self._forward(numbers), ends[:-1])

@@ -28,15 +28,7 @@ _Read = TypeVar("_Read", bound=Sized)
 
 @frozen
 class PairTokens:
-    """Two texts as one row of tokens.
-
-    Parameters
-    ----------
-    numbers
-        The token numbers, special tokens included.
-    types
-        For every token, 0 if it belongs to the first text and 1 if to the second.
-    """
+    """Two texts as one row of tokens."""
 
     numbers: list[int]
     types: list[int]
@@ -46,15 +38,7 @@ class PairTokens:
 
 
 class Tokens:
-    """The tokeniser of one model.
-
-    Parameters
-    ----------
-    content
-        The bytes of a ``tokenizer.json``.
-    special
-        Whether the model reads special tokens around the text (transformers do, static models do not).
-    """
+    """The tokeniser of one model."""
 
     def __init__(self, content: bytes, *, special: bool = True) -> None:
         try:
@@ -102,16 +86,8 @@ class Tokens:
     ) -> tuple[list[str], list[_Read]]:
         """Return overlapping parts of `text`, and each as `read` reads it, in at most `most` tokens.
 
-        Parameters
-        ----------
-        text
-            What is cut.
-        size
-            How many tokens of `text` a part should have.
-        most
-            How many tokens a part may have as it is read.
-        read
-            Makes rows of tokens from parts, with whatever stands around them.
+        A part should have `size` tokens of the text; `read` makes rows of tokens from parts, with whatever
+        stands around them.
         """
         texts: list[str] = []
         rows: list[_Read] = []
@@ -141,15 +117,7 @@ class Tokens:
 
 
 def checked_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant.
-
-    Examples
-    --------
-    >>> checked_texts("hello")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.InvalidArgument: texts must be a list of strings, got 'hello'
-    """
+    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant."""
     if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
         raise InvalidArgument("texts", texts, "a list of strings")
     return [well_formed(checked(f"texts[{index}]", text)) for index, text in enumerate(texts)]
@@ -161,13 +129,7 @@ def checked_text(text: str) -> str:
 
 
 def well_formed(text: str) -> str:
-    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands.
-
-    Examples
-    --------
-    >>> well_formed("\ud83d!") == "\ufffd!"
-    True
-    """
+    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -176,27 +138,16 @@ def well_formed(text: str) -> str:
 
 
 def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[tuple[int, int]]:
-    """Return half-open ranges that cover ``0..count`` with at most `size` units each.
+    """Return half-open ranges that cover ``0..count`` with at most `size` units (tokens or characters) each.
 
-    Parameters
-    ----------
-    count
-        How many units (tokens or characters) there are.
-    word_starts
-        The units at which a word begins, ascending. A window ends at the last of them in its second half, and
-        the next begins at the first of them within the overlap; where there is none, the cut goes through a
-        word.
-    size
-        The most units of a window.
-    overlap
-        The most units that two neighbours share: at most half of `size`.
+    A window ends at the last of the ascending `word_starts` in its second half, and the next begins at the
+    first of them within the overlap, which is at most half of `size`; where there is none, the cut goes
+    through a word.
 
     Examples
     --------
-    >>> windows(10, np.arange(10), size=4, overlap=1)
-    [(0, 4), (3, 7), (6, 10)]
-    >>> windows(10, np.array([0, 3, 6, 9]), size=4, overlap=1)
-    [(0, 3), (3, 6), (6, 10)]
+    >>> windows(10, np.arange(10), size=4, overlap=1), windows(10, np.array([0, 3, 6, 9]), size=4, overlap=1)
+    ([(0, 4), (3, 7), (6, 10)], [(0, 3), (3, 6), (6, 10)])
     """
     whole("count", count)
     whole("size", size, 1)
@@ -220,13 +171,7 @@ def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[
 
 
 def character_passages(text: str, size: int, overlap: int) -> list[str]:
-    """Return passages of at most `size` characters, for models whose tokens are not known here.
-
-    Examples
-    --------
-    >>> character_passages("the quick brown fox jumps", size=12, overlap=6)
-    ['the quick ', 'quick brown ', 'brown fox ', 'fox jumps']
-    """
+    """Return passages of at most `size` characters, for models whose tokens are not known here."""
     if len(text) <= size:
         return [text]
     spaces = np.fromiter((character.isspace() for character in text), dtype=np.bool_, count=len(text))

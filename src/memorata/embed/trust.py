@@ -104,10 +104,10 @@ class Trust:
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self.path.read_text(encoding="utf-8"))
+            content = json.loads(self.path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def _change(self, table: str, change: Callable[[dict[str, Any]], object]) -> None:
         entries = self._table(table)
@@ -166,13 +166,7 @@ def is_service(source: str) -> bool:
 
 
 def service_address(form: str, rest: str) -> tuple[str, str]:
-    """Return the model and the address in ``MODEL@ADDRESS``; the usual address of the form if there is none.
-
-    Examples
-    --------
-    >>> service_address("openai", "@cf/baai/bge-m3@http://localhost/v1")
-    ('@cf/baai/bge-m3', 'http://localhost/v1')
-    """
+    """Return the model and the address in ``MODEL@ADDRESS``, or the usual address of the form."""
     # A model may be called @cf/baai/bge-m3; addresses begin alike.
     model, at, address = rest.partition("@http")
     if at:
@@ -183,13 +177,7 @@ def service_address(form: str, rest: str) -> tuple[str, str]:
 
 
 def origin_of(address: str) -> str:
-    """Return the scheme, host and port of an address: all that says who is asked.
-
-    Examples
-    --------
-    >>> origin_of("HTTPS://Example.org:443/v1/embeddings"), origin_of("http://[::1]:8080")
-    ('https://example.org', 'http://[::1]:8080')
-    """
+    """Return the scheme, host and port of an address: all that says who is asked."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port

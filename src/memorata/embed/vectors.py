@@ -24,14 +24,7 @@ _FAINT = 1e-15
 
 
 def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
-    """Return the rows scaled to length one; a row of zeros has no direction and stays as it is.
-
-    Examples
-    --------
-    >>> unit_rows(np.array([[3, 4], [0, 0]], dtype=np.float32))
-    array([[0.6, 0.8],
-           [0. , 0. ]], dtype=float32)
-    """
+    """Return the rows scaled to length one; a row of zeros has no direction and stays as it is."""
     with np.errstate(over="ignore"):
         lengths = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
     if (lengths > _FAINT).all() and np.isfinite(lengths).all():
@@ -52,13 +45,7 @@ def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
 
 
 def unit_means(groups: Sequence[Vectors], dimension: int) -> Vectors:
-    """Return one unit row per group: the direction of the mean of the group's rows.
-
-    Examples
-    --------
-    >>> unit_means([np.array([[1, 0], [0, 1]], dtype=np.float32)], 2).round(4)
-    array([[0.7071, 0.7071]], dtype=float32)
-    """
+    """Return one unit row per group: the direction of the mean of the group's rows."""
     means = np.empty((len(groups), dimension), dtype=np.float32)
     for row, group in enumerate(groups):
         # A lone passage is copied, not averaged, so that its vector is the same to the last bit.
@@ -74,13 +61,6 @@ def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> l
 
     A batch holds at most `most_rows` texts and, once padded to its longest, at most `most_tokens` tokens; a
     text of more tokens than that is a batch by itself.
-
-    Examples
-    --------
-    >>> length_sorted([3, 9, 4, 8], most_rows=2, most_tokens=100)
-    [array([1, 3]), array([2, 0])]
-    >>> length_sorted([3, 9, 4, 8], most_rows=4, most_tokens=16)
-    [array([1]), array([3, 2]), array([0])]
     """
     whole("most_rows", most_rows, 1)
     whole("most_tokens", most_tokens, 1)
@@ -96,15 +76,7 @@ def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> l
 
 
 def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Integers, Integers]:
-    """Return token numbers as one rectangle, and the mask that tells tokens (1) from padding (0).
-
-    Examples
-    --------
-    >>> padded([[5, 6, 7], [8]], padding=0)
-    (array([[5, 6, 7],
-           [8, 0, 0]]), array([[1, 1, 1],
-           [1, 0, 0]]))
-    """
+    """Return token numbers as one rectangle, and the mask that tells tokens (1) from padding (0)."""
     width = max(map(len, rows), default=0)
     numbers = np.full((len(rows), width), padding, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)

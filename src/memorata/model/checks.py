@@ -189,13 +189,13 @@ def texts(argument: str, values: object) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(argument, values, "a list of strings")
     try:
-        given = tuple(values)
+        strings = tuple(values)
     except TypeError as error:  # an array without a dimension says it can be gone through, and cannot
         raise InvalidArgument(argument, values, "a list of strings") from error
     # The usual case first: a name for each place takes longer than a look at all of them.
-    if set(map(type, given)) == {str}:
-        return given
-    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(given))
+    if set(map(type, strings)) == {str}:
+        return strings
+    return tuple(text(f"{argument}[{index}]", value) for index, value in enumerate(strings))
 
 
 def numbers(argument: str, values: object) -> FloatArray:

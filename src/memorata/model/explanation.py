@@ -73,10 +73,10 @@ class Explanation:
     def of(cls, operation: Operation, label: str, parts: list[Explanation], note: str = "") -> Explanation:
         """Return a node whose value is computed from `parts`."""
         checks.one_of("operation", operation, tuple(_FOLDS))
-        given = _explanations(parts)
-        if not given:
+        checked = _explanations(parts)
+        if not checked:
             raise InvalidArgument("parts", parts, "at least one part")
-        return cls(label, _folded(operation, given), operation, given, note)
+        return cls(label, _folded(operation, checked), operation, checked, note)
 
     def adds_up(self) -> bool:
         """Return whether this node and every node below it is exactly what its parts make."""

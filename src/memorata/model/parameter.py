@@ -61,14 +61,16 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     strength float 0.4 0 1
     """
     hints = get_type_hints(function, include_extras=True)
-    found = []
+    parameters = []
     for name, argument in inspect.signature(function).parameters.items():
         extras = get_args(hints.get(name))[1:]
         declared = next((extra for extra in extras if isinstance(extra, Declared)), None)
         if declared is not None:
             type_, low, high = type(argument.default), declared.low, declared.high
-            found.append(Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices))
-    return tuple(found)
+            parameters.append(
+                Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices)
+            )
+    return tuple(parameters)
 
 
 def both_given(old: str, new: str, value: object) -> InvalidArgument:

@@ -151,13 +151,13 @@ class Evidence:
 
     def _find_elsewhere(self) -> set[str]:
         words, starts = self._spans.words, self._spans.starts
-        found = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
+        capitalised = {word.lower for at, word in enumerate(words) if word.capital and not starts(at)}
         if self._language == "german":
             counts = Counter(word.lower for word in words)
             articles = _german_articles()
             nouns = {after.lower for word, after in pairwise(words) if word.lower in articles}
-            found = {word for word in found if counts[word] > 1} - nouns
-        return found
+            capitalised = {word for word in capitalised if counts[word] > 1} - nouns
+        return capitalised
 
     def is_name(self, at: int) -> bool:
         """Return whether the word at this place, which no other word of its name stands beside, is a name."""

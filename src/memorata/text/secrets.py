@@ -28,9 +28,9 @@ class Secret:
 
 def secrets(text: str) -> tuple[Secret, ...]:
     """Return the secrets in a text, in their order; of two that overlap, the one that begins first."""
-    found = sorted(_all(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end))
+    candidates = sorted(_all(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
-    for secret in found:
+    for secret in candidates:
         if not kept or secret.start >= kept[-1].end:
             kept.append(secret)
     return tuple(kept)
@@ -57,14 +57,14 @@ def _checks_out(digits: str) -> bool:
     return total % 10 == 0 and len(set(digits)) > 1
 
 
-def _is_card(found: str) -> bool:
-    digits = re.sub(r"\D", "", found)
+def _is_card(text: str) -> bool:
+    digits = re.sub(r"\D", "", text)
     return len(digits) in _LUHN_DIGITS and _checks_out(digits) and bool(_ISSUED.fullmatch(digits))
 
 
-def _is_mixed(found: str) -> bool:
+def _is_mixed(text: str) -> bool:
     """Return whether a long token has letters and digits, as random ones have and words do not."""
-    return any(each.isdigit() for each in found) and any(each.isalpha() for each in found)
+    return any(each.isdigit() for each in text) and any(each.isalpha() for each in text)
 
 
 # The first digits and lengths that card networks have given out: Visa, Mastercard, American Express,

@@ -88,12 +88,12 @@ def words(text: str, *, underscores: bool = True) -> list[str]:
     if not underscores and "_" in lowered:
         lowered = lowered.replace("_", " ")
     word, piece, character = _patterns()
-    found = word.findall(lowered)
+    runs = word.findall(lowered)
     unspaced = _unspaced()
     if unspaced.search(lowered) is None:
-        return found
+        return runs
     split: list[str] = []
-    for run in found:
+    for run in runs:
         if unspaced.search(run) is None:
             split.append(run)
             continue

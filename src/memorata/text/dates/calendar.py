@@ -130,16 +130,16 @@ def calendar_unit(today: date, unit: str, which: int) -> Days:
         first, after = (
             (monday, monday + 7 * _DAY) if unit == "week" else (monday + 5 * _DAY, monday + 7 * _DAY)
         )
-        found = Days(first + 7 * which * _DAY, after + 7 * which * _DAY)
+        days = Days(first + 7 * which * _DAY, after + 7 * which * _DAY)
     elif unit == "year":
-        found = years(today.year + which)
+        days = years(today.year + which)
     elif unit == "decade":
-        found = years(today.year // 10 * 10 + 10 * which, 10)
+        days = years(today.year // 10 * 10 + 10 * which, 10)
     else:
         length = 1 if unit == "month" else 3
         first = _months_later(today.year, (today.month - 1) // length * length + 1, length * which)
-        found = months(first.year, first.month, length)
-    return found._replace(tolerance=tolerance)
+        days = months(first.year, first.month, length)
+    return days._replace(tolerance=tolerance)
 
 
 def weekday(today: date, number: int, which: int | None, nearest: bool = False) -> Days:
@@ -165,25 +165,25 @@ def recurring(make: Callable[[int], Days], today: date, which: int | None, neare
     0 the one of now or of this year, 1 the first that has not begun. Years without it (29 February) are
     passed over.
     """
-    found = []
+    occurrences = []
     for year in range(max(1, today.year - _YEARS), min(9998, today.year + _YEARS) + 1):
         try:
-            found.append(make(year))
+            occurrences.append(make(year))
         except ValueError:
             continue
     if which == 0:
         fitting = [
-            each for each in found if each.first <= today < each.after or each.first.year == today.year
+            days for days in occurrences if days.first <= today < days.after or days.first.year == today.year
         ]
         fitting = fitting[:1]
     elif which == 1:
-        fitting = [each for each in found if each.first > today][:1]
+        fitting = [days for days in occurrences if days.first > today][:1]
     elif which == -1:
-        fitting = [each for each in found if each.after <= today]
+        fitting = [days for days in occurrences if days.after <= today]
     elif nearest:
-        fitting = sorted(found, key=lambda each: _away(each, today), reverse=True)
+        fitting = sorted(occurrences, key=lambda days: _away(days, today), reverse=True)
     else:
-        fitting = [each for each in found if each.first <= today]
+        fitting = [days for days in occurrences if days.first <= today]
     if not fitting:
         raise ValueError(f"no such day around {today.isoformat()}")
     return fitting[-1]
