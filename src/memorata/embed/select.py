@@ -180,9 +180,9 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     model, _, said = specification.rpartition("#")
     if model in NAMES:
         choices = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
-        raise EmbedderError(f"there are no prompts {said!r} for {model}; choices are {choices}")
+        raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {choices}")
     choices = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
-    raise EmbedderError(f"there is no embedder {specification!r}; choices are {choices}")
+    raise EmbedderError(f"there is no embedder {specification!r}; there are {choices}")
 
 
 def without_secrets(specification: str) -> str:
