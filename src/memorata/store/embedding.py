@@ -226,7 +226,7 @@ def _put(
 def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:
     """Let other processes know that memories of a namespace have other vectors than they had."""
     for slot in slots:
-        log_change(session, namespace, slot, "vectors")
+        log_change(session, namespace, "vectors", slot)
 
 
 def _paths(session: Session, numbers: Iterable[int]) -> list[str]:

@@ -16,7 +16,7 @@ from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Database, Session
 from memorata.store.limits import SLOTS
-from memorata.store.namespaces import NO_MEMORY, find_namespace, log_change, made_namespace
+from memorata.store.namespaces import find_namespace, log_change, made_namespace
 from memorata.store.rows import read_list
 from memorata.text.folding import folded
 
@@ -94,7 +94,7 @@ class EntityStore:
                 "UPDATE entities SET merged_into = ? WHERE +namespace = ? AND number = ?",
                 (kept, owner.number, given_up),
             )
-            log_change(session, owner.number, NO_MEMORY, "merge", naming=True)
+            log_change(session, owner.number, "merge", naming=True)
 
         self._database.write(write, namespace)
 
@@ -115,7 +115,7 @@ class EntityStore:
                 "UPDATE entities SET merged_into = NULL WHERE +namespace = ? AND number = ?",
                 (owner.number, row[0]),
             )
-            log_change(session, owner.number, NO_MEMORY, "unmerge", naming=True)
+            log_change(session, owner.number, "unmerge", naming=True)
 
         self._database.write(write, namespace)
 
@@ -211,7 +211,7 @@ def remove_unreferred(session: Session, number: int, entities: set[int]) -> None
         left.difference_update(gone)
         removed += len(gone)
     if removed:
-        log_change(session, number, NO_MEMORY, "rename", naming=True)
+        log_change(session, number, "rename", naming=True)
 
 
 def remove_named(session: Session, number: int, keys: Iterable[str]) -> None:
@@ -236,8 +236,8 @@ def remove_named(session: Session, number: int, keys: Iterable[str]) -> None:
         (number, session.dialect.array(sorted(gone))),
     )
     _remove(session, number, sorted(gone))
-    log_change(session, number, NO_MEMORY, "rename", naming=True)
-    log_change(session, number, NO_MEMORY, "unrelate")
+    log_change(session, number, "rename", naming=True)
+    log_change(session, number, "unrelate")
     remove_unreferred(session, number, {other for other in others - gone if is_bare(session, number, other)})
 
 
@@ -348,7 +348,7 @@ def _described(
     renamed = aliases is not None and _set_aliases(session, number, entity, aliases)
     if new or renamed or changed:
         kind = "rename" if renamed else "declare" if new else "describe"
-        log_change(session, number, NO_MEMORY, kind, naming=True)
+        log_change(session, number, kind, naming=True)
     return _one(session, number, entity)
 
 

@@ -265,7 +265,7 @@ def _add_rows(
     last = first + len(batch) - 1
     if len(batch) > 1:
         session.dialect.log_added(session, number, first, last)
-    return log_change(session, number, last, "add"), records
+    return log_change(session, number, "add", last), records
 
 
 def _refuse_taken(session: Session, number: int, ids: Sequence[str]) -> None:

@@ -57,7 +57,8 @@ def new_namespace(session: Session, path: str) -> Namespace:
 
 def made_namespace(session: Session, path: str) -> Namespace:
     """Return a namespace, which is made if it is not there yet, inside a write that names it."""
-    return find_namespace(session, path) or new_namespace(session, path)
+    found = find_namespace(session, path)
+    return new_namespace(session, path) if found is None else found
 
 
 def is_inhabited(session: Session, number: int) -> bool:
@@ -115,14 +116,21 @@ def put_record(session: Session, namespace: Namespace, slot: int, record: bytes,
     session.execute(
         "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
     )
-    return log_change(session, namespace.number, slot, kind)
+    return log_change(session, namespace.number, kind, slot)
 
 
-def log_change(session: Session, number: int, slot: int, kind: str, *, naming: bool = False) -> int:
-    """Note in the feed and in the namespace that something happened, and return the number of the change."""
+def log_change(
+    session: Session, number: int, kind: str, slot: int = NO_MEMORY, *, naming: bool = False
+) -> int:
+    """Note in the feed and in the namespace that something happened, and return the number of the change.
+
+    `naming` for a change of declared names, which is about no memory (:data:`NO_MEMORY`).
+    """
     change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")
-    names = ", naming = ?1" if naming else ""
-    session.execute(f"UPDATE namespaces SET change = ?1{names} WHERE number = ?2", (change, number))
+    if naming:
+        session.execute("UPDATE namespaces SET change = ?1, naming = ?1 WHERE number = ?2", (change, number))
+    else:
+        session.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, number))
     return change
 
 

@@ -25,7 +25,6 @@ from memorata.store.limits import SLOTS
 from memorata.store.memories import update
 from memorata.store.namespaces import (
     EMPTY,
-    NO_MEMORY,
     Namespace,
     find,
     find_namespace,
@@ -62,7 +61,7 @@ def purge(
         forget_queries(session, whose, names)
         forget_users(session, whose, names)
         # Of those who wait to log a question, nobody is to bring a name back.
-        log_change(session, whose, NO_MEMORY, "purge")
+        log_change(session, whose, "purge")
     erase_replies(session, path)
 
 

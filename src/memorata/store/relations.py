@@ -18,7 +18,7 @@ from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.store.database import Database, Session
 from memorata.store.entities import declared, having, is_bare, remove_unreferred
 from memorata.store.instants import instant, microseconds, moment
-from memorata.store.namespaces import NO_MEMORY, Namespace, find_namespace, log_change, made_namespace
+from memorata.store.namespaces import Namespace, find_namespace, log_change, made_namespace
 
 _MAX_WEIGHT: Final = 1e9
 """Weights are summed over many edges, and must not overflow."""
@@ -73,7 +73,7 @@ class RelationStore:
                 (owner.number, type, *(session.dialect.array(sorted(end)) for end in ends)),
             ).fetchall()
             if removed:
-                log_change(session, owner.number, NO_MEMORY, "unrelate")
+                log_change(session, owner.number, "unrelate")
                 bare = {entity for entity in ends[0] | ends[1] if is_bare(session, owner.number, entity)}
                 remove_unreferred(session, owner.number, bare)
             return len(removed)
@@ -142,7 +142,7 @@ def _add(
         ).fetchone()
         if existing is None:
             created = relation.created_at or learnt_at
-            change = log_change(session, namespace.number, NO_MEMORY, "relate", naming=new or also_new)
+            change = log_change(session, namespace.number, "relate", naming=new or also_new)
             session.insert(
                 "relations",
                 "namespace, subject, type, object, weight, memory, valid_from, valid_to, created_at, change",
@@ -163,7 +163,7 @@ def _add(
             continue
         number, weight, end, created_at = existing
         if (weight, end) != (relation.weight, until):
-            change = log_change(session, namespace.number, NO_MEMORY, "rerelate")
+            change = log_change(session, namespace.number, "rerelate")
             session.execute(
                 "UPDATE relations SET weight = ?, valid_to = ?, change = ? "
                 "WHERE +namespace = ? AND number = ?",

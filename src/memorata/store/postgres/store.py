@@ -21,7 +21,7 @@ from memorata.store.filters import Filter
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
-from memorata.store.namespaces import NO_MEMORY, log_change
+from memorata.store.namespaces import log_change
 from memorata.store.port import Entry, Floats, Hidden, Terms
 from memorata.store.postgres import (
     check,
@@ -352,5 +352,5 @@ class PostgresStore(
             forget_queries(session, whose.number, names)
             forget_users(session, whose.number, names)
             # Of those who wait to log a question, nobody is to bring a name back.
-            log_change(session, whose.number, NO_MEMORY, "purge")
+            log_change(session, whose.number, "purge")
         erase_replies(session, namespace)
