@@ -93,7 +93,7 @@ def caught_up(memory: memorata.Engine, standby: Standby) -> None:
     with psycopg.connect(memory.store._database.url) as connection:  # type: ignore[attr-defined]
         row = connection.execute("SELECT pg_current_wal_flush_lsn()::text").fetchone()
     assert row is not None
-    until = monotonic() + 10
+    until = monotonic() + 60
     while not standby.asked(f"SELECT pg_last_wal_replay_lsn() >= '{row[0]}'::pg_lsn"):
         assert monotonic() < until
         sleep(0.01)
@@ -154,7 +154,7 @@ def test_who_asks_reads_their_writes_though_the_replica_is_held_back(
         assert sorted(contents(new)) == ["Anna prefers green tea", "Anna prefers white tea now"]
         assert "behind" in new.degraded[0]
         assert "read from the primary" in new.degraded[0]
-        assert 0.9 < monotonic() - began < 10
+        assert 0.9 < monotonic() - began < 60
     finally:
         standby.asked("SELECT pg_wal_replay_resume()")
     # Once it may go on, it is waited for and answers.
@@ -245,13 +245,16 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
     servers: tuple[str, Standby], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, standby = servers
-    monkeypatch.setattr("memorata.store.postgres.replica._ALONE", 1.0)
+    # As long as this test may take; what ends it is said below.
+    monkeypatch.setattr("memorata.store.postgres.replica._ALONE", 600.0)
     with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         memory.remember("Anna prefers green tea")
         caught_up(memory, standby)
         assert memory.recall("tea").degraded == ()
         store = memory.store
         assert isinstance(store, PostgresStore)
+        replica = store._replica
+        assert replica is not None
         asked: list[bool] = []
 
         def work() -> int:
@@ -269,19 +272,22 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
         assert len(answer) == 1
         assert "read from the primary: the replica" in answer.degraded[0]
         assert "did not answer a moment ago" in answer.degraded[0]
-        sleep(1)
+        replica._away_until = 0.0
         longer = memory.recall("tea")
         assert len(longer) == 1
         assert "cannot be reached" in longer.degraded[0]
         assert "did not answer" in memory.store.statistics()["replica"]
-        began = monotonic()
-        assert len(memory.recall("tea", fresh=True)) == 1
-        assert monotonic() - began < 0.9, "nobody waits for one that did not answer a moment ago"
+        # Nobody waits for one that did not answer a moment ago.
+        asked_again = memory.recall("tea", fresh=True)
+        assert len(asked_again) == 1
+        assert "did not answer a moment ago" in asked_again.degraded[0]
         standby.start()
-        until = monotonic() + 20
+        until = monotonic() + 60
+        replica._away_until = 0.0
         while memory.recall("tea", fresh=True).degraded:
             assert monotonic() < until
             sleep(0.2)
+            replica._away_until = 0.0
 
 
 def test_an_address_that_is_none_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
