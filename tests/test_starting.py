@@ -23,7 +23,7 @@ OF_OTHER_VERBS = {
     "memorata.engine.duplicates.search": "finding duplicates",
     "memorata.engine.graph.communities": "asking the graph",
     "memorata.engine.write.deduplication": "remembering",
-    "memorata.engine.lifecycle.summaries": "consolidating",
+    "memorata.engine.lifecycle.consolidation": "consolidating",
     "memorata.service.formats": "importing",
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",

@@ -86,7 +86,7 @@ def test_an_interruption_says_how_to_go_on(
     cli: Run, small: type[Small], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(small, "interrupts", True)
-    monkeypatch.setattr("memorata.engine.admin.Reembedder.notes", lambda self: [])
+    monkeypatch.setattr("memorata.engine.admin.Admin.notes", ())
     done = cli("reembed", "--embedder", "small", "--batch", "1")
     assert done.code == 130
     assert "3 memories to go; run the same again to go on." in done.err

@@ -14,8 +14,7 @@ import pytest
 
 import memorata
 from memorata.engine.graph.lookup import Graphs
-from memorata.engine.recall.context import RecallContext
-from memorata.engine.recall.query import parse_query
+from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.terms import terms_of
 from memorata.text import RuleClassifier

@@ -13,9 +13,8 @@ from memorata.cli.output import counted, one_line, visible
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
-    from memorata.engine.lifecycle.consolidation import Proposal
+    from memorata.engine.lifecycle.consolidation import Proposal, Writer
     from memorata.engine.lifecycle.lifecycle import MaintenanceReport
-    from memorata.engine.lifecycle.summaries import Writer
 
 _PANEL: Final = "Keep in order"
 

@@ -112,14 +112,54 @@ class Indexing:
     seconds: float
 
 
-class Reembedder:
-    """Gives memories vectors after they were written, and makes the indexes that large namespaces need."""
+class Admin:
+    """The facet `admin` of an engine."""
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, leases: Leases) -> None:
+    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, leases: Leases, purge: Purge) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding
         self._leases = leases
+        self._purge = purge
+
+    def check(self, *, repair: bool = False) -> list[str]:
+        """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
+        return self._store.check(self._runtime.terms_of, repair=repair)
+
+    def stats(self) -> Mapping[str, Any]:
+        """Return how much is in the store and how large it is."""
+        return self._store.statistics()
+
+    def namespaces(self) -> Mapping[str, int]:
+        """Return every namespace and how many memories it has."""
+        return self._store.namespaces()
+
+    def changes(self, since: int = 0, limit: int = 1_000) -> Sequence[Change]:
+        """Return entries of the change feed after number `since`, oldest first, `limit` at most."""
+        return self._store.changes(since, limit)
+
+    def backup(self, target: str | Path) -> None:
+        """Copy the whole database to another file, while others go on using it."""
+        self._store.backup(target)
+
+    def vacuum(self) -> None:
+        """Write the store anew: give back space, and erase every trace of what was purged."""
+        self._store.vacuum()
+
+    def purge_namespace(self, namespace: str) -> int:
+        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
+
+        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
+        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
+        """
+        return self._purge.namespace(namespace)
+
+    @cached_property
+    def keys(self) -> ApiKeys:
+        """The API keys of the store: `create`, `keys`, `revoke`."""
+        from memorata.engine.access import ApiKeys
+
+        return ApiKeys(self._store, clock=self._runtime.clock)
 
     def embed_pending(
         self,
@@ -128,7 +168,26 @@ class Reembedder:
         batch: int = BATCH,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Reembedding:
-        """Embed what waits; see :meth:`Admin.embed_pending`."""
+        """Embed the memories that have no vector of the embedder yet, in every namespace.
+
+        What cannot be embedded goes on waiting and is reported, unless nothing can be: then that is raised.
+
+        Parameters
+        ----------
+        limit
+            How many memories at most; None for all.
+        batch
+            How many in one transaction.
+        progress
+            Called after every transaction with how many are done and how many there are.
+
+        Raises
+        ------
+        EmbedderError
+            There is no embedder, or it fails whatever it is given. What was done before stays done.
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over. What was done before stays done.
+        """
         if limit is not None:
             checks.whole("limit", limit)
         checks.whole("batch", batch, 1)
@@ -144,7 +203,7 @@ class Reembedder:
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
-            self.index_unless_another_does()
+            self._index_unless_busy()
         failed, seconds = tuple(tries.failed), perf_counter() - began
         return Reembedding(name, waiting, embedded=tries.embedded, failed=failed, seconds=seconds)
 
@@ -156,7 +215,28 @@ class Reembedder:
         batch: int = BATCH,
         progress: Callable[[int, int], None] = lambda done, total: None,
     ) -> Reembedding:
-        """Change the store's embedder; see :meth:`Admin.reembed`."""
+        """Make the embedder of this engine the store's: embed everything, then drop the old vectors.
+
+        It can be interrupted at any moment and run again. Searches go on meanwhile; nobody has to close.
+
+        Parameters
+        ----------
+        dry_run
+            Whether to write nothing and say how many memories there are and how long it would take.
+        keep_old
+            Whether the vectors of other embedders stay, so that one could go back to them.
+        batch
+            How many memories in one transaction.
+        progress
+            Called after every transaction with how many are done and how many there are.
+
+        Raises
+        ------
+        EmbedderError
+            There is no embedder, or it fails whatever it is given. What was done before stays done.
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over. What was done before stays done.
+        """
         checks.flag("keep_old", keep_old)
         if checks.flag("dry_run", dry_run):
             return self._estimate()
@@ -177,20 +257,34 @@ class Reembedder:
             dropped = 0
             while not keep_old and (gone := self._store.drop_vectors(_DROPPED)):
                 dropped += gone
-            self.index_unless_another_does()
+            self._index_unless_busy()
         return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
 
     def index(
         self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
     ) -> Indexing:
-        """Make the indexes that are missing; see :meth:`Admin.index`."""
+        """Make the indexes that large namespaces are searched by, if any is missing.
+
+        It can be interrupted at any moment and run again. Searches go on meanwhile: they are right without,
+        and take longer.
+
+        Parameters
+        ----------
+        progress
+            Told what is being made, how far it is, and of how much; 0 where nobody knows.
+
+        Raises
+        ------
+        WorkUnderWay, LeaseLost
+            Another is doing it, or has taken it over.
+        """
         began, made = perf_counter(), 0
         if self._embedding.embedder is not None:
             with self._leases.hold(INDEX) as held:
                 made = self._renew_codes(held, progress)
         return Indexing(made, self._store.methods(), perf_counter() - began)
 
-    def index_unless_another_does(self) -> int:
+    def _index_unless_busy(self) -> int:
         """Make the indexes that are missing, and return how many; none if another is at it."""
         try:
             return self.index().made
@@ -225,6 +319,7 @@ class Reembedder:
             seconds = (perf_counter() - began) * waiting / len(texts)
         return Reembedding(name, waiting, self._store.other_vectors(), seconds=seconds, dry_run=True)
 
+    @property
     def notes(self) -> list[str]:
         """Return what a person should know if most of what is here was embedded by another model."""
         if self._embedding.embedder is None or not (others := self._store.other_vectors()):
@@ -319,133 +414,3 @@ def duration(seconds: float) -> str:
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"
     return "a second" if seconds < 1.5 else f"{seconds:.0f} seconds"
-
-
-class Admin:
-    """The facet `admin` of an engine."""
-
-    def __init__(self, runtime: Runtime, reembedder: Reembedder, purge: Purge) -> None:
-        self._runtime = runtime
-        self._store = runtime.store
-        self._reembedder = reembedder
-        self._purge = purge
-
-    def check(self, *, repair: bool = False) -> list[str]:
-        """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self._store.check(self._runtime.terms_of, repair=repair)
-
-    def stats(self) -> Mapping[str, Any]:
-        """Return how much is in the store and how large it is."""
-        return self._store.statistics()
-
-    def namespaces(self) -> Mapping[str, int]:
-        """Return every namespace and how many memories it has."""
-        return self._store.namespaces()
-
-    def changes(self, since: int = 0, limit: int = 1_000) -> Sequence[Change]:
-        """Return entries of the change feed after number `since`, oldest first, `limit` at most."""
-        return self._store.changes(since, limit)
-
-    def backup(self, target: str | Path) -> None:
-        """Copy the whole database to another file, while others go on using it."""
-        self._store.backup(target)
-
-    def vacuum(self) -> None:
-        """Write the store anew: give back space, and erase every trace of what was purged."""
-        self._store.vacuum()
-
-    def purge_namespace(self, namespace: str) -> int:
-        """Remove a namespace for good: its memories, names, relations, logs, and its own name.
-
-        Those below it (``acme/alice`` below ``acme``) stay. Returns how many memories it had. As after
-        :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
-        """
-        return self._purge.namespace(namespace)
-
-    @cached_property
-    def keys(self) -> ApiKeys:
-        """The API keys of the store: `create`, `keys`, `revoke`."""
-        from memorata.engine.access import ApiKeys
-
-        return ApiKeys(self._store, clock=self._runtime.clock)
-
-    def embed_pending(
-        self,
-        *,
-        limit: int | None = None,
-        batch: int = BATCH,
-        progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Reembedding:
-        """Embed the memories that have no vector of the embedder yet, in every namespace.
-
-        What cannot be embedded goes on waiting and is reported, unless nothing can be: then that is raised.
-
-        Parameters
-        ----------
-        limit
-            How many memories at most; None for all.
-        batch
-            How many in one transaction.
-        progress
-            Called after every transaction with how many are done and how many there are.
-
-        Raises
-        ------
-        EmbedderError
-            There is no embedder, or it fails whatever it is given. What was done before stays done.
-        WorkUnderWay, LeaseLost
-            Another is doing it, or has taken it over. What was done before stays done.
-        """
-        return self._reembedder.embed_pending(limit=limit, batch=batch, progress=progress)
-
-    def reembed(
-        self,
-        *,
-        dry_run: bool = False,
-        keep_old: bool = False,
-        batch: int = BATCH,
-        progress: Callable[[int, int], None] = lambda done, total: None,
-    ) -> Reembedding:
-        """Make the embedder of this engine the store's: embed everything, then drop the old vectors.
-
-        It can be interrupted at any moment and run again. Searches go on meanwhile; nobody has to close.
-
-        Parameters
-        ----------
-        dry_run
-            Whether to write nothing and say how many memories there are and how long it would take.
-        keep_old
-            Whether the vectors of other embedders stay, so that one could go back to them.
-        batch
-            How many memories in one transaction.
-        progress
-            Called after every transaction with how many are done and how many there are.
-
-        Raises
-        ------
-        EmbedderError
-            There is no embedder, or it fails whatever it is given. What was done before stays done.
-        WorkUnderWay, LeaseLost
-            Another is doing it, or has taken it over. What was done before stays done.
-        """
-        return self._reembedder.reembed(dry_run=dry_run, keep_old=keep_old, batch=batch, progress=progress)
-
-    def index(
-        self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
-    ) -> Indexing:
-        """Make the indexes that large namespaces are searched by, if any is missing.
-
-        It can be interrupted at any moment and run again. Searches go on meanwhile: they are right without,
-        and take longer.
-
-        Parameters
-        ----------
-        progress
-            Told what is being made, how far it is, and of how much; 0 where nobody knows.
-
-        Raises
-        ------
-        WorkUnderWay, LeaseLost
-            Another is doing it, or has taken it over.
-        """
-        return self._reembedder.index(progress=progress)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memorata.embed.port import Embedder, Reranker
-from memorata.engine.admin import Reembedder
+from memorata.engine.admin import Admin
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.lookup import Lookup
@@ -47,7 +47,6 @@ from memorata.text.queries import QueryClassifier, RuleClassifier
 
 # A facet is loaded when it is first used: a process that recalls starts sooner.
 if TYPE_CHECKING:
-    from memorata.engine.admin import Admin
     from memorata.engine.duplicates.duplicates import DuplicateGroups
     from memorata.engine.feedback import FeedbackLog
     from memorata.engine.graph.entities import Entities
@@ -153,13 +152,13 @@ class Engine:
         how = Logging() if logging is None else logging
         self.recall_log = RecallLog(store, how, random_bits, drafts.clean_text)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
-        self._reembedder = Reembedder(runtime, self._embedding, self.leases)
         self._writer = Writer(runtime, self._embedding, drafts, names)
         self._lookup = Lookup(runtime, names)
         self._purge = Purge(runtime, names, self._before_purge)
         if embedder is not None:
             store.use_embedder(embedder.name, embedder.dimension)
-        self._embedding.notes = (*self._embedding.notes, *self._reembedder.notes())
+        self.admin = Admin(runtime, self._embedding, self.leases, self._purge)
+        self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
 
     # --- facets ---------------------------------------------------------------------------------------
 
@@ -191,8 +190,7 @@ class Engine:
         from memorata.engine.lifecycle.lifecycle import Lifecycle
 
         consolidation = Consolidation(self.runtime, self._embedding, self._writer, self.leases)
-        index = self._reembedder.index_unless_another_does
-        return Lifecycle(self.runtime, self._writer, consolidation, self.leases, index)
+        return Lifecycle(self.runtime, self._writer, consolidation, self.leases, self.admin)
 
     @cached_property
     def feedback(self) -> FeedbackLog:
@@ -215,13 +213,6 @@ class Engine:
         from memorata.engine.transfer import Transfer
 
         return Transfer(self.runtime, self._embedding, self._writer)
-
-    @cached_property
-    def admin(self) -> Admin:
-        """Checks, statistics, vectors and indexes, backups, namespaces and API keys."""
-        from memorata.engine.admin import Admin
-
-        return Admin(self.runtime, self._reembedder, self._purge)
 
     @cached_property
     def idempotency(self) -> Idempotency:

@@ -18,7 +18,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
-from memorata.engine.recall.trace import trace_columns
+from memorata.engine.recall.log import trace_columns
 from memorata.learn.curves import Isotonic, Logistic, fit_isotonic, fit_logistic
 from memorata.learn.thresholds import MIN_PAIRS, labelled_pairs
 from memorata.learn.training_set import Pairs

@@ -17,11 +17,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
-from memorata.engine.recall.query import ParsedQuery
+from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK
+from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, settle
-from memorata.engine.recall.trace import AS_THEY_ARE, DAY, RANK
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.index.record import MACHINE, RECORD, Records
 from memorata.model.checks import FloatArray, IntArray

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.legs import entity_leg
+from memorata.engine.recall.query import RecallContext
 
 Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="names", graph_seeds=1)

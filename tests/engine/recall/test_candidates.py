@@ -10,9 +10,9 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
+from memorata.engine.recall.query import RecallContext
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg
 from memorata.store.port import Found

@@ -10,8 +10,8 @@ import pytest
 
 import memorata
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.graph_legs import community_leg, points
+from memorata.engine.recall.query import RecallContext
 
 Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="communities")

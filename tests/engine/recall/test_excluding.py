@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memorata
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.legs import not_excluded, search, without_excluded
-from memorata.engine.recall.query import parse_query
+from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.shipped import RECIPES
 from memorata.model import Period, Place

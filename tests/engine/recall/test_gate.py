@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import Evidence
+from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import gate
 from memorata.model import Place
 

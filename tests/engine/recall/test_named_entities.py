@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 import memorata
-from memorata.engine.recall.context import RecallContext
-from memorata.engine.recall.query import named_terms, parse_query, possible_entities
+from memorata.engine.recall.query import RecallContext, named_terms, parse_query, possible_entities
 from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -6,8 +6,8 @@ import pytest
 
 import memorata
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.graph_legs import named_entities, path_leg
+from memorata.engine.recall.query import RecallContext
 
 Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="paths")

@@ -3,9 +3,9 @@ from collections.abc import Callable
 import pytest
 
 from memorata.engine import RECIPES, Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import ExtraLeg, fuse
 from memorata.engine.recall.legs import entity_leg, search
+from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import run
 
 Make = Callable[..., RecallContext]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import fuse
 from memorata.engine.recall.legs import QUOTED, search, with_phrases
+from memorata.engine.recall.query import RecallContext
 from memorata.store.port import NOTHING, Found
 
 Make = Callable[..., RecallContext]

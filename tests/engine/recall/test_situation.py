@@ -12,7 +12,7 @@ from memorata.engine import Recipe
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall import recaller as recalling
-from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import Ranked, run
 from memorata.model.period import Period
 from memorata.model.place import Place

@@ -6,7 +6,7 @@ import numpy.typing as npt
 import pytest
 
 from memorata.engine import Recipe
-from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import (
     reranked,
     with_confidence,

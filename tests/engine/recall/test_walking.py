@@ -9,8 +9,8 @@ import memorata
 from memorata.engine import RECIPES, Recipe
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.recall import graph_legs
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.graph_legs import walk_leg
+from memorata.engine.recall.query import RecallContext
 
 Make = Callable[..., RecallContext]
 RECIPE = Recipe(name="x", graph="walk", graph_seeds=1)

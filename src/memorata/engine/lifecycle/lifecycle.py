@@ -8,25 +8,26 @@ Nothing is removed: what has had its time is forgotten, and `restore` brings it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
+from memorata.engine.admin import Admin
 from memorata.engine.leases import Leases
 from memorata.engine.lifecycle.consolidation import STATES, WORK, Consolidation, Proposal
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument, WorkUnderWay
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.confidence import corroborated
 
 if TYPE_CHECKING:
-    from memorata.engine.lifecycle.summaries import Writer
+    from memorata.engine.lifecycle.consolidation import Writer
 
 _AT_ONCE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")
@@ -88,7 +89,7 @@ class MaintenanceReport:
 
 
 class Lifecycle:
-    """The facet `lifecycle` of an engine; `index` makes the search indexes that are missing."""
+    """The facet `lifecycle` of an engine."""
 
     def __init__(
         self,
@@ -96,14 +97,14 @@ class Lifecycle:
         writer: MemoryWriter,
         consolidation: Consolidation,
         leases: Leases,
-        index: Callable[[], int],
+        admin: Admin,
     ) -> None:
         self._runtime = runtime
         self._store = runtime.store
         self._writer = writer
         self._consolidation = consolidation
         self._leases = leases
-        self._index = index
+        self._admin = admin
 
     @property
     def rules(self) -> LifecycleRules:
@@ -157,8 +158,10 @@ class Lifecycle:
                 progress(step, count)
 
             done = self._maintained(path, writer, told, dry_run=False)
-            if made := self._index():
-                told("index", made)
+            # Another may be making them already.
+            with suppress(WorkUnderWay):
+                if made := self._admin.index().made:
+                    told("index", made)
             return done
 
     def consolidate(

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import RecallContext
+from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation

@@ -11,9 +11,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import _NOBODY, ExtraLeg, Legs, _full, _zero
-from memorata.engine.recall.query import named_terms
+from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.lexical import LexicalQuery
 from memorata.index.neighbours import distinct

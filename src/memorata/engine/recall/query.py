@@ -1,20 +1,33 @@
-"""The words of a memory, field by field, and the words of a question."""
+"""What is asked: the query, parsed, the speakers and entities it names, and the context it is answered in."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field, replace
+from datetime import datetime
 from functools import partial
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.store.port import View
+from memorata.embed.port import Reranker, Vectors
+from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.model.checks import FloatArray
+from memorata.model.explanation import Explanation
+from memorata.model.memory import Memory
+from memorata.model.period import Period
+from memorata.model.place import Place
+from memorata.store.port import Terms, View
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
+from memorata.text.queries import QueryClassifier
 from memorata.text.tokens import is_unspaced
 from memorata.text.tokens import words as cut
+
+if TYPE_CHECKING:
+    from memorata.engine.graph.namespace_graph import NamespaceGraph
 
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
@@ -238,3 +251,41 @@ def named_terms(terms: Collection[str], query: ParsedQuery, view: View) -> list[
     _, mentioned = view.document_frequencies((*terms, *runs), field="names")
     within = {term for run, inside in runs.items() if mentioned[run] for term in inside}
     return [term for term in terms if of_entities[term] or mentioned[term] or term in within]
+
+
+Explain: TypeAlias = Callable[[int], Explanation]
+"""Tells why the candidate at a position has its score after a step."""
+
+Step: TypeAlias = tuple[FloatArray, Explain]
+"""New scores, and why."""
+
+
+@frozen(eq=False)
+class RecallContext:
+    """What a run needs besides the recipe: the view, the question and the moment.
+
+    `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
+    likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
+    and not one detail of the question among others; `here` is the place to look around.
+    `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
+    `overview` opens a view of all that is in the graph, whatever this question is restricted to.
+    `life` tells how sure a memory is by now; `terms_of` reads its words.
+    `failures` takes up what a step could not do, in words; it then leaves everything as it was.
+    """
+
+    view: View
+    query: ParsedQuery
+    classifier: QueryClassifier
+    vector: Vectors | None
+    least_similarity: float
+    noise: float
+    now: datetime
+    period: Period | None
+    about_time: bool = False
+    here: Place | None = None
+    reranker: Reranker | None = None
+    graph: Callable[[], NamespaceGraph] | None = None
+    overview: Callable[[], AbstractContextManager[View]] | None = None
+    life: LifecycleRules = DEFAULT_RULES
+    terms_of: Callable[[Memory], Terms] | None = None
+    failures: list[str] = field(default_factory=list)

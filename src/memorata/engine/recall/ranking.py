@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.context import Explain, RecallContext, Step
 from memorata.engine.recall.fusion import Candidates, Evidence, ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import entity_leg, search
+from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.record import MACHINE, Records

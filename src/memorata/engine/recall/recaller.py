@@ -17,11 +17,11 @@ from memorata._frozen import frozen
 from memorata.embed.port import Reranker
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
-from memorata.engine.recall.context import RecallContext
 from memorata.engine.recall.fusion import blends_two
 from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
+    RecallContext,
     parse_query,
     possible_entities,
     possible_names,
