@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.learn.validation import Fold, grouped_folds, judge, nested_folds, same
+from memorata.learn.validation import Fold, grouped_folds, judge, nested_folds, same_setting
 from memorata.model.errors import InvalidArgument, NotEnoughData
 
 GROUPS = [f"q{number}" for number in range(40)]
@@ -105,8 +105,8 @@ def test_too_few_groups_say_how_many_more() -> None:
 
 
 def test_settings_are_the_same_if_they_differ_in_what_is_zero() -> None:
-    assert same({"a": 1.0, "b": 0.0}, {"a": 1.0})
-    assert not same({"a": 1.0}, {"b": 1.0})
+    assert same_setting({"a": 1.0, "b": 0.0}, {"a": 1.0})
+    assert not same_setting({"a": 1.0}, {"b": 1.0})
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-r"""Several recalls, one answer: how far they agree is how sure one may be.
+r"""Agreement of several recalls of one query, as confidence in the answer.
 
 Ask the same thing in other words, or without one of the legs. Where the results stay, they rest on more than
 an accident of wording (self-consistency: Wang et al., ICLR 2023; for retrieval, robustness to query variants:

@@ -1,4 +1,4 @@
-"""Who sees which variant: the same person always the same one, and nobody has to remember it.
+"""Assignment of users to the variants of an experiment: stable, and without any state.
 
 The experiment's and the user's name are hashed together (BLAKE2b) to a point between 0 and 1, and the weights
 divide that line among the variants. Two experiments divide people independently of each other, which one hash

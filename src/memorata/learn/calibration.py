@@ -1,11 +1,10 @@
-r"""What a similarity is worth: the probability that a pair this similar is relevant.
+r"""Calibration: the probability that a pair of this similarity is relevant, by embedder.
 
 A cosine of 0.6 says much with one embedder and nothing with the next. From labelled pairs of one embedder a
-rising curve can be fitted: :mod:`memorata.learn.curves`, with no shape given in advance, or
-:mod:`memorata.learn.curves`, of two numbers.
-
-How well probabilities keep their word is the expected calibration error (Naeini et al., AAAI 2015). Measured
-on the pairs that were fitted it flatters, the isotonic one most; :func:`out_of_fold` measures on others.
+monotone curve is fitted (:mod:`memorata.learn.curves`), saved if it is calibrated better than the similarity
+itself, and read for the hits of a recall. Measured by the expected calibration error (Naeini et al., AAAI
+2015) on the pairs that were fitted a curve flatters itself, the isotonic one most; :func:`out_of_fold`
+measures on others.
 """
 
 from __future__ import annotations
@@ -187,7 +186,7 @@ def calibrate(
 def keep_calibration(
     engine: Engine, calibrated: Calibrated, *, namespace: str | None = None
 ) -> SavedSetting | None:
-    """Keep a curve with its evidence, if it keeps its word better than the similarity; None if not."""
+    """Save a curve with its evidence, if it is better calibrated than the similarity; None if not."""
     if not calibrated.accepted:
         return None
     return engine.store.saved_settings.save(
@@ -203,7 +202,7 @@ def keep_calibration(
 def calibration_for(
     engine: Engine, *, embedder: str | None = None, namespace: str | None = None
 ) -> Calibration | None:
-    """Return the curve that is kept for an embedder, the engine's by default; None if there is none."""
+    """Return the saved curve of an embedder, the engine's by default; None if there is none."""
     name = embedder or (engine.embedder.name if engine.embedder is not None else "")
     path = engine.namespace if namespace is None else namespace
     saved = engine.store.saved_settings.list(path, CALIBRATION, name)

@@ -1,8 +1,10 @@
-r"""A rising curve from similarity to probability, with no shape given in advance.
+r"""Monotone curves from similarity to probability: isotonic and logistic regression.
 
-Isotonic regression: of all curves that never fall, the one of the least squares. It is found by pooling
-neighbours that fall (Ayer et al., *Ann. Math. Stat.* 26, 1955; for classifiers, Zadrozny & Elkan, KDD 2002).
-It needs some hundreds of labelled pairs.
+The isotonic curve has no shape given in advance: of all curves that never fall, it is the one of the least
+squares, found by pooling adjacent violators (Ayer et al., *Ann. Math. Stat.* 26, 1955; for classifiers,
+Zadrozny & Elkan, KDD 2002). It needs some hundreds of labelled pairs. The logistic curve has two parameters
+and needs some dozens; its labels are softened as in J. Platt, "Probabilistic outputs for support vector
+machines", 1999.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""A better gate: thresholds from judged pairs, by one of four rules, judged on what was held out.
+r"""Tuning of the gate: thresholds from judged pairs, by one of four rules, validated on held-out queries.
 
 Whether a threshold is better is a matter of what passing is worth. Each rule stands for a price: a relevant
 pair that passes earns :math:`a`, one that is not costs :math:`b`, and what stays out earns nothing. At a

@@ -1,4 +1,4 @@
-"""A logged recall, ranked again by another recipe: the real pipeline, on what was found then.
+"""Logged recalls ranked again by another recipe, with the pipeline of a recall on the logged candidates.
 
 What the legs found was logged, and so was all that the later steps look at. So everything from the fusion on
 is simply run again: shares, fusion, session, speaker, confidence, quality, fading, time, gate, repeats. What
@@ -72,7 +72,7 @@ def as_replayed(recipe: Recipe, recall: LoggedRecall) -> Recipe:
 
 
 def reads_query(recipe: Recipe) -> bool:
-    """Return whether a recipe ranks by what the question says, so that a log without questions is no help."""
+    """Return whether a recipe ranks by the words of the query, which a log without queries cannot give."""
     return recipe.legs_by_query or recipe.weighting == "query"
 
 
@@ -149,7 +149,7 @@ def query_group(recall: LoggedRecall) -> str:
 
 
 class _LoggedView:
-    """As much of a view as the steps after a search need."""
+    """As much of a view as the steps after the candidate search need."""
 
     def __init__(self, records: Records) -> None:
         self._records = records
@@ -199,7 +199,7 @@ def _records(recall: LoggedRecall) -> Records:
 
 
 def _candidates(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0.0) -> Found:
-    """Return what a leg found, in the order in which it did."""
+    """Return the candidates of a leg, in their logged order."""
     if name not in columns:
         return Found(np.zeros(0, np.intp), np.zeros(0))
     column = columns[name]

@@ -1,4 +1,4 @@
-r"""What the users of a variant did, and what that is worth.
+r"""Outcome measures of a variant: click-through, satisfaction, zero results, and their composite, its worth.
 
 A variant's worth is :math:`0.4\,\mathrm{CTR} + 0.4\,s/5 + 0.2\,(1 - z)`, from the share of questions with a
 click, the mean rating :math:`s` (1 to 5), and the share :math:`z` of questions without any result.

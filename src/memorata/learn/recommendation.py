@@ -1,4 +1,4 @@
-"""Which variant is better, and may it be said yet.
+"""The recommendation of an experiment: its winner, or what is missing for one.
 
 A winner is named only with enough users in every variant, after enough days, and when it is worth more than
 every other by more than chance does, by an interval that may be looked at every day
@@ -120,10 +120,10 @@ def recommend(
     parts = Composite() if composite is None else composite
     totals = {name: Totals.of(each) for name, each in seen.items()}
     measures = {name: measured(each, parts) for name, each in totals.items()}
-    _each_in_one(seen)
+    _require_disjoint_users(seen)
     days = _days([each.at for variant in seen.values() for each in variant])
     missing = _missing(measures, days, counted, whole)
-    missing = missing or _uneven(experiment, measures)
+    missing = missing or _sample_ratio_mismatch(experiment, measures)
     if missing:
         return Recommendation(None, f"no decision yet: {missing}", days, measures)
     leader = max(names, key=lambda name: measures[name].worth)
@@ -157,7 +157,7 @@ def _missing(measures: Mapping[str, Measures], days: int, least_users: int, leas
     return ""
 
 
-def _each_in_one(seen: Mapping[str, tuple[Observation, ...]]) -> None:
+def _require_disjoint_users(seen: Mapping[str, tuple[Observation, ...]]) -> None:
     """Refuse a user who has seen two variants: such users are no independent samples of either."""
     whose: dict[str, str] = {}
     for name, observations in seen.items():
@@ -168,8 +168,8 @@ def _each_in_one(seen: Mapping[str, tuple[Observation, ...]]) -> None:
                 )
 
 
-def _uneven(experiment: Experiment, measures: Mapping[str, Measures]) -> str:
-    """Say whether users are divided otherwise than declared, which means that some were lost on the way.
+def _sample_ratio_mismatch(experiment: Experiment, measures: Mapping[str, Measures]) -> str:
+    """Return how users are divided otherwise than declared, which means that some were lost on the way.
 
     The sample ratio mismatch of Fabijan et al., KDD 2019.
     """

@@ -1,4 +1,4 @@
-"""The log under another recipe: which results would have moved, and whether it would have been better.
+"""Replay of the log under another recipe: which results would have moved, and whether for the better.
 
 Nothing is searched again: a candidate that was never found stays not found, so a replay says nothing about
 larger pools or other words. The comparison is with the recipe each recall was made with, ranked again from

@@ -1,4 +1,4 @@
-r"""The weekly rule: a threshold that follows what people say of what it lets through.
+r"""The weekly retune: a similarity threshold that follows feedback on what it lets through.
 
 With at least 20 events in the week, a false-negative rate above 0.15 lowers the threshold by 5 %, and a
 false-positive rate above 0.10 raises it by 5 %, within 0.3 and 0.99. The steps are small and the bounds hard,
@@ -212,14 +212,14 @@ def retune_week(
         Another tunes the namespace, or has taken it over.
     """
     path = engine.namespace if namespace is None else namespace
-    look = partial(_looked, engine, path, force=force, bounds=bounds, least_events=least_events)
+    look = partial(_retune_now, engine, path, force=force, bounds=bounds, least_events=least_events)
     if dry_run:
         return look(dry_run=True)
     with engine.leases.hold(WORK, path):
         return look(dry_run=False)
 
 
-def _looked(
+def _retune_now(
     engine: Engine,
     path: str,
     *,

@@ -1,4 +1,4 @@
-r"""Where to draw the line: thresholds from pairs that people have labelled.
+r"""Decision thresholds from labelled pairs: precision and recall curves, and rules that choose from them.
 
 A threshold :math:`t` lets through every pair with a similarity of at least :math:`t`. Of those it lets
 through, some are relevant (:math:`TP`) and some are not (:math:`FP`); some relevant ones stay out

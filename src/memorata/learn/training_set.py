@@ -1,7 +1,7 @@
-"""What there is to learn from: questions, what was found for each, and which of it people called relevant.
+"""Training sets: queries, their candidates, and which of those were judged relevant.
 
-It comes from the log and its feedback, from a labelled file, or from both. Of a labelled question every
-memory is judged: what the file does not name is not relevant. Of a logged one, what somebody reacted to.
+They come from the log and its feedback, from a labelled file, or from both. Of a labelled query every memory
+is judged: what the file does not name is not relevant. Of a logged one, what has feedback is.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Pairs:
 
 @frozen(eq=False)
 class TrainingSet:
-    """Questions that can be learnt from.
+    """Queries that can be learnt from.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ class TrainingSet:
 def from_feedback(
     engine: Engine, *, namespace: str | None = None, since: datetime | None = None
 ) -> TrainingSet:
-    """Return what people's reactions to logged recalls say.
+    """Return the training set of the feedback on logged recalls.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def from_feedback(
     namespace
         Whose recalls; None for the engine's.
     since
-        Only what was said at or after that moment.
+        Only feedback at or after that moment.
     """
     records = engine.feedback.list(namespace=namespace, since=since)
     ids = tuple(dict.fromkeys(each.feedback.recall_id for each in records))
@@ -246,7 +246,7 @@ def from_labels(
             raise MemoryNotFound(id_, path)
     with engine.recall_log.aside() as asked:
         for each in questions.values():
-            _sound(
+            _require_vectors(
                 engine, chosen, engine.recall(each.text, recipe=chosen, namespace=namespace, now=each.when)
             )
     names = {recall.id: f"labelled:{name}" for recall, name in zip(asked, questions, strict=True)}
@@ -263,7 +263,7 @@ def from_labels(
 
 
 def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
-    """Return the parameters for whose sake a recipe has to search for itself, compared with another."""
+    """Return the parameters of a recipe that need another search than a base recipe makes."""
     return tuple(name for name in SEARCH_PARAMETERS if getattr(base, name) != getattr(recipe, name))
 
 
@@ -275,7 +275,7 @@ def require_queries(training: TrainingSet, least: int) -> None:
 
 
 def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
-    """Return, by recall and memory, what was said and whether it says relevant, where it says either."""
+    """Return, by recall and memory, its feedback and whether that says relevant, where it says either."""
     by_hit: dict[tuple[str, str], list[LoggedFeedback]] = {}
     for each in records:
         by_hit.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
@@ -306,11 +306,11 @@ def _searched(
         result = engine.recall(
             question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=limit
         )
-    return [hit.memory.id for hit in _sound(engine, recipe, result)]
+    return [hit.memory.id for hit in _require_vectors(engine, recipe, result)]
 
 
-def _sound(engine: Engine, recipe: Recipe, result: RecallResult) -> RecallResult:
-    """Return an answer, unless meaning had no part in it where it should have had."""
+def _require_vectors(engine: Engine, recipe: Recipe, result: RecallResult) -> RecallResult:
+    """Return a result, unless the vector leg had no part in it where it should have had."""
     if engine.embedder is not None and recipe.vector_pool and not result.embedder and result.degraded:
         # What is learnt from words alone, because a service was away, would be in use when it is back.
         raise MemorataError(f"a question cannot be learnt from: {'; '.join(result.degraded)}")
@@ -322,7 +322,7 @@ _NEUTRAL: Final = 3
 
 
 def relevance(reactions: Iterable[Feedback]) -> bool | None:
-    """Return whether a hit was relevant, by all that was said about it; None if nothing says either.
+    """Return whether a hit was relevant, by all feedback on it; None if that says neither.
 
     The latest opinion counts; clicks only where there is none.
 
@@ -339,7 +339,7 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     opinions = [each for each in decided if each.signal is not Signal.CLICK]
     if not decided:
         return None
-    # Of what was said at the same moment, the last that is told.
+    # Of feedback at the same moment, the last.
     last = max(reversed(opinions or decided), key=lambda each: each.given_at)
     if last.rating is not None:
         return last.rating > _NEUTRAL

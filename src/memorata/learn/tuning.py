@@ -1,4 +1,4 @@
-"""Better weights or recipes: tried on what people said, judged on what was held out, saved if they win.
+"""Tuning of weights and recipes: tried on a training set, validated on held-out queries, saved if they win.
 
 A setting is a few parameters of a recipe. On logged recalls it is tried by ranking what was found anew
 (:mod:`memorata.learn.logged_ranking`), on labelled questions by asking them again where it must. What wins

@@ -163,12 +163,12 @@ def judge(
     if table.shape[1:] != base.shape:
         raise InvalidArgument("tried", table.shape, f"rows of {base.size} values, one for each question")
     chance = reality_check(_by_group(table, names) - theirs, picked, seed=seed)
-    steady = all(same(each, chosen[0]) for each in chosen)
+    steady = all(same_setting(each, chosen[0]) for each in chosen)
     accepted, reason = _reason(gain, learnt, share, level, chance, len(table), steady)
     return Verdict(accepted, reason, dict(setting), gain, learnt, chance, tuple(results))
 
 
-def same(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
+def same_setting(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     """Return whether two settings say the same; a weight that is not named is 0."""
     return all(first.get(name, 0.0) == second.get(name, 0.0) for name in {*first, *second})
 
@@ -248,7 +248,7 @@ def grouped_folds(groups: Sequence[str], *, count: int = 5, seed: int = 0) -> tu
     ([0, 1], [2, 3])
     """
     names = checks.texts("groups", groups)
-    return _dealt(names, np.arange(len(names)), checks.whole("count", count, 2), checks.whole("seed", seed))
+    return _deal(names, np.arange(len(names)), checks.whole("count", count, 2), checks.whole("seed", seed))
 
 
 def nested_folds(groups: Sequence[str], *, count: int = 5, inner: int = 4, seed: int = 0) -> tuple[Fold, ...]:
@@ -258,14 +258,14 @@ def nested_folds(groups: Sequence[str], *, count: int = 5, inner: int = 4, seed:
     """
     names = checks.texts("groups", groups)
     within, start = checks.whole("inner", inner, 2), checks.whole("seed", seed)
-    outer = _dealt(names, np.arange(len(names)), checks.whole("count", count, 2), start)
+    outer = _deal(names, np.arange(len(names)), checks.whole("count", count, 2), start)
     return tuple(
-        Fold(fold.learnt, fold.held_out, _dealt(names, fold.learnt, within, start + 1 + place))
+        Fold(fold.learnt, fold.held_out, _deal(names, fold.learnt, within, start + 1 + place))
         for place, fold in enumerate(outer)
     )
 
 
-def _dealt(groups: tuple[str, ...], rows: IntArray, count: int, seed: int) -> tuple[Fold, ...]:
+def _deal(groups: tuple[str, ...], rows: IntArray, count: int, seed: int) -> tuple[Fold, ...]:
     members: dict[str, list[int]] = {}
     for row in rows.tolist():
         members.setdefault(groups[row], []).append(row)
