@@ -2,7 +2,7 @@
 
 import pytest
 
-from memorata.text.name_matching import NameMatcher, is_ordinary
+from memorata.text.name_matching import NameMatcher, is_also_word
 
 NAMED = [
     ("May", "I met May yesterday."),
@@ -60,16 +60,16 @@ def test_an_ordinary_word_names_nobody(name: str, text: str) -> None:
 
 def test_all_names_of_somebody_count() -> None:
     matcher = NameMatcher(["Will", "Will Hart", "Willy"])
-    assert matcher.ordinary == {"will"}
+    assert matcher.also_words == {"will"}
     assert matcher.matches("willy was here")
     assert not matcher.matches("will it rain?")
 
 
 @pytest.mark.parametrize("word", ["will", "may", "mark", "the", "nobody", "x", "apple", "der", "hola"])
 def test_ordinary_words(word: str) -> None:
-    assert is_ordinary(word)
+    assert is_also_word(word)
 
 
 @pytest.mark.parametrize("name", ["anna", "kelpline", "marigold", "anna may", "", "李"])
 def test_other_names(name: str) -> None:
-    assert not is_ordinary(name)
+    assert not is_also_word(name)

@@ -35,7 +35,7 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
 
     Unrelated texts have a cosine of 0.35 with one model and of 0.6 with the next. The usual 0.92 lies 88 % of
     the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
-    (:func:`memorata.embed.calibration.noise_ceiling`) and 1.
+    (``benchmarks/noise.py`` measures it) and 1.
 
     Parameters
     ----------

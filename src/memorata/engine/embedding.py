@@ -2,9 +2,9 @@
 
 A text that its namespace holds is not embedded again. When the embedder fails, nothing is lost: what was said
 is stored and waits for its vector, and a query is answered by words. An embedder that could not be had is
-looked for again now and then, less and less often (:mod:`memorata.embed.circuit_breaker`), and so it comes back by
-itself. What is to be remembered in a transaction is embedded before it begins: an embedder may take its time,
-and others would have to wait.
+looked for again now and then, less and less often (:mod:`memorata.embed.circuit_breaker`), and so it comes
+back by itself. What is to be remembered in a transaction is embedded before it begins: an embedder may take
+its time, and others would have to wait.
 """
 
 from __future__ import annotations

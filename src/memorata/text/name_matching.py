@@ -1,7 +1,7 @@
-"""Where somebody is named in a text, and where the same letters are an ordinary word.
+"""Where a person is named in a text, and where the same letters are a common word.
 
 For what cannot be undone: "Will you mark it in May?" names neither Will nor Mark nor May. A name that is no
-ordinary word counts wherever it stands, in any case. One that is must be written with a capital where a
+common word counts wherever it stands, in any case. One that is must be written with a capital where a
 capital says something, not as a part of a longer name, nor as a month, nor behind an article; at the start of
 a sentence, where a capital says nothing, a verb has to follow that somebody does something by. What is left
 out so is little, and for a person to decide: texts that merely have the word can be asked for as such.
@@ -19,58 +19,44 @@ from memorata.text.name_evidence import WORD, WordSpans
 from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import is_unspaced
 
-NAMES_AND_WORDS: Final = word_set(
-    """
-    abby ace amber angel apple april art ash aspen august autumn bailey baker barb bay bella berry bill
-    birch blake bliss blue bond booker brad brandy brook brooke brown buck bud buddy burt buster butler
-    cain candy carol carter cash cat celeste chance charity chase chastity cherry chip christian chuck
-    clay cliff cody cole colt constance cooper coral cook cricket crystal daisy dale dana dash dawn dean
-    deacon denver desire destiny dick dixie dolly don dot drake drew duke earl easter echo eden ember
-    ernest eve faith fawn fern finch fisher flora ford forest fox frank gage garnet gene gay ginger glen
-    glenn goldie grace grant gray green guy hale harmony harper harry hawk haven hazel heath heather
-    heaven henna holly honey hope hunter iris ivory ivy jack jade jasmine jay jean jerry jersey jewel
-    jimmy joey john josh joy judge june justice kelvin king kit knight lake lance lane lark laurel lee
-    liberty lily lincoln link love luna major mark marina mars marsh martin mason maverick may meadow
-    melody mercy merit merry mike miles miller mint misty moss myrtle nick nova oak olive opal oracle oz
-    page pansy parker pat patience patty pearl penny pepper petunia phoenix pierce piper poppy porter
-    potter precious prince princess prudence queen quill rain ray raven red reed reef remedy rich ridge
-    river rob robin rocky rod roman rose rosemary rowan ruby rue rusty sage sailor sandy saffron
-    savannah scarlet scout serenity shell shepherd sierra silver skip sky slate smith sonny spencer
-    spike star stella stone storm sue summer sunny sylvan tanner target tate taylor teal temple terry
-    tiger timber tony trace trinity trip tripp trooper turner valentine velvet victor viola violet
-    walker ward wade warden waverly weaver webb west wheeler will willow windows winter wolf wood woody
-    wren young zen zoom
-    """
-)
+NAMES_AND_WORDS: Final = word_set("""abby ace amber angel apple april art ash aspen august autumn bailey baker
+    barb bay bella berry bill birch blake bliss blue bond booker brad brandy brook brooke brown buck bud buddy
+    burt buster butler cain candy carol carter cash cat celeste chance charity chase chastity cherry chip
+    christian chuck clay cliff cody cole colt constance cooper coral cook cricket crystal daisy dale dana dash
+    dawn dean deacon denver desire destiny dick dixie dolly don dot drake drew duke earl easter echo eden
+    ember ernest eve faith fawn fern finch fisher flora ford forest fox frank gage garnet gene gay ginger glen
+    glenn goldie grace grant gray green guy hale harmony harper harry hawk haven hazel heath heather heaven
+    henna holly honey hope hunter iris ivory ivy jack jade jasmine jay jean jerry jersey jewel jimmy joey john
+    josh joy judge june justice kelvin king kit knight lake lance lane lark laurel lee liberty lily lincoln
+    link love luna major mark marina mars marsh martin mason maverick may meadow melody mercy merit merry mike
+    miles miller mint misty moss myrtle nick nova oak olive opal oracle oz page pansy parker pat patience
+    patty pearl penny pepper petunia phoenix pierce piper poppy porter potter precious prince princess
+    prudence queen quill rain ray raven red reed reef remedy rich ridge river rob robin rocky rod roman rose
+    rosemary rowan ruby rue rusty sage sailor sandy saffron savannah scarlet scout serenity shell shepherd
+    sierra silver skip sky slate smith sonny spencer spike star stella stone storm sue summer sunny sylvan
+    tanner target tate taylor teal temple terry tiger timber tony trace trinity trip tripp trooper turner
+    valentine velvet victor viola violet walker ward wade warden waverly weaver webb west wheeler will willow
+    windows winter wolf wood woody wren young zen zoom""")
 """Names that are words of English as well, and not among the common ones: given names first of all."""
 
 _DETERMINERS: Final = word_set(
     "the a an my your his her its our their this that these those no any every each some der die das den dem "
     "des ein eine einen einem einer le la les un une el los las il lo gli o os as uma um"
 )
-_SUBJECT_VERBS: Final = word_set(
-    """
-    is was has had says said told tells went goes came comes got gets gave gives made makes took takes
-    saw sees left lost won met knew knows thinks thought felt feels became began wrote writes read reads
-    bought buys sold built found taught teaches likes liked loves loved hates hated wants wanted needs
-    needed prefers preferred lives lived works worked drinks drank eats ate plays played moved moves
-    visited visits started starts finished called calls asked asks sent sends enjoys enjoyed drives
-    drove owns owned studies studied speaks spoke runs ran died married wrote wears wore sings sang
-    plans planned uses used and ist war hat hatte sagt sagte ging kam lebt wohnt arbeitet mag mochte
-    trinkt isst est était habite travaille aime préfère es era tiene vive trabaja quiere prefiere è ha
-    abita lavora ama
-    """
-)
+_SUBJECT_VERBS: Final = word_set("""is was has had says said told tells went goes came comes got gets gave
+    gives made makes took takes saw sees left lost won met knew knows thinks thought felt feels became began
+    wrote writes read reads bought buys sold built found taught teaches likes liked loves loved hates hated
+    wants wanted needs needed prefers preferred lives lived works worked drinks drank eats ate plays played
+    moved moves visited visits started starts finished called calls asked asks sent sends enjoys enjoyed
+    drives drove owns owned studies studied speaks spoke runs ran died married wrote wears wore sings sang
+    plans planned uses used and ist war hat hatte sagt sagte ging kam lebt wohnt arbeitet mag mochte trinkt
+    isst est était habite travaille aime préfère es era tiene vive trabaja quiere prefiere è ha abita lavora
+    ama""")
 _MAX_HEADLINE_CAPITALS: Final = 1
 
 
 class NameMatcher:
-    """Tells whether one of some names stands in a text as a name.
-
-    Parameters
-    ----------
-    names
-        All names of one person or thing.
+    """Tells whether one of the names of a person or a thing stands in a text as a name.
 
     Examples
     --------
@@ -82,31 +68,31 @@ class NameMatcher:
     """
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._given = {name.strip() for name in names if name.strip()}
-        spellings = {folded(name) for name in self._given}
-        self.ordinary = frozenset(name for name in spellings if is_ordinary(name))
-        self._plain = spellings - self.ordinary
+        self._written = {name.strip() for name in names if name.strip()}
+        spellings = {folded(name) for name in self._written}
+        self.also_words = frozenset(name for name in spellings if is_also_word(name))
+        self._plain = spellings - self.also_words
 
     def matches(self, text: str) -> bool:
         """Return whether one of the names stands in a text as a name."""
         if self._plain and contains_any(text, self._plain):
             return True
-        return bool(self.ordinary) and contains_any(text, self.ordinary) and self._is_named(text)
+        return bool(self.also_words) and contains_any(text, self.also_words) and self._is_named(text)
 
     def _is_named(self, text: str) -> bool:
         spans = WordSpans(text)
         language = detect(text)
-        alone = {name for name in self.ordinary if " " not in name}
+        alone = {name for name in self.also_words if " " not in name}
         return any(
             folded(word.text) in alone
             and self._stands_as_name(spans, at, language)
             and not (folded(word.text) in CALENDAR and _has_number_beside(text, spans, at))
             for at, word in enumerate(spans.words)
-        ) or any(name in text for name in self._given if " " in name and name != folded(name))
+        ) or any(name in text for name in self._written if " " in name and name != folded(name))
 
     def _stands_as_name(self, spans: WordSpans, at: int, language: str) -> bool:
         words, word = spans.words, spans.words[at].text
-        if not word[0].isupper() or (word.isupper() and len(word) > 1 and word not in self._given):
+        if not word[0].isupper() or (word.isupper() and len(word) > 1 and word not in self._written):
             return False
         before = words[at - 1] if at and spans.gaps[at] in (" ", ". ") else None
         after = words[at + 1] if at + 1 < len(words) and spans.gaps[at + 1] == " " else None
@@ -127,12 +113,12 @@ class NameMatcher:
         return language != "german" and not _is_headline(spans, at)
 
 
-def is_ordinary(name: str) -> bool:
-    """Return whether a folded name could be an ordinary word, or nothing but ordinary words.
+def is_also_word(name: str) -> bool:
+    """Return whether a folded name could be a common word, or nothing but common words.
 
     Examples
     --------
-    >>> [is_ordinary(name) for name in ("will", "mark", "the who", "anna", "will hart")]
+    >>> [is_also_word(name) for name in ("will", "mark", "the who", "anna", "will hart")]
     [True, True, True, False, False]
     """
     if any(map(is_unspaced, name)):
@@ -152,18 +138,15 @@ def _is_word(word: str) -> bool:
 
 def _has_number_beside(text: str, spans: WordSpans, at: int) -> bool:
     start, end = spans.span(at, at)
-    return any(each.isdigit() for each in text[max(0, start - 4) : start] + text[end : end + 3])
+    return any(map(str.isdigit, text[max(0, start - 4) : start] + text[end : end + 3]))
 
 
 def _is_headline(spans: WordSpans, at: int) -> bool:
-    """Return whether ordinary words other than the one at a place have capitals, too, for no reason."""
+    """Return whether common words other than the one at a place have capitals, too, for no reason."""
+    common = common_words("english")
     capitals = [
-        place
-        for place, word in enumerate(spans.words)
-        if place != at
-        and word.text[0].isupper()
-        and len(word.text) > 1
-        and not spans.starts(place)
-        and word.lower in common_words("english")
+        other
+        for other, word in enumerate(spans.words)
+        if other != at and len(word.text) > 1 and word.text[0].isupper() and word.lower in common
     ]
-    return len(capitals) > _MAX_HEADLINE_CAPITALS
+    return sum(not spans.starts(other) for other in capitals) > _MAX_HEADLINE_CAPITALS

@@ -144,7 +144,7 @@ def concern(memory: Memory, spellings: set[str], matcher: NameMatcher) -> Concer
     in_text = contains_any(memory.content, spellings)
     if memory.source.speaker and folded(memory.source.speaker) in spellings:
         return Concern.CERTAIN
-    if listed and (not in_text or listed - matcher.ordinary):
+    if listed and (not in_text or listed - matcher.also_words):
         return Concern.CERTAIN
     if not in_text:
         return Concern.NONE
