@@ -11,7 +11,7 @@ from memorata import _legacy_names
 from memorata.embed.folder import models_folder
 from memorata.engine.config_file import config_file
 from memorata.engine.settings import Settings, default_db
-from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, read_run
+from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, read_run
 
 ROOT = Path(__file__).parents[1]
 FORMER = "recollect"
@@ -116,12 +116,12 @@ def test_a_run_file_of_the_former_name_is_read_and_resumed(tmp_path: Path) -> No
     header = RunHeader("d", "9f", {"name": "b"}, "e", "turn", "0.1.0", 0, datetime(2026, 5, 7, tzinfo=UTC))
     new, former = tmp_path / "new.jsonl", tmp_path / "former.jsonl"
     with RunWriter(new, header) as writer:
-        writer.append(Answered("q1", ranking=(("t-1", 0.9),)))
+        writer.append(Answer("q1", ranking=(("t-1", 0.9),)))
     former.write_text(new.read_text().replace("memorata_run", "recollect_run"))
     assert read_run(former) == read_run(new)
     with RunWriter(former, header) as writer:
         assert writer.finished == {"q1"}
-        writer.append(Answered("q2"))
+        writer.append(Answer("q2"))
     assert list(read_run(former).answers) == ["q1", "q2"]
     torn = tmp_path / "torn.jsonl"
     torn.write_text(json.dumps({"recollect_run": 1})[:-1])

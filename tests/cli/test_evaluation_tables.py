@@ -8,7 +8,7 @@ import pytest
 from memorata.cli.evaluation_tables import as_json, show_comparison, show_runs, times
 from memorata.cli.output import Output
 from memorata.evaluate.dataset import Question
-from memorata.evaluate.run_file import Answered, Machine, Run, RunHeader
+from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader
 from memorata.evaluate.scores import compare, score
 from memorata.evaluate.sections import ScoredRun, Section
 
@@ -24,7 +24,7 @@ def run(name: str, first: str, milliseconds: float | None = 4.0, embedder: str =
     header = RunHeader(
         "tea", "01", {"name": name}, embedder, "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC)
     )
-    answers = {each.id: Answered(each.id, each.kind, ((first, 2.0),), milliseconds) for each in ASKED}
+    answers = {each.id: Answer(each.id, each.kind, ((first, 2.0),), milliseconds) for each in ASKED}
     scores = score(Run(header, answers), ASKED, ["any@1"], "turn")
     machine = Machine("3.11", "Linux", 2, 512.0, 10.0, 20.0) if embedder else None
     return ScoredRun(name, Path(f"{name}.jsonl"), scores, ((1, 0.5),), machine)

@@ -10,14 +10,14 @@ import pytest
 
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.report import (
-    emphasised,
+    abstention_plots,
+    highlighted,
     page,
-    silence_plots,
     stand_out,
     standalone,
     write_report,
 )
-from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.scores import score
 from memorata.evaluate.sections import ScoredRun, Section
 from memorata.evaluate.tables import markdown
@@ -32,7 +32,7 @@ def run(name: str, right: int) -> ScoredRun:
         "tea " + EVIL, "01", {"name": name}, "", "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC)
     )
     answers = {
-        each.id: Answered(each.id, each.kind, ((f"d{n}" if n < right else "x", 1.0),), 1.0 + n, 1.0)
+        each.id: Answer(each.id, each.kind, ((f"d{n}" if n < right else "x", 1.0),), 1.0 + n, 1.0)
         for n, each in enumerate(ASKED)
     }
     scores = score(Run(header, answers), ASKED, ["any@5", "mrr"], "turn")
@@ -90,7 +90,7 @@ def doubtful(name: str) -> ScoredRun:
     asked = (*ASKED, Question("q9", "", "food", answerable=False))
     header = RunHeader("tea", "01", {"name": name}, "", "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC))
     answers = {
-        each.id: Answered(each.id, each.kind, ((f"d{n}", 1.0),), 1.0 + n, 9.0 - n)
+        each.id: Answer(each.id, each.kind, ((f"d{n}", 1.0),), 1.0 + n, 9.0 - n)
         for n, each in enumerate(asked)
     }
     scores = score(Run(header, answers), asked, ["any@5"], "turn")
@@ -98,7 +98,7 @@ def doubtful(name: str) -> ScoredRun:
 
 
 def test_what_one_does_not_know_is_drawn_where_there_are_such_questions() -> None:
-    assert silence_plots(SECTION, ["bm25"]) == {}
+    assert abstention_plots(SECTION, ["bm25"]) == {}
     assert "Knowing what one does not know" not in page([SECTION])
     section = Section("tea", "turn", (doubtful("bm25"), doubtful(EVIL)))
     text = page([section])
@@ -106,7 +106,7 @@ def test_what_one_does_not_know_is_drawn_where_there_are_such_questions() -> Non
     reader.feed(text)
     assert (reader.open, reader.fetched) == ([], [])
     assert "Knowing what one does not know" in text
-    plots = silence_plots(section, emphasised(section))
+    plots = abstention_plots(section, highlighted(section))
     assert plots.keys() == {"risk-coverage", "roc"}
     # All six that have an answer score above the one that has none: no threshold is needlessly wrong.
     assert "bm25 100.0" in plots["roc"]
@@ -115,7 +115,7 @@ def test_what_one_does_not_know_is_drawn_where_there_are_such_questions() -> Non
 
 def test_a_drawing_of_its_own_has_its_colours_with_it() -> None:
     section = Section("tea", "turn", (doubtful("bm25"),))
-    alone = standalone(silence_plots(section, ["bm25"])["roc"])
+    alone = standalone(abstention_plots(section, ["bm25"])["roc"])
     root = ElementTree.fromstring(alone)
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
     for variable in set(re.findall(r"var\((--\w+)\)", alone)):
@@ -149,7 +149,7 @@ def test_both_files_are_written(tmp_path: Path) -> None:
 def test_drawings_of_what_cannot_be_answered_are_files_too(tmp_path: Path) -> None:
     asked = (*ASKED, Question("q9", "", "food", answerable=False))
     header = RunHeader("tea", "01", {"name": "x"}, "", "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC))
-    answers = {each.id: Answered(each.id, each.kind, (("d1", 1.0),), 1.0, 1.0) for each in asked}
+    answers = {each.id: Answer(each.id, each.kind, (("d1", 1.0),), 1.0, 1.0) for each in asked}
     scored = ScoredRun("x", Path("x.jsonl"), score(Run(header, answers), asked, ["mrr"], "turn"), ((1, 1.0),))
     sections = [Section("tea", "turn", (scored,)), SECTION, Section("more", "turn", (scored,))]
     written = write_report(tmp_path, sections)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.evaluate.run_file import (
     TIMED,
-    Answered,
+    Answer,
     Run,
     RunHeader,
     RunWriter,
@@ -39,13 +39,13 @@ HEADER = RunHeader(
     seed=0,
     created=datetime(2026, 5, 7, 12, tzinfo=UTC),
 )
-FIRST = Answered("q1", "multi-hop", (("t-1", 0.9), ("t-7", 0.4)), 1.8, 0.9, False)
-SECOND = Answered("q2", "", (), 2.5, None, True)
+FIRST = Answer("q1", "multi-hop", (("t-1", 0.9), ("t-7", 0.4)), 1.8, 0.9, False)
+SECOND = Answer("q2", "", (), 2.5, None, True)
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 answers = st.builds(
-    Answered,
+    Answer,
     question=words,
     kind=words,
     ranking=st.dictionaries(words, numbers, max_size=4).map(lambda scores: tuple(scores.items())),
@@ -60,7 +60,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "run.jsonl"
 
 
-def write(path: Path, *answered: Answered, header: RunHeader = HEADER) -> None:
+def write(path: Path, *answered: Answer, header: RunHeader = HEADER) -> None:
     with RunWriter(path, header) as writer:
         for each in answered:
             writer.append(each)
@@ -131,7 +131,7 @@ def test_the_ids_of_a_ranking_are_in_its_order() -> None:
 
 
 @given(st.lists(answers, unique_by=lambda answered: answered.question, max_size=4))
-def test_any_answers_survive_the_file(tmp_path_factory: pytest.TempPathFactory, run: list[Answered]) -> None:
+def test_any_answers_survive_the_file(tmp_path_factory: pytest.TempPathFactory, run: list[Answer]) -> None:
     path = tmp_path_factory.mktemp("runs") / "run.jsonl"
     write(path, *run)
     assert list(read_run(path).answers.values()) == run
@@ -220,7 +220,7 @@ def test_a_file_by_someone_else_may_say_no_more_than_questions_and_rankings(path
         file.write('{"question": "q1", "ranking": [["t-1", 1], ["t-2", 3.5]]}\n\n')
         file.write('{"question": "q2", "ranking": [], "top": null}')
     first, second = read_run(path).answers.values()
-    assert first == Answered("q1", ranking=(("t-1", 1.0), ("t-2", 3.5)), milliseconds=None, top=3.5)
+    assert first == Answer("q1", ranking=(("t-1", 1.0), ("t-2", 3.5)), milliseconds=None, top=3.5)
     assert (second.top, second.abstained) == (None, False)
 
 

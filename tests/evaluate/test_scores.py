@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memorata.evaluate.abstention import RiskCoverage, Roc
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.metrics import measure
-from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.scores import (
     Abstention,
     Comparison,
@@ -91,12 +91,12 @@ QUESTIONS = [
 ]
 
 
-def answered(question: str, items: str = "", **more: Any) -> Answered:
+def answered(question: str, items: str = "", **more: Any) -> Answer:
     ranking = tuple((item, float(-place)) for place, item in enumerate(items))
-    return Answered(question, ranking=ranking, **more)
+    return Answer(question, ranking=ranking, **more)
 
 
-def run(*answers: Answered, header: RunHeader = HEADER_OF_RUNS) -> Run:
+def run(*answers: Answer, header: RunHeader = HEADER_OF_RUNS) -> Run:
     return Run(header, {each.question: each for each in answers})
 
 

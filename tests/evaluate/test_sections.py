@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorata.evaluate.dataset import Question, labels_name, write_labels
-from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, machine, write_machine
+from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, machine, write_machine
 from memorata.evaluate.sections import ScoredRun, score_file, sections
 from memorata.model.errors import DatasetError
 
@@ -21,10 +21,10 @@ ASKED = (
     Question("q4", "", "names", answerable=False),
 )
 ANSWERS = (
-    Answered("q1", "food", (("d1", 2.0), ("d2", 1.0)), 1.0, 2.0),
-    Answered("q2", "food", (("d1", 2.0), ("d2", 1.0)), 3.0, 2.0),
-    Answered("q3", "names", (("d1", 2.0), ("d2", 1.0)), 2.0, 2.0),
-    Answered("q4", "names", (), 2.0, None, True),
+    Answer("q1", "food", (("d1", 2.0), ("d2", 1.0)), 1.0, 2.0),
+    Answer("q2", "food", (("d1", 2.0), ("d2", 1.0)), 3.0, 2.0),
+    Answer("q3", "names", (("d1", 2.0), ("d2", 1.0)), 2.0, 2.0),
+    Answer("q4", "names", (), 2.0, None, True),
 )
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memorata.evaluate.dataset import Question
-from memorata.evaluate.run_file import Answered, Machine, Run, RunHeader
+from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader
 from memorata.evaluate.scores import score
 from memorata.evaluate.sections import ScoredRun, Section
 from memorata.evaluate.tables import abstention, by_kind, cost, differences, quality, tables
@@ -22,7 +22,7 @@ def run(name: str, first: str, *, embedder: str = "", machine: Machine | None = 
         "tea", "01", {"name": name}, embedder, "turn", "1", 0, datetime(2026, 5, 7, tzinfo=UTC)
     )
     answers = {
-        each.id: Answered(
+        each.id: Answer(
             each.id,
             each.kind,
             ((first, 2.0),),

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.evaluate.metrics import measure
-from memorata.evaluate.run_file import Answered, Run, RunHeader, RunWriter
+from memorata.evaluate.run_file import Answer, Run, RunHeader, RunWriter
 from memorata.evaluate.sections import score_file, sections
 from memorata.evaluate.trec import (
     is_trec,
     judged_by,
-    read_anybodys,
     read_qrels,
     read_trec_run,
+    run_reader,
 )
 from memorata.model import checks
 from memorata.model.errors import DatasetError
@@ -29,7 +29,7 @@ ids = st.text("abcé:-_", min_size=1, max_size=3)
 
 
 def run(**rankings: list[tuple[str, float]]) -> Run:
-    return Run(HEADER, {name: Answered(name, ranking=tuple(pairs)) for name, pairs in rankings.items()})
+    return Run(HEADER, {name: Answer(name, ranking=tuple(pairs)) for name, pairs in rankings.items()})
 
 
 def write_trec_run(path: str | PathLike[str], run: Run, tag: str = "memorata") -> None:
@@ -84,8 +84,8 @@ def test_a_run_is_read_by_its_scores_and_of_equal_ones_the_last_by_name_is_first
     found = read_trec_run(path, HEADER)
     assert found.header == HEADER
     assert found.answers == {
-        "q1": Answered("q1", ranking=(("b", 2.0), ("a", 2.0), ("low", 0.5)), top=2.0),
-        "q2": Answered("q2", ranking=(("z", 0.001),), top=0.001),
+        "q1": Answer("q1", ranking=(("b", 2.0), ("a", 2.0), ("low", 0.5)), top=2.0),
+        "q2": Answer("q2", ranking=(("z", 0.001),), top=0.001),
     }
 
 
@@ -184,7 +184,7 @@ def test_a_trec_run_is_scored_by_its_own_questions(tmp_path: Path, qrels: Path) 
     path = tmp_path / "theirs.run"
     path.write_text("q1 Q0 d1 1 2.0 x\nq1 Q0 d2 2 1.0 x\n")
     assert is_trec(path)
-    found = score_file(path, ["mrr"], judged_by(qrels), read_anybodys(qrels))
+    found = score_file(path, ["mrr"], judged_by(qrels), run_reader(qrels))
     # q1 has its document second, and q2 is not in the run at all.
     assert found.scores.measures["mrr"].micro.mean == 0.25
     assert (found.name, found.scores.header.dataset) == ("theirs", "judged.qrels")
@@ -197,10 +197,10 @@ def test_a_run_of_ours_keeps_its_kinds(tmp_path: Path, qrels: Path) -> None:
     header = RunHeader("tea", "01", {"name": "mine"}, "", "session", "1", 0, datetime(2026, 5, 7, tzinfo=UTC))
     path = tmp_path / "mine.jsonl"
     with RunWriter(path, header) as writer:
-        writer.append(Answered("q1", "food", (("d2", 1.0),)))
-        writer.append(Answered("q2", "names", (("d1", 1.0),)))
+        writer.append(Answer("q1", "food", (("d2", 1.0),)))
+        writer.append(Answer("q2", "names", (("d1", 1.0),)))
     assert not is_trec(path)
-    found = score_file(path, ["mrr"], judged_by(qrels), read_anybodys(qrels))
+    found = score_file(path, ["mrr"], judged_by(qrels), run_reader(qrels))
     assert found.scores.kinds == {"food": 1, "names": 1}
     assert found.scores.measures["mrr"].macro.mean == 1.0
 

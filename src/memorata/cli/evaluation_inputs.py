@@ -35,7 +35,7 @@ def scored_runs(
     """Read runs, find their labels where people said or else beside them, and score them."""
     from memorata.evaluate.run_file import read_run
     from memorata.evaluate.sections import labels_of, score_file
-    from memorata.evaluate.trec import is_trec, judged_by, kinds_of, read_anybodys
+    from memorata.evaluate.trec import is_trec, judged_by, kinds_of, run_reader
     from memorata.model.errors import DatasetError, InvalidArgument
 
     measures = measures_of(measure)
@@ -49,7 +49,7 @@ def scored_runs(
     if qrels is not None:
         kinds: dict[str, str] = {}
         # The labels are read first, for they are what most often is wrong; the runs then tell the kinds.
-        judged, read = judged_by(qrels, kinds), read_anybodys(qrels)
+        judged, read = judged_by(qrels, kinds), run_reader(qrels)
         runs = {path: read(path) for path in paths}
         kinds.update(kinds_of(runs.values()))
         return [score_file(path, measures, judged, runs.__getitem__) for path in paths]

@@ -1,4 +1,4 @@
-r"""How well a score tells the questions that memory can answer from those it cannot.
+r"""Measures of abstention: how well a score tells answerable questions from others.
 
 A memory that answers everything is wrong on every question about things it was never told. Two views: the
 AUROC of the score, and the risk–coverage curve of answering only above a threshold (El-Yaniv & Wiener, *JMLR*

@@ -1,4 +1,4 @@
-"""An embedder that remembers on disk what it computed, so that a second evaluation costs minutes.
+"""An embedder with a cache on disk, so that a second evaluation costs minutes.
 
 A vector is addressed by the model's name, the prompt and the text; nothing else goes into it. What was
 computed before an interruption stays.

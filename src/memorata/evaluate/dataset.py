@@ -1,4 +1,4 @@
-"""What an evaluation is made of: haystacks of documents, and questions whose answers lie in them.
+"""Data sets: haystacks of documents, questions whose answers lie in them, and files of labels.
 
 Every reader of a data set returns these, and nothing else reaches the runner. Labels live in questions only,
 and identifiers are opaque (:func:`opaque`), because some sets give the answer away in their ids.

@@ -1,4 +1,4 @@
-r"""How good one ranking is: recall three ways, precision, reciprocal rank, nDCG and average precision.
+r"""Metrics of one ranking: recall three ways, precision, reciprocal rank, nDCG and average precision.
 
 The definitions are those of ``trec_eval`` (Voorhees & Harman, *TREC*, 2005), and the tests compare with it.
 Write :math:`R` for the items with a gain above 0, :math:`T_k` for the first :math:`k` items of the ranking,

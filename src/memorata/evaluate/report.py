@@ -66,7 +66,7 @@ def write_report(folder: Path, sections: Sequence[Section]) -> tuple[Path, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     texts = {"report.md": markdown(sections), "report.html": page(sections)}
     drawn = [
-        plots for plots in (silence_plots(section, emphasised(section)) for section in sections) if plots
+        plots for plots in (abstention_plots(section, highlighted(section)) for section in sections) if plots
     ]
     for number, plots in enumerate(drawn, 1):
         for name, plot in plots.items():
@@ -94,14 +94,14 @@ def stand_out(section: Section, measure: str) -> list[str]:
     return list(dict.fromkeys([best.name, *plain]))[:3]
 
 
-def emphasised(section: Section) -> list[str]:
+def highlighted(section: Section) -> list[str]:
     """Return the runs that have a colour, the first measure being the one that counts."""
     return stand_out(section, next(iter(section.runs[0].scores.measures)))
 
 
 def _section(section: Section) -> str:
     main = next(iter(section.runs[0].scores.measures))
-    coloured = emphasised(section)
+    coloured = highlighted(section)
     facts = "".join(f"<li>{escape(fact)}</li>" for fact in section.facts)
     parts = [
         f"<h2>{escape(section.dataset)}, by {escape(section.granularity)}</h2>",
@@ -117,7 +117,7 @@ def _section(section: Section) -> str:
         _card(differences(section)),
         _latency(section, coloured),
         _card(cost(section)),
-        _silence(section, coloured),
+        _abstention(section, coloured),
         _card(abstention(section)),
     ]
     return "".join(parts)
@@ -159,7 +159,7 @@ def _latency(section: Section, coloured: Sequence[str]) -> str:
     )
 
 
-def silence_plots(section: Section, coloured: Sequence[str]) -> dict[str, str]:
+def abstention_plots(section: Section, coloured: Sequence[str]) -> dict[str, str]:
     """Return the drawings of how well runs know what they do not know, by name; none if all is answerable."""
     by_run = {run.name: run.scores.abstention for run in section.runs}
     measured = {name: each for name, each in by_run.items() if each is not None}
@@ -199,8 +199,8 @@ def standalone(drawn: str) -> str:
     return f'{opening} xmlns="http://www.w3.org/2000/svg"{closing}{style}{rest}\n'
 
 
-def _silence(section: Section, coloured: Sequence[str]) -> str:
-    drawn = silence_plots(section, coloured)
+def _abstention(section: Section, coloured: Sequence[str]) -> str:
+    drawn = abstention_plots(section, coloured)
     if not drawn:
         return ""
     titles = {

@@ -1,4 +1,4 @@
-r"""A run as a file: who ranked what for every question, so that anybody can score it again.
+r"""Run files: the ranking of every question, so that anybody can score it again, and the machine it ran on.
 
 The file is JSON Lines. The first line says what was run on what; each further line is one question:
 
@@ -95,8 +95,8 @@ class RunHeader:
 
 
 @frozen
-class Answered:
-    """What one question got.
+class Answer:
+    """The ranking of one question.
 
     `ranking` has ids with their scores, best first, none of them twice; the order counts, not the scores.
     `top` is how well the best is supported, before anything was cut off, comparable between questions; None
@@ -136,7 +136,7 @@ class Run:
     """A whole run: its header, and the answers by question in the order of the file."""
 
     header: RunHeader
-    answers: Mapping[str, Answered] = field(default_factory=dict)
+    answers: Mapping[str, Answer] = field(default_factory=dict)
 
 
 class RunWriter:
@@ -176,7 +176,7 @@ class RunWriter:
         """The ids of the questions that are in the file."""
         return frozenset(self._finished)
 
-    def append(self, answered: Answered) -> None:
+    def append(self, answered: Answer) -> None:
         """Write one answer; it is with the system when this returns."""
         if answered.question in self._finished:
             raise InvalidArgument("question", answered.question, "one that has no answer in this run yet")
@@ -254,7 +254,7 @@ def _parse(path: str | PathLike[str], lines: list[tuple[int, str]]) -> Run:
         raise DatasetError(path, None, "empty: the header of a run is missing")
     number, first = lines[0]
     header = _header(path, number, _record(path, number, first))
-    answers: dict[str, Answered] = {}
+    answers: dict[str, Answer] = {}
     for number, line in lines[1:]:
         answered = _answered(path, number, _record(path, number, line))
         if answered.question in answers:
@@ -297,13 +297,13 @@ def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> R
         raise DatasetError(path, number, str(error)) from error
 
 
-def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) -> Answered:
-    known = [part.name for part in fields(Answered)]
+def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) -> Answer:
+    known = [part.name for part in fields(Answer)]
     _same_names(path, number, record, needed=["question", "ranking"], known=known)
     try:
         record["ranking"] = _ranking(record["ranking"])
         record.setdefault("top", max((score for _, score in record["ranking"]), default=None))
-        return Answered(**record)
+        return Answer(**record)
     except InvalidArgument as error:
         raise DatasetError(path, number, str(error)) from error
 

@@ -1,4 +1,4 @@
-"""Ask every question of a data set with every recipe, and write down what came back.
+"""The runner: every question of a data set with every recipe, written to run files.
 
 A haystack is remembered once and asked with all recipes. Each question is recalled twice: with the recipe as
 shipped, which is timed and shows whether it would rather not have answered, and with its gate open
@@ -35,7 +35,7 @@ from memorata.evaluate.dataset import (
     slug,
     write_labels,
 )
-from memorata.evaluate.run_file import Answered, RunHeader, RunWriter, embedding_times, machine, write_machine
+from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, embedding_times, machine, write_machine
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory, Source
@@ -212,7 +212,7 @@ def _answers(
     granularity: str,
     depth: int,
     place: Callable[[], AbstractContextManager[str]],
-) -> Iterator[tuple[str, Answered]]:
+) -> Iterator[tuple[str, Answer]]:
     """Yield the name of a recipe and an answer, for every question that has none yet."""
     if not any(work.values()):
         return
@@ -249,12 +249,12 @@ def _remembered(
 
 def _answer(
     engine: Engine, recipe: Recipe, question: Question, corpus: Corpus, granularity: str, depth: int
-) -> Answered:
+) -> Answer:
     now = _moment(question, corpus)
-    shipped = _sound(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
+    shipped = _require_complete(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
     wide = ungated(recipe)
     by_session = granularity == "session"
-    result = _sound(
+    result = _require_complete(
         engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
     )
     hits = result.hits
@@ -263,7 +263,7 @@ def _answer(
         ranking = [(session, score) for session, score in named if session]
     else:
         ranking = [(corpus.documents[hit.memory.id], hit.score) for hit in hits]
-    return Answered(
+    return Answer(
         question=question.id,
         kind=question.kind,
         ranking=tuple(ranking),
@@ -279,7 +279,7 @@ def _moment(question: Question, corpus: Corpus) -> datetime:
     return corpus.moment if question.when is None else question.when
 
 
-def _sound(result: RecallResult, recipe: Recipe) -> RecallResult:
+def _require_complete(result: RecallResult, recipe: Recipe) -> RecallResult:
     if result.degraded:
         raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(result.degraded)}")
     return result

@@ -1,4 +1,4 @@
-"""What a run is worth, and how it compares with another: what scoring hands out, ready for JSON."""
+"""Scores of a run, with intervals, and its comparison with another."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memorata._frozen import frozen
 from memorata.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
 from memorata.evaluate.dataset import Question, gains_of
 from memorata.evaluate.metrics import measure, recall_any
-from memorata.evaluate.run_file import Answered, Run, RunHeader
+from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.significance import SAMPLES, Difference, DrawnMeans, Interval, draw_means, macro_means
 from memorata.model import InvalidArgument, checks
 
@@ -277,7 +277,7 @@ def _by_measure(
     }
 
 
-def _latency(answers: Sequence[Answered]) -> Latency | None:
+def _latency(answers: Sequence[Answer]) -> Latency | None:
     times = [answered.milliseconds for answered in answers if answered.milliseconds is not None]
     if not times:
         return None
@@ -286,7 +286,7 @@ def _latency(answers: Sequence[Answered]) -> Latency | None:
 
 
 def _abstention(
-    answers: Mapping[str, Answered],
+    answers: Mapping[str, Answer],
     relevant: Mapping[str, Mapping[str, float]],
     measured: Sequence[str],
     unanswerable: Sequence[str],

@@ -1,4 +1,4 @@
-"""Run files with what they are worth: found, labelled, scored, and put together with their like."""
+"""Scored runs, grouped into the sections of a report: those that can be compared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BASELINE: Final = "bm25"
 
 @frozen
 class ScoredRun:
-    """A run and what it is worth."""
+    """A run file with its scores, its recall curve, and the machine it ran on."""
 
     name: str
     path: Path
@@ -142,12 +142,12 @@ def sections(runs: Iterable[ScoredRun]) -> tuple[Section, ...]:
         header = run.scores.header
         groups.setdefault((header.dataset, header.sha256, header.granularity), []).append(run)
     return tuple(
-        Section(dataset, granularity, tuple(_told_apart(alike)))
+        Section(dataset, granularity, tuple(_disambiguated(alike)))
         for (dataset, _, granularity), alike in groups.items()
     )
 
 
-def _told_apart(runs: Sequence[ScoredRun]) -> list[ScoredRun]:
+def _disambiguated(runs: Sequence[ScoredRun]) -> list[ScoredRun]:
     """Return runs whose names differ: by the embedder where the recipe is the same, else by the file."""
     names = [run.name for run in runs]
     for marks in ([run.scores.header.embedder for run in runs], [run.path.as_posix() for run in runs]):

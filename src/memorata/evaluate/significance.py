@@ -1,4 +1,4 @@
-r"""How sure a mean over questions is, and a difference between two runs: the bootstrap.
+r"""Significance by the bootstrap: of a mean over questions, a difference of runs, the best of many settings.
 
 A mean over :math:`n` questions is drawn again :math:`B` times, each time from :math:`n` questions picked with
 replacement; the middle :math:`\ell` of those means (the *percentile* interval of Efron & Tibshirani, *An

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.files import numbered_lines
-from memorata.evaluate.run_file import Answered, Run, RunHeader, read_run
+from memorata.evaluate.run_file import Answer, Run, RunHeader, read_run
 from memorata.model.errors import DatasetError, shown
 
 
@@ -25,7 +25,7 @@ def read_trec_run(path: str | PathLike[str], header: RunHeader) -> Run:
     answers = {}
     for question, scores in _table(path, "question Q0 item rank score tag", "ranked").items():
         ranking = tuple(sorted(scores.items(), key=lambda pair: (pair[1], pair[0]), reverse=True))
-        answers[question] = Answered(question, ranking=ranking, top=ranking[0][1])
+        answers[question] = Answer(question, ranking=ranking, top=ranking[0][1])
     return Run(header, answers)
 
 
@@ -70,7 +70,7 @@ def is_trec(path: Path) -> bool:
         raise DatasetError(path, None, f"cannot be read: {error.strerror}") from error
 
 
-def read_anybodys(qrels: Path) -> Callable[[Path], Run]:
+def run_reader(qrels: Path) -> Callable[[Path], Run]:
     """Return a reader of runs that are to be scored with these labels.
 
     A TREC run does not say what it is a run on; it is taken for one on the questions of the labels, whose

@@ -1,4 +1,4 @@
-"""Which questions, about what? Data sets in their official formats, from a path that the user gives."""
+"""Readers of data sets in their official formats, from a path that the user gives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-r"""Our own plain form: one JSON Lines file of documents, queries, and which answers which.
+r"""Our own plain forms: JSON Lines of documents, queries and judgements; and lines of fact, tab, question.
 
 Every line has one of three keys, and lines may come in any order::
 

@@ -1,4 +1,4 @@
-"""What every reader of a data set shares: names, hashes, counts after one pass, and relevance judgements.
+"""Data sets in files: names, hashes, counts after one pass, and relevance judgements.
 
 A reader is a function from a path and options to a :class:`FileDataset`, which it gives a function that goes
 through the files once; the rest of the :class:`~memorata.evaluate.dataset.Dataset` protocol follows from
