@@ -8,6 +8,7 @@ run, and while tests are collected. The packages are imported before, for lines 
 
 import gc
 import os
+from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
@@ -27,6 +28,8 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 UNTRACED = ("hypothesis", "long", "untraced")
 """Markers of tests that run without a tracer."""
+TRACED_CASES = 3
+"""How many cases of a parametrised test are traced: the others go over the same lines."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -79,11 +82,16 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    traced = not any(map(item.get_closest_marker, UNTRACED))
-    with nullcontext() if traced else untraced():
+    with untraced() if any(map(item.get_closest_marker, UNTRACED)) else nullcontext():
         return (yield)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the long ones first: begun last, one of them would run alone while the other workers idle."""
+    cases: Counter[str] = Counter()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        cases[function] += 1
+        if cases[function] > TRACED_CASES:
+            item.add_marker("untraced")
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
