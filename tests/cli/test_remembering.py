@@ -7,7 +7,7 @@ import pytest
 
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.embed.vectors import told
+from memorata.embed.vectors import with_progress
 
 Run = Callable[..., Any]
 
@@ -87,7 +87,7 @@ def test_who_waits_for_a_long_text_sees_how_far_it_is(cli: Run, monkeypatch: pyt
     embed = LexicalEmbedder.embed_passages
 
     def slowly(self: LexicalEmbedder, texts: Sequence[str]) -> list[Vectors]:
-        list(told([["passage"]] * 7, 7))
+        list(with_progress([["passage"]] * 7, 7))
         return embed(self, texts)
 
     monkeypatch.setattr(LexicalEmbedder, "embed_passages", slowly)

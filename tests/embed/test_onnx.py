@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from memorata.embed.description import ModelDescription
 from memorata.embed.onnx import OnnxEmbedder, OnnxSession, pooled
 from memorata.embed.port import Embedder, Prompts, Vectors
-from memorata.embed.vectors import watched
+from memorata.embed.vectors import report_progress
 from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,
@@ -192,7 +192,7 @@ def test_who_waits_is_told_of_every_batch(tiny_graph: Callable[..., bytes]) -> N
     for threads in (1, 3):
         session = OnnxSession(tiny_graph(), pooling="mean", threads=threads)
         heard: list[tuple[int, int]] = []
-        with watched(lambda done, total, heard=heard: heard.append((done, total))):  # type: ignore[misc]
+        with report_progress(lambda done, total, heard=heard: heard.append((done, total))):  # type: ignore[misc]
             session.forward(ROWS * 40)
         done = [each for each, _ in heard]
         assert len(done) > 1

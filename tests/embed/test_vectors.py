@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memorata.embed.vectors import length_sorted, padded, told, unit_means, unit_rows, watched
+from memorata.embed.vectors import (
+    length_sorted,
+    padded,
+    report_progress,
+    unit_means,
+    unit_rows,
+    with_progress,
+)
 from memorata.model.errors import InvalidArgument
 
 
@@ -94,34 +101,34 @@ BATCHES = [["a", "b"], ["c"], []]
 
 def test_after_every_batch_it_is_told_how_many_are_done() -> None:
     heard: list[tuple[int, int]] = []
-    with watched(lambda done, total: heard.append((done, total))):
-        assert list(told(BATCHES, 3)) == BATCHES
+    with report_progress(lambda done, total: heard.append((done, total))):
+        assert list(with_progress(BATCHES, 3)) == BATCHES
     assert heard == [(2, 3), (3, 3), (3, 3)]
 
 
 def test_without_anybody_nothing_is_told_and_afterwards_neither() -> None:
     heard: list[int] = []
-    assert list(told(BATCHES, 3)) == BATCHES
-    with pytest.raises(KeyError), watched(lambda done, total: heard.append(done)):
+    assert list(with_progress(BATCHES, 3)) == BATCHES
+    with pytest.raises(KeyError), report_progress(lambda done, total: heard.append(done)):
         raise KeyError
-    assert list(told(BATCHES, 3)) == BATCHES
+    assert list(with_progress(BATCHES, 3)) == BATCHES
     assert heard == []
 
 
 def test_the_innermost_is_told() -> None:
     outer: list[int] = []
     inner: list[int] = []
-    with watched(lambda done, total: outer.append(done)):
-        with watched(lambda done, total: inner.append(done)):
-            list(told(BATCHES, 3))
-        list(told(BATCHES[:1], 2))
+    with report_progress(lambda done, total: outer.append(done)):
+        with report_progress(lambda done, total: inner.append(done)):
+            list(with_progress(BATCHES, 3))
+        list(with_progress(BATCHES[:1], 2))
     assert (outer, inner) == ([2], [2, 3, 3])
 
 
 def test_another_thread_is_somebody_else_s() -> None:
     heard: list[int] = []
-    with watched(lambda done, total: heard.append(done)):
-        thread = threading.Thread(target=lambda: list(told(BATCHES, 3)))
+    with report_progress(lambda done, total: heard.append(done)):
+        thread = threading.Thread(target=lambda: list(with_progress(BATCHES, 3)))
         thread.start()
         thread.join()
     assert heard == []

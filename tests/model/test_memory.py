@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memorata.model import InvalidArgument, Memory, Place, Source, Tier
-from memorata.model.memory import json_object, made, trusted
+from memorata.model.memory import build_memory, json_object, trusted_memory
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 LOCAL = datetime(2026, 5, 7, 2, tzinfo=timezone(timedelta(hours=2)))
@@ -108,21 +108,21 @@ def test_names_that_were_read_are_checked_and_nothing_else_changes() -> None:
 
 def test_a_trusted_memory_has_a_value_for_every_field() -> None:
     values = [getattr(FULL, each.name) for each in fields(FULL)]
-    assert trusted(values) == FULL
+    assert trusted_memory(values) == FULL
     with pytest.raises(InvalidArgument, match="values"):
-        trusted(values[1:])
+        trusted_memory(values[1:])
 
 
 def test_a_memory_that_is_made_of_values_is_one_like_any_other() -> None:
     values = {each.name: getattr(FULL, each.name) for each in fields(FULL)}
     for given in (values, {name: values[name] for name in ("id", "content", "created_at")}):
-        kept = made(given)
+        kept = build_memory(given)
         assert (type(kept), kept) == (Memory, Memory(**given))
         with pytest.raises(FrozenInstanceError):
             kept.content = "coffee"  # type: ignore[misc]
         assert pickle.loads(pickle.dumps(kept)) == kept
     with pytest.raises(TypeError, match="mood"):
-        made({**values, "mood": "good"})
+        build_memory({**values, "mood": "good"})
 
 
 @pytest.mark.parametrize("kept", [memory(), FULL], ids=["plain", "full"])
@@ -178,7 +178,7 @@ def test_a_bad_memory_is_refused(changes: dict[str, Any], argument: str) -> None
         memory(**changes)
     assert caught.value.argument == argument
     with pytest.raises(InvalidArgument) as also:
-        made({"id": "m1", "content": "I prefer green tea.", "created_at": DAY} | changes)
+        build_memory({"id": "m1", "content": "I prefer green tea.", "created_at": DAY} | changes)
     assert str(also.value) == str(caught.value)
 
 

@@ -132,13 +132,13 @@ def _patiently(session: Session, content: str) -> Iterator[None]:
         yield
         return
     from memorata.cli.progress import progress
-    from memorata.embed.vectors import watched
+    from memorata.embed.vectors import report_progress
 
     session.output.warn(
         f"{len(content):,} characters are a lot for one memory, and take time to read; memorata import "
         "makes one of every paragraph of a file. Ctrl-C stops it, and nothing is written then"
     )
-    with progress(session.output, "reading passages") as advance, watched(advance):
+    with progress(session.output, "reading passages") as advance, report_progress(advance):
         yield
 
 

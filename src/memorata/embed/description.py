@@ -7,7 +7,7 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     dimension = 384
     max_tokens = 512
     pooling = "cls"                    # or "mean"
-    similarity_threshold = 0.7         # 0 when nobody has measured it
+    similarity_threshold = 0.7         # 0 when not measured
     licence = "Apache-2.0"
     revision = "e596f507…"             # the publisher's commit, where known
 

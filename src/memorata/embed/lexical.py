@@ -69,7 +69,7 @@ class LexicalEmbedder:
         self._statistics = statistics
         self._k1 = at_least("k1", k1, 0.0)
         settings = hashlib.sha256(repr(self._analyser).encode()).hexdigest()
-        # Once: every write and recall asks for it, and who interrupts a repr may leave "..." behind.
+        # Once: every write and recall asks for it, and an interrupted repr may leave "..." behind.
         self._name = f"lexical-{self._dimension}@{settings[:8]}:k1={self._k1:g}"
 
     @property

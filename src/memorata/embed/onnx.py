@@ -35,7 +35,7 @@ from memorata.embed.hub import describe_hub_folder, hub_weights
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import Loaded, TokenEmbedder
 from memorata.embed.tokens import Tokens
-from memorata.embed.vectors import length_sorted, padded, told
+from memorata.embed.vectors import length_sorted, padded, with_progress
 from memorata.model.checks import IntArray, whole
 from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
 
@@ -107,10 +107,10 @@ class OnnxSession:
             return self._run(rows, None if types is None else [types[index] for index in batch])
 
         if len(batches) == 1 or self._threads == 1:
-            parts = list(told(map(run, batches), len(numbers)))
+            parts = list(with_progress(map(run, batches), len(numbers)))
         else:
             with ThreadPoolExecutor(self._threads) as pool:
-                parts = list(told(pool.map(run, batches), len(numbers)))
+                parts = list(with_progress(pool.map(run, batches), len(numbers)))
         rows = np.empty((len(numbers), parts[0].shape[1]), dtype=np.float32)
         for batch, part in zip(batches, parts, strict=True):
             rows[batch] = part
@@ -157,8 +157,8 @@ def _runtime() -> Any:  # noqa: ANN401 - a module without types
     """Load onnxruntime, and keep it from telling its makers about this machine.
 
     Since 1.31 it writes an identifier into the user's cache and looks up a server to report to, unless this
-    variable is set before it is loaded; what it offers to switch that off later comes too late. Whatever
-    somebody has set it to stays.
+    variable is set before it is loaded; what it offers to switch that off later comes too late. A value that
+    is set already stays.
     """
     os.environ.setdefault(_NO_TELEMETRY, "1")
     try:

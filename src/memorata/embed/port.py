@@ -67,7 +67,7 @@ class Embedder(Protocol):
 
     @property
     def similarity_threshold(self) -> float:
-        """The cosine above which two texts are likelier related than not; 0 when nobody has measured it.
+        """The cosine above which two texts are likelier related than not; 0 when not measured.
 
         The measured ones are noise ceilings: ``benchmarks/noise.py`` says what that is.
         """

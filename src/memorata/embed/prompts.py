@@ -49,7 +49,7 @@ class Promptable(Protocol):
 
 
 def split(specification: str) -> tuple[str, str]:
-    """Return a specification without its prompts, and what it says of those; nothing for the model's own.
+    """Return a specification without its prompts, and their name; an empty one for the model's own.
 
     A ``#`` that is part of a path is left where it is.
     """
@@ -60,19 +60,19 @@ def split(specification: str) -> tuple[str, str]:
     return (head, name) if head and name in PRESETS else (specification, "")
 
 
-def parsed(said: str) -> Prompts:
+def parsed(name: str) -> Prompts:
     """Return the prompts that a specification names."""
-    if not said.startswith(_CUSTOM):
-        return PRESETS[said]
-    query, between, document = said.removeprefix(_CUSTOM).partition(_BETWEEN)
+    if not name.startswith(_CUSTOM):
+        return PRESETS[name]
+    query, between, document = name.removeprefix(_CUSTOM).partition(_BETWEEN)
     if not between:
         raise EmbedderError(f"prompts of your own have a {_BETWEEN} between them: #custom:QUERY|DOCUMENT")
     return Prompts(query, document)
 
 
-def with_prompts(embedder: Embedder, said: str) -> Embedder:
+def with_prompts(embedder: Embedder, name: str) -> Embedder:
     """Return an embedder with the prompts that a specification names."""
     if not isinstance(embedder, Promptable):
-        raise EmbedderError(f"{embedder.name} has no prompts; leave out {_MARK}{said}")
-    chosen: Embedder = embedder.prompted(parsed(said))
+        raise EmbedderError(f"{embedder.name} has no prompts; leave out {_MARK}{name}")
+    chosen: Embedder = embedder.prompted(parsed(name))
     return chosen

@@ -177,10 +177,10 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
         if _is_for_another(resources, address):
             note = f"the API key is for {resources.api_key_address}, and is not sent to {origin_of(address)}"
         return Choice(embedder, specification, note)
-    model, _, said = specification.rpartition("#")
+    model, _, prompts = specification.rpartition("#")
     if model in NAMES:
         choices = ", ".join((*PRESETS, "custom:QUERY|DOCUMENT"))
-        raise EmbedderError(f"there are no prompts {said!r} for {model}; there are {choices}")
+        raise EmbedderError(f"there are no prompts {prompts!r} for {model}; there are {choices}")
     choices = f"{', '.join((*NAMES, *FORMS))}{nearest(specification, NAMES)}"
     raise EmbedderError(f"there is no embedder {specification!r}; there are {choices}")
 

@@ -77,7 +77,7 @@ class ServiceEmbedder:
     prompts
         Prefixes of queries and documents, for models that need them.
     similarity_threshold
-        The cosine above which two texts are likelier related than not; 0 when nobody has measured it.
+        The cosine above which two texts are likelier related than not; 0 when not measured.
     batch
         The most texts of one request.
     passage_characters
@@ -127,7 +127,7 @@ class ServiceEmbedder:
         return self._api.kind
 
     def prompted(self, prompts: Prompts) -> Self:
-        """Return the same service with other prompts, for which nobody has measured a threshold."""
+        """Return the same service with other prompts, for which no threshold has been measured."""
         if prompts == self._prompts:
             return self
         made = copy(self)
@@ -161,12 +161,12 @@ class ServiceEmbedder:
         """Length of every vector, asked of the service if it was not given."""
         if self._dimension is None:
             self._breaker.call(lambda: self._vectors([_ANY_TEXT], self._retry), force=True)
-        assert self._dimension is not None  # an answer has told
+        assert self._dimension is not None  # an answer has shown it
         return self._dimension
 
     @property
     def known_dimension(self) -> int | None:
-        """Length of every vector, if it was given or an answer has told; the service is not asked."""
+        """Length of every vector, if it was given or an answer has shown it; the service is not asked."""
         return self._dimension
 
     @property

@@ -47,7 +47,7 @@ class TokenEmbedder:
         self._loaded: Loaded | None = None
 
     def prompted(self, prompts: Prompts) -> Self:
-        """Return the same model with other prompts, for which nobody has measured a threshold."""
+        """Return the same model with other prompts, for which no threshold has been measured."""
         if prompts == self._description.prompts:
             return self
         made = copy(self)

@@ -2,8 +2,8 @@
 
 Every vector leaves an embedder with length one, so that cosine is a plain dot product. Batches hold texts of
 like length, so that little of the work is padding. A megabyte of text takes minutes: whoever waits says so
-around the call (:func:`watched`), and the embedder reports after every batch; no signature of the port needs
-a place for it.
+around the call (:func:`report_progress`), and the embedder reports after every batch; no signature of the
+port needs a place for it.
 """
 
 from __future__ import annotations
@@ -86,37 +86,37 @@ def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Integers, Integ
     return numbers, mask
 
 
-Watcher: TypeAlias = Callable[[int, int], None]
-"""Told how many of how many texts or passages have been read."""
+ProgressCallback: TypeAlias = Callable[[int, int], None]
+"""Called with how many of how many texts or passages have been read."""
 
 _Batch = TypeVar("_Batch", bound=Sized)
-_WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+_CALLBACK: ContextVar[ProgressCallback | None] = ContextVar("progress", default=None)
 
 
 @contextmanager
-def watched(watcher: Watcher) -> Iterator[None]:
-    """Let somebody be told how far embedders are, until the block ends and in this thread alone.
+def report_progress(callback: ProgressCallback) -> Iterator[None]:
+    """Report how far embedders are to a callback, until the block ends and in this thread alone.
 
     Examples
     --------
-    >>> with watched(lambda done, total: print(done, "of", total)):
-    ...     list(told([["a", "b"], ["c"]], 3))
+    >>> with report_progress(lambda done, total: print(done, "of", total)):
+    ...     list(with_progress([["a", "b"], ["c"]], 3))
     2 of 3
     3 of 3
     [['a', 'b'], ['c']]
     """
-    before = _WATCHER.set(watcher)
+    before = _CALLBACK.set(callback)
     try:
         yield
     finally:
-        _WATCHER.reset(before)
+        _CALLBACK.reset(before)
 
 
-def told(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
-    """Yield batches as they are done, and tell whoever watches."""
-    watcher, done = _WATCHER.get(), 0
+def with_progress(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
+    """Yield batches as they are done, and report each."""
+    callback, done = _CALLBACK.get(), 0
     for batch in batches:
         done += len(batch)
-        if watcher is not None:
-            watcher(done, total)
+        if callback is not None:
+            callback(done, total)
         yield batch

@@ -38,7 +38,7 @@ class Entity:
 class Relation:
     """A typed, weighted, directed edge between two entities, with the memory that asserts it.
 
-    It was said at `created_at` (None before it is written down) and holds from `valid_from` until `valid_to`.
+    It was asserted at `created_at` (None before it is stored) and holds from `valid_from` until `valid_to`.
 
     Examples
     --------

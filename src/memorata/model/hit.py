@@ -23,7 +23,7 @@ class Hit:
     score
         The number the hits are ordered by.
     explain
-        Tells why; called when somebody asks, for most hits are never questioned.
+        Makes the explanation; called on demand, since most hits are never explained.
     """
 
     memory: Memory

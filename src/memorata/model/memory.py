@@ -1,4 +1,4 @@
-"""What a memory is: what was said, verbatim, and what is known about it."""
+"""What a memory is: a text, verbatim, and what is known about it."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Source:
         for argument in ("speaker", "session", "link"):
             checks.writable(argument, getattr(self, argument))
         if self.position is not None:
-            # Not as it came: a database writes a number of numpy's as bytes, which nobody can read again.
+            # Not as it came: a database writes numpy's numbers as bytes, which cannot be read back.
             object.__setattr__(self, "position", checks.whole("position", self.position))
 
 
 @frozen(kw_only=True)
 class Memory:
-    """One thing remembered.
+    """A memory.
 
     Everything is checked on construction; times become UTC, collections become immutable. `fingerprint` and
     `embedder` are filled in by the engine, which knows how. One that is `pinned` does not fade, and no upkeep
@@ -96,7 +96,7 @@ class Memory:
         self._check_others()
 
     def _check_usual(self) -> None:
-        """Check the fields of `_USUAL`, which imports bring along."""
+        """Check the fields of `_USUAL`, which most imports set and nothing else."""
         # Written for speed, here and below: what already has the form it should have costs one comparison,
         # for a memory is made for every line of an import.
         put = object.__setattr__
@@ -221,7 +221,7 @@ def _texts(argument: str, given: object) -> tuple[str, ...]:
 
 
 def _is_simple(key: object, value: object) -> bool:
-    """Return whether JSON surely keeps a key and a value as they are: the usual case, told at a glance."""
+    """Return whether JSON surely keeps a key and a value as they are; the usual case, checked cheaply."""
     if type(key) is not str or not key.isascii():
         return False
     if type(value) is int:
@@ -245,14 +245,11 @@ _Open: Any = make_dataclass(
     eq=False,
     repr=False,
 )
-"""A memory that is still being put together: the same slots, open to be set.
-
-Setting a field of a frozen object takes ten times as long as setting one of an open object, and a memory has
-many fields.
-"""
+"""A memory under construction: the same slots, not frozen. Setting a field of a frozen object takes ten times
+as long, and a memory has many fields."""
 
 
-def made(values: Mapping[str, Any]) -> Memory:
+def build_memory(values: Mapping[str, Any]) -> Memory:
     """Return ``Memory(**values)``, with everything checked, in less time."""
     memory = _closed(_Open(**values))
     if _USUAL.issuperset(values):
@@ -263,7 +260,7 @@ def made(values: Mapping[str, Any]) -> Memory:
     return memory
 
 
-def trusted(values: Sequence[Any]) -> Memory:
+def trusted_memory(values: Sequence[Any]) -> Memory:
     """Return a memory of the values of all its fields, in their order, which are known to be good.
 
     Reading ten memories must not cost more than finding them, and what is in a store was checked on its way
@@ -275,7 +272,7 @@ def trusted(values: Sequence[Any]) -> Memory:
 
 
 def _closed(open_: Any) -> Memory:  # noqa: ANN401 - a class made at run time
-    """Make an open memory one that nobody can change: the object stays, and has the same slots."""
+    """Freeze an open memory: the object stays, and has the same slots."""
     open_.__class__ = Memory
     memory: Memory = open_
     return memory

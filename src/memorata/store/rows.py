@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt
-from memorata.model.memory import Memory, Source, Tier, trusted
+from memorata.model.memory import Memory, Source, Tier, trusted_memory
 from memorata.model.place import Place
 from memorata.store.instants import EPOCH, MICROSECOND, instant, microseconds
 
@@ -128,7 +128,7 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     ) = values  # fmt: skip
     try:
         plain = position is None and not speaker and not session and not link
-        return trusted(
+        return trusted_memory(
             (
                 id_,
                 content,

@@ -34,7 +34,7 @@ CALENDAR: Final = word_set("""january february march april may june july august 
 DATE_PREPOSITIONS: Final = word_set(
     "in on since until till by next last this every early late mid of from before after during im am"
 )
-"""After one of these, May and April are months even where somebody is called so."""
+"""After one of these, May and April are months even where there is a person of that name."""
 
 TITLES: Final = word_set("""mr mrs ms miss dr prof professor sir madam lord lady herr frau herrn monsieur
     madame mme señor señora sr sra signor signora господин госпожа""")

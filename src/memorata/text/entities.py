@@ -1,4 +1,4 @@
-"""Entity extraction: the names in a text, what finding them gives, and the port of those who find them.
+"""Entity extraction: the names in a text, the results, and the port of extractors.
 
 The rules work offline, fast and in any script. Three of them look at a text, and where they overlap the
 longest mention stays: names that the namespace knows (:mod:`memorata.text.gazetteer`), names that machines
@@ -25,10 +25,10 @@ MENTION_KINDS: Final = (
     *("known", "name", "handle", "tag", "email", "url", "host", "ip", "path", "code", "id"),
     *("person", "organisation", "location", "event", "work", "product", "other"),
 )
-"""What a mention can be of: the first line by its form alone, the second where a model has said so."""
+"""What a mention can be of: the first line by its form alone, the second as models tell them apart."""
 
 _EMBEDDED = re.compile(r"(?:data:[\w/+.-]*;)?base64,[A-Za-z0-9+/=]+")
-"""A file inside the text: nobody's name, and long."""
+"""A file inside the text: no name, and long."""
 _SIGNS_OF_NAMES = frozenset('@#_/\\`(.:"-ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789')
 _NO_SIGNS = bytes(code for code in range(256) if chr(code) not in _SIGNS_OF_NAMES)
 """What an ASCII text without a capital, a digit or one of a few marks consists of."""
@@ -155,7 +155,7 @@ def _rules() -> _Rules:
 
 
 def _has_no_sign(text: str) -> bool:
-    """Return whether a text surely has no name that rules could read, told at a glance."""
+    """Return whether a text surely has no name that rules could read, checked cheaply."""
     return text.isascii() and not text.encode().translate(None, _NO_SIGNS) and "localhost" not in text
 
 

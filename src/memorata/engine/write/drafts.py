@@ -13,7 +13,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
-from memorata.model.memory import Memory, Source, made
+from memorata.model.memory import Memory, Source, build_memory
 from memorata.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
@@ -77,7 +77,7 @@ class Drafts:
             given["source"] = built("source", Source, given["source"])
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
-        return self.clean(made(given))
+        return self.clean(build_memory(given))
 
     def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):

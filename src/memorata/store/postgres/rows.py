@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from memorata.model.memory import Memory, Source, Tier, trusted
+from memorata.model.memory import Memory, Source, Tier, trusted_memory
 from memorata.model.place import Place
 from memorata.store.instants import instant, microseconds
 from memorata.store.postgres.texts import storable
@@ -84,7 +84,7 @@ def memory(values: Sequence[Any], namespace: str) -> Memory:
     ) = values  # fmt: skip
     try:
         plain = position is None and not speaker and not session and not link
-        return trusted(
+        return trusted_memory(
             (
                 id_,
                 content,
