@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memorata.embed.hub import (
-    LONGEST_WINDOW,
+    MAX_WINDOW,
     cached_snapshot,
     describe_hub_folder,
     describe_hub_reranker,
@@ -65,7 +65,7 @@ def test_a_window_of_eight_thousand_tokens_is_not_filled(folder: Path) -> None:
     config = {"hidden_size": 24, "max_position_embeddings": 8194, "model_type": "xlm-roberta"}
     write(folder, "config.json", config)
     write(folder, "sentence_bert_config.json", {"max_seq_length": 8192})
-    assert describe_hub_folder(folder).max_tokens == LONGEST_WINDOW == 2048
+    assert describe_hub_folder(folder).max_tokens == MAX_WINDOW == 2048
 
 
 def test_a_known_commit_saves_the_hashing(folder: Path) -> None:

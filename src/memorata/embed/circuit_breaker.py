@@ -16,13 +16,13 @@ from typing import Final, TypeVar
 from memorata.model.checks import above, at_least, within
 from memorata.model.errors import EmbedderError, ServiceUnreachable
 
-QUESTION_SECONDS: Final = 5.0
+QUERY_SECONDS: Final = 5.0
 """How long a query waits for its vector, if nothing else is said."""
-LONGEST_QUESTION: Final = 600.0
+MAX_QUERY_SECONDS: Final = 600.0
 """How long it can be told to wait."""
 FIRST_PAUSE: Final = 5.0
 """Seconds for which a service that failed once is left alone."""
-LONGEST_PAUSE: Final = 60.0
+MAX_PAUSE: Final = 60.0
 """Seconds after which a service is asked again, however often it failed."""
 
 _Answer = TypeVar("_Answer")
@@ -58,7 +58,7 @@ class CircuitBreaker:
         self,
         *,
         first_pause: float = FIRST_PAUSE,
-        longest_pause: float = LONGEST_PAUSE,
+        longest_pause: float = MAX_PAUSE,
         silence_only: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -129,4 +129,4 @@ class CircuitBreaker:
 
 def checked_seconds(argument: str, seconds: float) -> float:
     """Return for how long a query is to wait."""
-    return above(argument, within(argument, seconds, 0.0, LONGEST_QUESTION), 0.0)
+    return above(argument, within(argument, seconds, 0.0, MAX_QUERY_SECONDS), 0.0)

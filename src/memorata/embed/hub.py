@@ -18,13 +18,13 @@ from memorata.embed.folder import at_home
 from memorata.embed.port import Prompts
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
-LONGEST_WINDOW = 2048
+MAX_WINDOW = 2048
 """Most tokens that are read at once, whatever a model could: each is compared with each other, which takes
 gigabytes for eight thousand. A folder with a ``model.toml`` says for itself."""
 _WEIGHTS = ("onnx/model.onnx", "model.onnx")
 _STEPS = ("Transformer", "Pooling", "Normalize", "Dropout")
 """What a sentence encoder consists of that can be run here; dropping out is a matter of training."""
-_NOT_AS_WRITTEN = (TypeError, ValueError, OverflowError)
+_MALFORMED = (TypeError, ValueError, OverflowError)
 """What comes of a number where a text should be, and the like."""
 _ROBERTA_LIKE = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures that count positions from 2, and so read two tokens fewer than they have positions."""
@@ -65,14 +65,14 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except (InvalidArgument, *_NOT_AS_WRITTEN) as error:
+    except (InvalidArgument, *_MALFORMED) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a sentence encoder: {error}") from error
 
 
 def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> RerankerDescription:
     """Return the description of a cross-encoder from the files the hub keeps beside it.
 
-    Its tokeniser joins question and text. A classifier of one label gives the score itself; of one of two
+    Its tokeniser joins query and text. A classifier of one label gives the score itself; of one of two
     labels the second speaks for the text.
     """
     names, config = _files(folder), _json(folder / "config.json", required=True)
@@ -93,7 +93,7 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
         )
     except KeyError as error:
         raise ModelCorrupt(f"{folder / 'config.json'} says nothing about {error}") from error
-    except (InvalidArgument, *_NOT_AS_WRITTEN) as error:
+    except (InvalidArgument, *_MALFORMED) as error:
         raise ModelCorrupt(f"the files in {folder} do not describe a re-ranker: {error}") from error
 
 
@@ -140,7 +140,7 @@ def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
     positions = int(config["max_position_embeddings"])
     if config.get("model_type") in _ROBERTA_LIKE:
         positions -= 2
-    return min(positions, int(sentence.get("max_seq_length") or positions), LONGEST_WINDOW)
+    return min(positions, int(sentence.get("max_seq_length") or positions), MAX_WINDOW)
 
 
 def _check_steps(folder: Path) -> None:
@@ -155,7 +155,7 @@ def _check_steps(folder: Path) -> None:
 
 
 def _prompts(config: Mapping[str, Any]) -> Prompts:
-    """Return the prompts as sentence-transformers chooses them, for a question and for a document."""
+    """Return the prompts as sentence-transformers chooses them, for a query and for a document."""
     named = config.get("prompts") or {}
     if not isinstance(named, dict):
         raise ModelCorrupt(f"prompts have names and texts, and not the form {named!r}")

@@ -7,7 +7,7 @@ BM25 (Robertson et al., 1994) is a sum over shared terms of two factors, and so 
 
 Each term is hashed to one of a fixed number of places with a sign (Weinberger et al., Feature Hashing,
 2009), so that terms which share a place cancel out on average. Both sides are scaled to unit length, which
-takes the part of BM25's own length normalisation. The statistics weigh questions only: a document's vector
+takes the part of BM25's own length normalisation. The statistics weigh queries only: a document's vector
 never goes out of date, and asking changes no statistics.
 """
 
@@ -43,7 +43,7 @@ class LexicalEmbedder:
     analyser
         How a text becomes terms.
     statistics
-        The collection's counts, which weigh the terms of a question; None weighs all terms alike.
+        The collection's counts, which weigh the terms of a query; None weighs all terms alike.
     k1
         How soon repeating a term stops helping.
 
@@ -51,8 +51,8 @@ class LexicalEmbedder:
     --------
     >>> embedder = LexicalEmbedder()
     >>> roses, engine = embedder.embed_documents(["She planted roses.", "The engine is broken."])
-    >>> question = embedder.embed_query("Who plants a rose?")
-    >>> float(question @ roses) > 0.8 > 0.2 > abs(float(question @ engine))
+    >>> query = embedder.embed_query("Who plants a rose?")
+    >>> float(query @ roses) > 0.8 > 0.2 > abs(float(query @ engine))
     True
     """
 
@@ -108,7 +108,7 @@ class LexicalEmbedder:
         return unit_rows(rows)
 
     def embed_query(self, text: str) -> Vectors:
-        """Return the vector of a question; zeros when none of its terms is known."""
+        """Return the vector of a query; zeros when none of its terms is known."""
         row = np.zeros(self._dimension)
         for term, count in Counter(self._analyser.tokens(checked_text(text))).items():
             place, sign = _place(term, self._dimension)

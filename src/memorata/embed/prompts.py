@@ -1,4 +1,4 @@
-"""Prompts: what is written before a question and before a document, chosen beside the model.
+"""Prompts: what is written before a query and before a document, chosen beside the model.
 
 Models that follow instructions (Su et al., "One Embedder, Any Task: Instruction-Finetuned Text Embeddings",
 2023) place a text by what they are told it is for. A specification may end with the prompts to use instead of
@@ -9,7 +9,7 @@ the model's own, which are what it was trained with and the best choice unless s
 ``builtin#similarity``       both sides alike: which texts say the same
 ``builtin#retrieval``        questions and passages that answer them
 ``builtin#narrative``        questions about what happened, and parts of a story
-``builtin#custom:Q|D``       Q before questions, D before documents
+``builtin#custom:Q|D``       Q before queries, D before documents
 ===========================  ========================================================================
 
 The vectors of two prompts are as different as those of two models: they have another name, are never

@@ -36,7 +36,7 @@ from memorata._frozen import frozen
 from memorata.embed.builtin import DESCRIPTION as BUILTIN
 from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
 from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available
-from memorata.embed.circuit_breaker import QUESTION_SECONDS, checked_seconds
+from memorata.embed.circuit_breaker import QUERY_SECONDS, checked_seconds
 from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
 from memorata.embed.folder import installed
@@ -79,9 +79,9 @@ class Resources:
     retry
         Time limits and retries of services.
     question_seconds
-        How long a question waits for a service, before it is answered by words; None for the usual time.
+        How long a query waits for a service, before it is answered by words; None for the usual time.
     statistics
-        What weighs the terms of questions in the lexical embedder.
+        What weighs the terms of queries in the lexical embedder.
     """
 
     models: Path | None = None
@@ -278,9 +278,7 @@ def _service(form: str, rest: str, resources: Resources) -> Embedder:
         api_key=None if _is_for_another(resources, address) else resources.api_key,
         dimension=resources.dimension,
         retry=resources.retry,
-        question_seconds=QUESTION_SECONDS
-        if resources.question_seconds is None
-        else resources.question_seconds,
+        question_seconds=QUERY_SECONDS if resources.question_seconds is None else resources.question_seconds,
     )
 
 

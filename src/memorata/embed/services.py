@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from memorata.embed.circuit_breaker import QUESTION_SECONDS, CircuitBreaker, checked_seconds
+from memorata.embed.circuit_breaker import QUERY_SECONDS, CircuitBreaker, checked_seconds
 from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json, without_key
 from memorata.embed.port import Prompts, Vectors
 from memorata.embed.tokens import character_passages, checked_text, checked_texts
@@ -102,7 +102,7 @@ class ServiceEmbedder:
         batch: int = 64,
         passage_characters: int = PASSAGE_CHARACTERS,
         retry: RetryPolicy | None = None,
-        question_seconds: float = QUESTION_SECONDS,
+        question_seconds: float = QUERY_SECONDS,
     ) -> None:
         self._model = writable("model", model)
         if not model.strip():

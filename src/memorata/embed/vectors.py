@@ -19,7 +19,7 @@ import numpy.typing as npt
 from memorata.embed.port import Vectors
 from memorata.model.checks import IntArray, whole
 
-_FAINT = 1e-15
+_MIN_LENGTH = 1e-15
 """A length of which the squares may have lost digits in float32."""
 
 
@@ -27,13 +27,13 @@ def unit_rows(rows: npt.NDArray[np.floating[Any]]) -> Vectors:
     """Return the rows scaled to length one; a row of zeros has no direction and stays as it is."""
     with np.errstate(over="ignore"):
         lengths = np.sqrt(np.add.reduce(rows * rows, axis=1, keepdims=True))
-    if (lengths > _FAINT).all() and np.isfinite(lengths).all():
-        # All but always; what follows takes several times as long for the vector of one question.
+    if (lengths > _MIN_LENGTH).all() and np.isfinite(lengths).all():
+        # All but always; what follows takes several times as long for the vector of one query.
         return (rows / lengths).astype(np.float32, copy=False)
     odd = (
         np.isfinite(rows).all(axis=1)
         & rows.any(axis=1)
-        & ~((lengths[:, 0] > _FAINT) & np.isfinite(lengths[:, 0]))
+        & ~((lengths[:, 0] > _MIN_LENGTH) & np.isfinite(lengths[:, 0]))
     )
     if odd.any():
         # Their squares have no room, or nothing is left of them; their direction is as good as any.

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from memorata import _legacy_names
-from memorata.embed.circuit_breaker import LONGEST_QUESTION, QUESTION_SECONDS
+from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
 from memorata.embed.folder import data_folder, models_folder
 from memorata.embed.hub import hub_cache
 from memorata.embed.trust import origin_of, user_trust
@@ -72,7 +72,7 @@ _EXPECTED: Final = {
     "api_key": "text",
     "api_key_address": "the address of a service, such as https://example.org",
     "dimension": "a whole number of at least 1",
-    "question_seconds": f"a number above 0, and at most {LONGEST_QUESTION:g}",
+    "question_seconds": f"a number above 0, and at most {MAX_QUERY_SECONDS:g}",
     "recipe": "the name of a recipe",
     "log_recalls": "true or false",
     "log_queries": "true or false",
@@ -162,9 +162,9 @@ class Settings(BaseModel):
         default=None, ge=1, description="The length an embedding service's vectors must have."
     )
     question_seconds: float = Field(
-        default=QUESTION_SECONDS,
+        default=QUERY_SECONDS,
         gt=0,
-        le=LONGEST_QUESTION,
+        le=MAX_QUERY_SECONDS,
         allow_inf_nan=False,
         description="How long a question waits for an embedding service, before it is answered by words.",
     )

@@ -1,4 +1,4 @@
-"""A stretch of time, as a question names it: "last week", "in May 2023", "two days ago"."""
+"""A stretch of time, as a query names it: "last week", "in May 2023", "two days ago"."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class TimeExpression:
 
 @runtime_checkable
 class AnchorExtractor(Protocol):
-    """Anything that can tell the time a question asks about: rules, or a language model."""
+    """Anything that can tell the time a query asks about: rules, or a language model."""
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
         """Return the time that `text`, asked at `now`, asks about; None where it names none."""
@@ -97,7 +97,7 @@ class AnchorExtractor(Protocol):
 
 @frozen
 class AnchorReading:
-    """The time a question asks about, and why it was not read as it should have been, if so."""
+    """The time a query asks about, and why it was not read as it should have been, if so."""
 
     expression: TimeExpression | None
     failure: str = ""
@@ -150,7 +150,7 @@ def time_expressions(
     Parameters
     ----------
     text
-        A memory or a question.
+        A memory or a query.
     now
         When it was said or asked; its time zone says when days begin.
     language
