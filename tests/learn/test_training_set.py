@@ -10,7 +10,8 @@ import pytest
 from memorata.engine import Engine, RecallResult
 from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.training_set import LabelledQuery, from_feedback, from_labels, relevance, require_queries
+from memorata.learn.training_set import LabelledQuery, from_feedback, from_labels, relevance
+from memorata.learn.validation import QUESTIONS, require_groups
 from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.sqlite.store import SqliteStore
@@ -117,8 +118,8 @@ def test_both_together(engine: Engine, ask: Ask) -> None:
     both = labelled.with_more(from_feedback(engine))
     assert len(both.questions) == 2
     with pytest.raises(NotEnoughData, match="2 questions with a relevant result are too few"):
-        require_queries(both, 20)
-    require_queries(both, 2)
+        require_groups(both.groups, name=QUESTIONS)
+    require_groups(both.groups, 2)
 
 
 def test_pairs_are_of_one_embedder_and_judged(engine: Engine, ask: Ask) -> None:

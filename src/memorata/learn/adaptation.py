@@ -19,9 +19,9 @@ import numpy as np
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.training_set import METRIC, TrainingSet, from_feedback, require_queries
+from memorata.learn.training_set import METRIC, TrainingSet, from_feedback
 from memorata.learn.tuning import TENTHS, WORK, Tuned, install
-from memorata.learn.validation import MIN_GROUPS, grouped_folds, judge
+from memorata.learn.validation import QUESTIONS, grouped_folds, judge, require_groups
 from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
@@ -43,11 +43,9 @@ def adapt_training_set(
     metric: str = METRIC,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Look for the share of meaning that suits one namespace, drawn towards the one in use."""
-    require_queries(training, least)
+    require_groups(training.groups, name=QUESTIONS)
     values = {
         share: training.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
     }
@@ -87,8 +85,6 @@ def adapt_training_set(
         tried=np.stack([valued({"vector_weight": share}) for share in tried]),
         picked=picked,
         seed=seed,
-        level=level,
-        least=least,
     )
     return Tuned(verdict, base, base.changed(final), count, metric)
 

@@ -31,15 +31,15 @@ from memorata.learn.thresholds import (
     threshold_curve,
 )
 from memorata.learn.training_set import Pairs
-from memorata.learn.validation import MIN_GROUPS, Verdict, grouped_folds, judge
+from memorata.learn.validation import Verdict, grouped_folds, judge, require_groups
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
-from memorata.model.errors import InvalidArgument, NotEnoughData
+from memorata.model.errors import InvalidArgument
 
 METHODS: Final = ("precision", "youden", "f1", "probability")
 """The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
 _ALTERNATIVES: Final = 50
-"""How many thresholds the check against luck compares with."""
+"""How many thresholds the reality check compares with."""
 
 
 @frozen(eq=False)
@@ -94,8 +94,6 @@ def tune_thresholds(
     target: float = 0.9,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> TunedThresholds:
     """Look for a better least similarity, and for F1 a least confidence with it.
 
@@ -109,7 +107,7 @@ def tune_thresholds(
         The least similarity in use: the recipe's, or what the embedder was calibrated to.
     method, target
         One of :data:`METHODS`; the least precision or probability, for those two.
-    folds, seed, level, least
+    folds, seed
         As for :func:`~memorata.learn.search.tune_grid`; there must also be 20 pairs, of both kinds.
 
     Raises
@@ -120,9 +118,7 @@ def tune_thresholds(
     checks.one_of("method", method, METHODS)
     aim = checks.probability("target", target)
     similar, relevant = labelled_pairs(pairs.similarity, pairs.relevant, least=MIN_PAIRS)
-    count = len(set(pairs.groups))
-    if count < checks.whole("least", least, 2):
-        raise NotEnoughData("judged questions", count, least)
+    require_groups(pairs.groups, name="judged questions")
     if method in ("precision", "probability") and not 0 < aim < 1:
         raise InvalidArgument("target", target, "a number above 0 and below 1")
     threshold_in_use = float(np.clip(threshold, -1, 1))
@@ -155,8 +151,6 @@ def tune_thresholds(
         tried=np.stack([passing(each) for each in (current, final, *alternatives)]),
         picked=1,
         seed=seed,
-        level=level,
-        least=least,
     )
     curve = threshold_curve(similar, relevant)
     grid = by_f1(similar, pairs.confidence, relevant) if method == "f1" else None

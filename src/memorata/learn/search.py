@@ -21,7 +21,6 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recipes.recipe import checked
 from memorata.learn.validation import (
-    MIN_GROUPS,
     Fold,
     Verdict,
     grouped_folds,
@@ -64,8 +63,6 @@ def tune_grid(
     *,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Verdict:
     """Choose among settings whose values on every question are known, the first being the current one.
 
@@ -77,15 +74,11 @@ def tune_grid(
         The group of each question; what belongs together is held out together.
     folds, seed
         How often to hold data out, and where the dealing and the bootstrap start.
-    level
-        Of the interval.
-    least
-        The least number of groups of questions.
 
     Raises
     ------
     NotEnoughData
-        There are fewer groups than `least`; the message says how many more it takes.
+        There are fewer groups than 20; the message says how many more it takes.
 
     Examples
     --------
@@ -94,10 +87,10 @@ def tune_grid(
     >>> found.accepted, found.setting, round(found.gain.mean, 2)
     (True, {'alpha': 0.7}, 0.15)
     """
-    require_groups(groups, least)
+    require_groups(groups)
     divided = grouped_folds(groups, count=folds, seed=seed)
     picks = [scores.best(fold.learnt) for fold in divided]
-    return _judged(scores, picks, scores.best(), scores.values[0], divided, groups, seed, level, least)
+    return _judged(scores, picks, scores.best(), scores.values[0], divided, groups, seed)
 
 
 def tune_families(
@@ -108,8 +101,6 @@ def tune_families(
     folds: int = 5,
     inner: int = 4,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> tuple[str, Verdict]:
     """Choose a family of settings and a setting in it; `current` is the value of the setting in use.
 
@@ -118,7 +109,7 @@ def tune_families(
     """
     if not families:
         raise InvalidArgument("families", families, "at least one family")
-    require_groups(groups, least)
+    require_groups(groups)
     divided = nested_folds(groups, count=folds, inner=inner, seed=seed)
     # One table of all families, so that a pick is one row of it.
     starts = dict(
@@ -134,7 +125,7 @@ def tune_families(
         picks.append(int(starts[family]) + families[family].best(fold.learnt))
     final = _best_family(families, divided)
     pick = int(starts[final]) + families[final].best()
-    return final, _judged(together, picks, pick, current, divided, groups, seed, level, least)
+    return final, _judged(together, picks, pick, current, divided, groups, seed)
 
 
 @frozen
@@ -155,8 +146,6 @@ def optimise(
     trials: int = 100,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Optimised:
     """Search declared parameters for a better setting, and say whether it wins on held-out questions.
 
@@ -173,7 +162,7 @@ def optimise(
         The group of each question.
     trials
         How many settings each of the ``folds + 1`` searches looks at.
-    folds, seed, level, least
+    folds, seed
         As for :func:`tune_grid`; the same seed gives the same settings.
 
     Raises
@@ -192,7 +181,7 @@ def optimise(
     (True, 0.3)
     """
     names = checks.texts("groups", groups)
-    require_groups(names, least)
+    require_groups(names)
     rounds, start = checks.whole("trials", trials, 1), checks.whole("seed", seed)
     if start + folds > _MAX_SEED:
         raise InvalidArgument("seed", seed, f"a whole number from 0 to {_MAX_SEED - folds}")
@@ -211,8 +200,6 @@ def optimise(
         tried=table,
         picked=settings.index(search.key(final)),
         seed=start,
-        level=level,
-        least=least,
     )
     return Optimised(verdict, search.tried, search.impossible)
 
@@ -335,8 +322,6 @@ def _judged(
     folds: Sequence[Fold],
     groups: Sequence[str],
     seed: int,
-    level: float,
-    least: int,
 ) -> Verdict:
     return judge(
         scores.settings[pick],
@@ -348,6 +333,4 @@ def _judged(
         tried=scores.values,
         picked=pick,
         seed=seed,
-        level=level,
-        least=least,
     )

@@ -19,9 +19,8 @@ from memorata.engine.leases import HeldLease
 from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.metrics import measure
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, query_group, ranking
-from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray
-from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound, NotEnoughData
+from memorata.model.errors import InvalidArgument, MemorataError, MemoryNotFound
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.feedback import LoggedFeedback
 from memorata.store.logged_recall import LoggedRecall
@@ -265,13 +264,6 @@ def from_labels(
 def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
     """Return the parameters of a recipe that need another search than a base recipe makes."""
     return tuple(name for name in SEARCH_PARAMETERS if getattr(base, name) != getattr(recipe, name))
-
-
-def require_queries(training: TrainingSet, least: int) -> None:
-    """Raise if there are fewer groups of questions with a relevant memory than it takes."""
-    count = len(set(training.groups))
-    if count < checks.whole("least", least, 2):
-        raise NotEnoughData("questions with a relevant result", count, least)
 
 
 def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:

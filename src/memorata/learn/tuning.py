@@ -23,8 +23,8 @@ from memorata.engine.recipes.shipped import RECIPES
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families
-from memorata.learn.training_set import METRIC, TrainingSet, require_queries, search_changes
-from memorata.learn.validation import MIN_GROUPS, Verdict
+from memorata.learn.training_set import METRIC, TrainingSet, search_changes
+from memorata.learn.validation import QUESTIONS, Verdict, require_groups
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -86,8 +86,6 @@ def tune_weights(
     metric: str = METRIC,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Try every setting of a grid of a recipe's parameters.
 
@@ -101,7 +99,7 @@ def tune_weights(
         By parameter, the values to try; the share of meaning in tenths by default.
     metric
         What settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
-    folds, seed, level, least
+    folds, seed
         As for :func:`~memorata.learn.search.tune_grid`.
 
     Raises
@@ -109,12 +107,12 @@ def tune_weights(
     NotEnoughData
         There are too few questions; the message says how many more it takes.
     """
-    require_queries(training, least)
+    require_groups(training.groups, name=QUESTIONS)
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
     search = any(search_changes(base.changed(dict(each)), base) for each in settings)
     scores = _scored(training, base, (current, *settings), metric, base, search)
-    verdict = tune_grid(scores, training.groups, folds=folds, seed=seed, level=level, least=least)
+    verdict = tune_grid(scores, training.groups, folds=folds, seed=seed)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
     return Tuned(verdict, base, base.changed(dict(verdict.setting)), len(training.questions), metric, means)
 
@@ -128,8 +126,6 @@ def tune_families(
     metric: str = METRIC,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Try a grid on each of several recipes; which of them is best is decided by folds within the folds.
 
@@ -142,10 +138,10 @@ def tune_families(
     families
         The recipes; by default every shipped one that searches as `base` does, or all of them where questions
         can be asked again.
-    grid, metric, folds, seed, level, least
+    grid, metric, folds, seed
         As for :func:`tune_weights`.
     """
-    require_queries(training, least)
+    require_groups(training.groups, name=QUESTIONS)
     tried = _families(training, base) if families is None else tuple(families)
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
@@ -162,9 +158,7 @@ def tune_families(
     )
     own = scores.get(base.name)
     scores[base.name] = kept if own is None else _together(kept, own)
-    _, verdict = tune_grid_families(
-        scores, now, training.groups, folds=folds, seed=seed, level=level, least=least
-    )
+    _, verdict = tune_grid_families(scores, now, training.groups, folds=folds, seed=seed)
     found_name = verdict.setting["recipe"]
     chosen = next((each for each in tried if each.name == found_name), base)
     changes = {name: value for name, value in verdict.setting.items() if name != "recipe"}
@@ -180,8 +174,6 @@ def tune_recipe(
     metric: str = METRIC,
     folds: int = 5,
     seed: int = 0,
-    level: float = 0.95,
-    least: int = MIN_GROUPS,
 ) -> Tuned:
     """Search many declared parameters at once, guided by what was good before (an extra: optuna).
 
@@ -195,7 +187,7 @@ def tune_recipe(
         Their names.
     trials
         How many settings each of the ``folds + 1`` searches looks at.
-    metric, folds, seed, level, least
+    metric, folds, seed
         As for :func:`tune_weights`.
 
     Raises
@@ -203,7 +195,7 @@ def tune_recipe(
     MissingExtra
         Optuna is not installed; the message says how to.
     """
-    require_queries(training, least)
+    require_groups(training.groups, name=QUESTIONS)
     names = checks.texts("parameters", parameters)
     chosen = [_BY_NAME[checks.one_of("parameters", name, tuple(_BY_NAME))] for name in names]
     needing = [name for name in names if name in SEARCH_PARAMETERS]
@@ -221,8 +213,6 @@ def tune_recipe(
         trials=trials,
         folds=folds,
         seed=seed,
-        level=level,
-        least=least,
     )
     recipe = base.changed(dict(optimised.verdict.setting))
     return Tuned(optimised.verdict, base, recipe, len(training.questions), metric)

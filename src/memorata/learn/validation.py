@@ -29,6 +29,8 @@ from memorata.model.errors import InvalidArgument, NotEnoughData
 
 MIN_GROUPS: Final = 20
 """How many groups of questions are the least: with fewer, the bootstrap's interval is too narrow."""
+QUESTIONS: Final = "questions with a relevant result"
+"""What there are too few of, where a training set is too small."""
 KEPT_SHARE: Final = 0.5
 """The share of the gain where it was chosen that must be left on held-out data."""
 
@@ -173,7 +175,9 @@ def same_setting(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
     return all(first.get(name, 0.0) == second.get(name, 0.0) for name in {*first, *second})
 
 
-def require_groups(groups: Sequence[str], least: int, name: str = "groups of questions") -> None:
+def require_groups(
+    groups: Sequence[str], least: int = MIN_GROUPS, *, name: str = "groups of questions"
+) -> None:
     """Raise :class:`NotEnoughData` if there are fewer distinct groups than `least`."""
     count, needed = len(set(groups)), checks.whole("least", least, 2)
     if count < needed:
