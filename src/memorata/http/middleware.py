@@ -74,20 +74,9 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class RequestMiddleware:
-    """The middleware, as ASGI knows it.
+    """ASGI middleware that holds requests to `limits` and counts them in `metrics`.
 
-    Parameters
-    ----------
-    app
-        What is behind it.
-    limits
-        What it lets through.
-    metrics
-        Where requests are counted.
-    hosts
-        The names the server answers under; None for any.
-    origins
-        The web sites whose pages may ask, beside our own.
+    The server answers under `hosts`, None for any; pages of `origins` may call it, beside our own.
     """
 
     def __init__(

@@ -26,17 +26,7 @@ _GRACE: Final = 30
 
 
 def serve(app: FastAPI, host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve an application until SIGINT or SIGTERM.
-
-    Parameters
-    ----------
-    app
-        As :func:`memorata.http.app.create_api` makes it.
-    host, port
-        Where to listen; port 0 for any that is free.
-    announce
-        Told the address once the server listens.
-    """
+    """Serve an application until SIGINT or SIGTERM; `announce` gets the address once it listens."""
     with closing(listening(host, port)) as sock:
         config = uvicorn.Config(
             app,

@@ -28,13 +28,7 @@ _LOGGERS: Final = ("memorata", "uvicorn", "asyncio")
 
 
 class JsonLines(logging.Formatter):
-    """Writes a record as one line of JSON.
-
-    Parameters
-    ----------
-    contents
-        Whether the words of an error are written, which may repeat a memory.
-    """
+    """Writes a record as one line of JSON; `contents` adds the words of errors, which may repeat a memory."""
 
     def __init__(self, *, contents: bool = False) -> None:
         super().__init__()

@@ -62,12 +62,7 @@ def row(values: Mapping[str, Any]) -> str:
 def block(rows: Sequence[str], draw: Callable[[], str]) -> str:
     """Return rows between two lines with a mark that is in none of them, and the words that say so.
 
-    Parameters
-    ----------
-    rows
-        What :func:`row` returned.
-    draw
-        Gives a new random text each time; the first that no row contains becomes the mark.
+    `draw` gives a new random text each time; the first that no row contains becomes the mark.
 
     Examples
     --------

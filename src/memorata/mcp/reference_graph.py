@@ -41,26 +41,24 @@ class KnowledgeGraph:
 
     engine: Engine
 
-    # --- add ------------------------------------------------------------------------------------------
-
     def create_entities(self, given: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
         """Create entities with their type and observations; a name that exists is passed over."""
         with _WRITING:
-            known = set(self._nodes())
+            existing = set(self._nodes())
             made: list[Json] = []
             items: list[Json] = []
             for name, type_, observations in given:
-                if name in known:
+                if name in existing:
                     continue
-                known.add(name)
+                existing.add(name)
                 once = list(dict.fromkeys(observations))
                 made.append(_entity(name, type_, once))
                 items.append(_node(name, type_))
                 items += [_observation(name, text) for text in once]
             # The same words about another entity are another observation; about one they are left out above.
             self.engine.remember_many(items, duplicates="off")
-            for each in made:
-                self.engine.entities.describe(each["name"], type=each["entityType"])
+            for entity in made:
+                self.engine.entities.describe(entity["name"], type=entity["entityType"])
         return made
 
     def create_relations(self, given: Iterable[tuple[str, str, str]]) -> list[Json]:
@@ -71,11 +69,11 @@ class KnowledgeGraph:
             for source, target, _ in wanted:
                 for argument, name in (("from", source), ("to", target)):
                     _must_exist(argument, name, nodes)
-            known = {_key(each) for each in self._relations(nodes)}
+            existing = {_key(relation) for relation in self._relations(nodes)}
             made = []
             for source, target, type_ in wanted:
                 relation = _relation(source, target, type_)
-                if _key(relation) not in known:
+                if _key(relation) not in existing:
                     self.engine.entities.relate(source, type_, target)
                     made.append(relation)
         return made
@@ -87,30 +85,28 @@ class KnowledgeGraph:
             nodes = self._nodes()
             for name, _ in wanted:
                 _must_exist("entityName", name, nodes)
-            known = {name: set(self._observations([name])[name]) for name, _ in wanted}
+            existing = {name: set(self._observations([name])[name]) for name, _ in wanted}
             results, items = [], []
             for name, texts in wanted:
-                new = [text for text in dict.fromkeys(texts) if text not in known[name]]
-                known[name].update(new)
+                new = [text for text in dict.fromkeys(texts) if text not in existing[name]]
+                existing[name].update(new)
                 items += [_observation(name, text) for text in new]
                 results.append({"entityName": name, "addedObservations": new})
             self.engine.remember_many(items, duplicates="off")
         return results
 
-    # --- delete ------------------------------------------------------------------------------------
-
     def delete_entities(self, names: Sequence[str]) -> int:
         """Delete entities, their observations and relations; return how many there were."""
         with _WRITING:
             nodes = self._nodes()
-            found = [name for name in dict.fromkeys(names) if name in nodes]
-            gone = {folded(name) for name in found}
-            for each in self._relations(nodes):
-                if folded(each["from"]) in gone or folded(each["to"]) in gone:
-                    self.engine.entities.unrelate(each["from"], each["relationType"], each["to"])
-            about = self._memories({f"metadata.{OBSERVED}": {"in": found}}) if found else ()
-            self.engine.forget(*(nodes[name].id for name in found), *(memory.id for memory in about))
-        return len(found)
+            existing = [name for name in dict.fromkeys(names) if name in nodes]
+            deleted = {folded(name) for name in existing}
+            for relation in self._relations(nodes):
+                if folded(relation["from"]) in deleted or folded(relation["to"]) in deleted:
+                    self._unrelate(relation)
+            about = self._memories({f"metadata.{OBSERVED}": {"in": existing}}) if existing else ()
+            self.engine.forget(*(nodes[name].id for name in existing), *(memory.id for memory in about))
+        return len(existing)
 
     def delete_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> int:
         """Delete observations by their text; return how many there were."""
@@ -128,13 +124,11 @@ class KnowledgeGraph:
     def delete_relations(self, given: Iterable[tuple[str, str, str]]) -> int:
         """Delete relations (from, to, type); return how many there were."""
         with _WRITING:
-            unwanted = {_key(_relation(*each)) for each in given}
-            found = [each for each in self._relations(self._nodes()) if _key(each) in unwanted]
-            for each in found:
-                self.engine.entities.unrelate(each["from"], each["relationType"], each["to"])
-        return len(found)
-
-    # --- read ------------------------------------------------------------------------------------------
+            unwanted = {_key(_relation(*edge)) for edge in given}
+            deleted = [each for each in self._relations(self._nodes()) if _key(each) in unwanted]
+            for relation in deleted:
+                self._unrelate(relation)
+        return len(deleted)
 
     def read(self) -> Json:
         """Return the whole graph."""
@@ -160,13 +154,14 @@ class KnowledgeGraph:
                 {f"metadata.{OBSERVED}": {"exists": True}, "content": inside},
             ]
         }
-        found = list(self._memories(contained))
-        if not found:
-            found = [hit.memory for hit in self.engine.recall(query, limit=_RECALLED, filter=ours)]
-        names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in found}
+        memories = list(self._memories(contained))
+        if not memories:
+            memories = [hit.memory for hit in self.engine.recall(query, limit=_RECALLED, filter=ours)]
+        names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in memories}
         return self._subgraph(nodes, names & set(nodes))
 
-    # --- inside ---------------------------------------------------------------------------------------
+    def _unrelate(self, relation: Json) -> None:
+        self.engine.entities.unrelate(relation["from"], relation["relationType"], relation["to"])
 
     def _subgraph(self, nodes: Mapping[str, Memory], names: Iterable[str]) -> Json:
         wanted = set(names)
@@ -184,14 +179,14 @@ class KnowledgeGraph:
 
     def _nodes(self) -> dict[str, Memory]:
         """Return the entities by name, in the order in which they were created."""
-        found = self._memories({f"metadata.{ENTITY}": {"exists": True}})
-        return {str(memory.metadata[ENTITY]): memory for memory in found}
+        memories = self._memories({f"metadata.{ENTITY}": {"exists": True}})
+        return {str(memory.metadata[ENTITY]): memory for memory in memories}
 
     def _observations(self, names: Sequence[str]) -> dict[str, list[str]]:
-        found: dict[str, list[str]] = {name: [] for name in names}
+        texts: dict[str, list[str]] = {name: [] for name in names}
         for memory in self._memories({f"metadata.{OBSERVED}": {"in": list(names)}}):
-            found[str(memory.metadata[OBSERVED])].append(memory.content)
-        return found
+            texts[str(memory.metadata[OBSERVED])].append(memory.content)
+        return texts
 
     def _relations(self, nodes: Iterable[str]) -> list[Json]:
         spelled = {folded(name): name for name in nodes}
@@ -205,14 +200,14 @@ class KnowledgeGraph:
 
     def _memories(self, filter: Json) -> Iterator[Memory]:
         """Yield the memories that pass a filter, the oldest first."""
-        found: list[Memory] = []
+        memories: list[Memory] = []
         cursor: str | None = None
         while True:
             page = self.engine.list(filter=filter, limit=_PAGE, cursor=cursor)
-            found += page.memories
+            memories += page.memories
             cursor = page.cursor
             if cursor is None:
-                return iter(found[::-1])
+                return iter(memories[::-1])
 
 
 def _entity(name: str, type_: str, observations: Sequence[str]) -> Json:

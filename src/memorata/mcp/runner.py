@@ -32,14 +32,9 @@ _Answer = TypeVar("_Answer")
 
 
 class EngineRunner:
-    """Runs work on an engine.
+    """Runs work on an engine, which `opening` gives on a thread, when it is first needed.
 
-    Parameters
-    ----------
-    opening
-        Gives the engine, for the length of a block; called on a thread, when it is first needed.
-    threads, max_calls
-        How many reads and how many writes run at once, and how many calls are taken in hand.
+    So many `threads` read and as many write at once; `max_calls` are taken in hand.
     """
 
     def __init__(
@@ -60,13 +55,7 @@ class EngineRunner:
         self._in_hand = 0
 
     async def run(self, work: Callable[[Engine], _Answer], *, writing: bool = False) -> _Answer:
-        """Return what `work` returns, when a thread has done it; `writing` if it may wait for what it writes.
-
-        Raises
-        ------
-        Busy
-            Too many calls are in hand.
-        """
+        """Return what `work` returns on a thread, or raise Busy; `writing` gives it one of the other threads."""
         with self._counting:
             if self._in_hand >= self._max_calls:
                 raise Busy(f"{self._in_hand} calls are waiting already: wait for answers, then try again.")

@@ -48,15 +48,7 @@ _BACKLOG: Final = 128
 
 
 def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
-    """Return a server whose work is done by `runner`.
-
-    Parameters
-    ----------
-    runner
-        Runs the work of tools on an engine.
-    reference
-        Whether the tools are those of the protocol's reference memory server instead of our own.
-    """
+    """Return a server of our tools, or of those of the protocol's reference memory server."""
     tools: Iterable[Tool] = OWN_TOOLS
     if reference:
         from memorata.mcp.reference_tools import REFERENCE
@@ -196,16 +188,8 @@ def serve_http(
 ) -> None:
     """Serve clients on this machine, until interrupted.
 
-    Parameters
-    ----------
-    opening
-        Gives the engine; called before anybody is served, so that what is wrong shows at once.
-    host, port
-        Where to listen: an address of this machine; port 0 for any that is free.
-    announce
-        Called with the address once it is listened on.
-    reference
-        Whether the tools are those of the protocol's reference memory server.
+    The engine is opened before anybody is served, so that what is wrong shows at once. `announce` is called
+    with the address once it is listened on; port 0 is any that is free.
     """
     import uvicorn
 

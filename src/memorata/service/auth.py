@@ -74,14 +74,7 @@ class Session:
 class Sessions:
     """Signs and reads the cookies of browsers, and knows the key that each logged in with.
 
-    Parameters
-    ----------
-    keys
-        The API keys; None where none is asked for.
-    clock
-        Tells the time.
-    secret
-        What cookies are signed with; None for a random one.
+    No `keys` means that none is required, no `secret` a random one.
 
     Examples
     --------

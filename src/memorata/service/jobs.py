@@ -39,20 +39,11 @@ class JobStopped(Exception):  # noqa: N818 - no error: the job was asked to stop
 
 @dataclass(slots=True)
 class Job:
-    """A job, as it is now.
+    """A job, as it is now: about a namespace, or ``*`` for all, and started by a caller.
 
-    Attributes
-    ----------
-    id, kind, namespace, caller
-        What it is, whose memories it is about (``*`` for all), and who started it.
-    state
-        ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``.
-    done, total, note
-        How far it is; no total where nobody knows.
-    result, problem, error
-        What came of it; of an error, what a client may be told, and the error itself.
-    version
-        Grows with every change of it.
+    Its state is ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``; `done` of `total` tells how far
+    it is, if that is known. `problem` is what a client may know of its `error`. `version` grows with every
+    change.
     """
 
     id: str
@@ -118,14 +109,7 @@ Work = Callable[[Job], Any]
 
 
 class Jobs:
-    """The jobs of a process.
-
-    Parameters
-    ----------
-    clock
-        Tells the time.
-    threads
-        How many jobs run at the same time.
+    """The jobs of a process, of which so many as there are `threads` run at the same time.
 
     Examples
     --------
@@ -150,12 +134,8 @@ class Jobs:
     def start(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
         """Start a job, when it is its caller's turn.
 
-        Raises
-        ------
-        TooManyJobs
-            The caller has as many in hand as one may have.
-        Overloaded
-            All callers together have, or the server is about to stop.
+        TooManyJobs is raised when the caller has as many in hand as one may have, Overloaded when all callers
+        together have, or the server is about to stop.
         """
         with self._lock:
             in_hand = [job.caller for job in self._jobs.values() if job.running]
