@@ -55,7 +55,7 @@ class EngineRunner:
         self._in_hand = 0
 
     async def run(self, work: Callable[[Engine], _Answer], *, writing: bool = False) -> _Answer:
-        """Return what `work` returns on a thread, or raise Busy; `writing` gives it one of the other threads."""
+        """Return what `work` returns on a thread, or raise Busy; `writing` uses other threads."""
         with self._counting:
             if self._in_hand >= self._max_calls:
                 raise Busy(f"{self._in_hand} calls are waiting already: wait for answers, then try again.")

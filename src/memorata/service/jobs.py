@@ -41,7 +41,7 @@ class JobStopped(Exception):  # noqa: N818 - no error: the job was asked to stop
 class Job:
     """A job, as it is now: about a namespace, or ``*`` for all, and started by a caller.
 
-    Its state is ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``; `done` of `total` tells how far
+    Its state is ``waiting``, ``running``, ``done``, ``failed`` or ``stopped``; `done` of `total` is how far
     it is, if that is known. `problem` is what a client may know of its `error`. `version` grows with every
     change.
     """
