@@ -134,7 +134,7 @@ def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, ans
         text=True,
     )
     os.write(controller, f"{answer}\n".encode())
-    _, err = running.communicate(timeout=60)
+    _, err = running.communicate(timeout=120)
     os.close(terminal)
     os.close(controller)
     assert running.returncode == 0

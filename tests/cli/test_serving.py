@@ -37,7 +37,7 @@ def served(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], s
         assert process.stdout is not None
         line = process.stdout.readline()
         if not line:
-            raise AssertionError(process.communicate(timeout=30)[1])
+            raise AssertionError(process.communicate(timeout=120)[1])
         yield process, json.loads(line)["address"]
     finally:
         process.kill()
@@ -90,7 +90,7 @@ def test_a_server_answers_programs_and_people_and_logs_without_contents(home: Pa
         assert httpx.get(f"{address}/").headers["content-type"].startswith("text/html")
         assert httpx.get(f"{address}/v1/health", headers={"Host": "evil.example"}).status_code == 421
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=30)
+        _, log = process.communicate(timeout=120)
         assert process.returncode == 0
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     assert [line["event"] for line in lines if line["event"] != "request"] == ["started", "stopping"]
@@ -132,9 +132,9 @@ def test_a_stop_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(hom
         while len(acknowledged) < 40:
             assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(120) == 0
         for writer in writers:
-            writer.join(30)
+            writer.join(120)
     assert failed == 4
     with memorata.open(home / "memories.db", embedder="lexical") as memory:
         there = {found.id for found in memory.store.export(None)}

@@ -158,8 +158,8 @@ def test_where_nothing_leads_is_a_refusal_like_any_other(
 
 
 def test_a_slow_service_is_not_waited_for(service: Any, reply: Callable[..., Any]) -> None:
-    service.says(reply({}, delay=0.5), reply({"ok": 1}))
-    waiting = Waiting(timeout=0.1)
+    service.says(reply({}, delay=30), reply({"ok": 1}))
+    waiting = Waiting(timeout=1.0)
     assert post_json(service.address, {}, {}, waiting.retry) == {"ok": 1}
     assert len(waiting.pauses) == 1
 
@@ -171,11 +171,11 @@ def test_a_dripping_service_is_stopped_too(service: Any, reply: Callable[..., An
 
 
 def test_all_attempts_together_have_an_end(service: Any, reply: Callable[..., Any]) -> None:
-    service.says(*[reply({}, delay=5)] * 4)
+    service.says(*[reply({}, delay=30)] * 4)
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s; gave up after 1 attempt$"):
         post_json(service.address, {}, {}, RetryPolicy(total=0.3))
-    assert monotonic() - began < 3
+    assert monotonic() - began < 20
     assert len(service.asked) == 1
 
 
@@ -231,7 +231,7 @@ def test_a_service_that_drips_its_headers_is_stopped_too() -> None:
     began = monotonic()
     with listening, pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
         post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).retry)
-    assert monotonic() - began < 3
+    assert monotonic() - began < 8
 
 
 def test_a_secure_service_that_says_nothing_is_stopped_too() -> None:
@@ -240,7 +240,7 @@ def test_a_secure_service_that_says_nothing_is_stopped_too() -> None:
         address = f"https://127.0.0.1:{listening.getsockname()[1]}"
         with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.3 s"):
             post_json(address, {}, {}, Waiting(timeout=0.3, attempts=1).retry)
-        assert monotonic() - began < 3
+        assert monotonic() - began < 20
 
 
 def test_a_secure_service_is_known_by_its_certificate(
@@ -292,13 +292,14 @@ def test_a_host_of_many_silent_addresses_takes_no_longer_than_one(
         found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", place) for place in places]
         monkeypatch.setattr(socket, "getaddrinfo", lambda *asked, **more: found)
         began = monotonic()
-        retry = Waiting(timeout=0.8, attempts=1).retry
+        retry = Waiting(timeout=2.0, attempts=1).retry
         if answers:
             assert post_json("http://many.example", {}, {}, retry) == {"ok": 1}
         else:
-            with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.8 s"):
+            with pytest.raises(ServiceUnreachable, match=r"did not answer within 2 s"):
                 post_json("http://many.example", {}, {}, retry)
-        assert monotonic() - began < 2
+        # Not two seconds for each of the three that are silent.
+        assert monotonic() - began < 5.5
 
 
 def test_a_host_without_an_address_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

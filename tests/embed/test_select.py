@@ -157,7 +157,7 @@ def test_how_long_a_question_waits_for_a_service_can_be_said() -> None:
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match="gave up after 1 attempt"):
         patient.embed_query("red")
-    assert monotonic() - began < 3
+    assert monotonic() - began < 20
 
 
 def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:

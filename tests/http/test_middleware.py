@@ -63,7 +63,7 @@ def test_a_body_that_drips_has_no_more_time_than_another_unless_it_is_a_stream(
     left = iter(range(8))
 
     async def drip() -> Any:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.15)
         return {"type": "http.request", "body": b"a", "more_body": next(left) < 7}
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -75,7 +75,7 @@ def test_a_body_that_drips_has_no_more_time_than_another_unless_it_is_a_stream(
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": path, "headers": []}
-    asyncio.run(RequestMiddleware(app, Limits(seconds=0.3), Metrics())(scope, drip, note))
+    asyncio.run(RequestMiddleware(app, Limits(seconds=1.0), Metrics())(scope, drip, note))
     assert sent[0]["status"] == status
 
 

@@ -27,7 +27,7 @@ def engine() -> Iterator[Engine]:
 def looked(client: TestClient, token: str, strategy: str = "keep_highest_confidence") -> str:
     form = {"token": token, "strategy": strategy}
     assert client.post("/duplicates/find", data=form).status_code == 303
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while 'class="running"' in (page := client.get("/duplicates").text) and time.monotonic() < end:
         time.sleep(0.01)
     return page

@@ -32,7 +32,7 @@ def asked(client: TestClient, token: str, question: str) -> str:
 def tuned(client: TestClient, token: str, way: str) -> str:
     """Let the lab look for settings, and return what it says in the end."""
     client.post("/lab/tune", data={"token": token, "way": way})
-    end = time.monotonic() + 30
+    end = time.monotonic() + 60
     while 'class="running"' in (page := client.get("/lab/outcome").text) and time.monotonic() < end:
         time.sleep(0.02)
     return page

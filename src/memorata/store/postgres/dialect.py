@@ -33,7 +33,7 @@ def namespace_key(path: str) -> int:
     Examples
     --------
     >>> namespace_key("acme/alice")
-    -5826389911803219116
+    -3818430809293621067
     """
     return int.from_bytes(sha256(path.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
 
