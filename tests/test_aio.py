@@ -73,7 +73,7 @@ def test_an_engine_that_nobody_waits_for_any_more_is_closed(
 
     def slow(*_: object, **__: object) -> Engine:
         begun.set()
-        go.wait(10)
+        go.wait(60)
         return engine
 
     def closed() -> None:
@@ -96,4 +96,4 @@ def test_an_engine_that_nobody_waits_for_any_more_is_closed(
         go.set()
 
     asyncio.run(leave())
-    assert over.wait(10)
+    assert over.wait(60)

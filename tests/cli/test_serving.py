@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -131,6 +132,7 @@ def test_a_stop_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(hom
             writer.start()
         while len(acknowledged) < 40:
             assert process.poll() is None
+            time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         assert process.wait(120) == 0
         for writer in writers:

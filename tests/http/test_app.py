@@ -157,7 +157,7 @@ def test_what_is_about_no_namespace_tells_nothing_of_others(
 ) -> None:
     assert foreign.get("/v1/namespaces").json() == {"namespaces": [{"namespace": MINE, "memories": 1}]}
     job = foreign.app.state.server.jobs.start("check", THERE, "other", lambda job: {"found": SECRET})  # type: ignore[attr-defined]
-    assert job.wait(10)
+    assert job.wait(60)
     assert foreign.get("/v1/jobs").json() == {"jobs": []}
     unknown = foreign.get("/v1/jobs/nobody").json()
     for method, path in (("GET", ""), ("GET", "/events"), ("DELETE", "")):

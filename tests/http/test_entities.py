@@ -101,7 +101,7 @@ def test_a_namespace_is_removed_with_what_its_requests_were_answered_with(
 
 def test_a_purge_lets_go_of_what_jobs_found_there(client: TestClient, tea: str) -> None:
     begun = client.post("/v1/jobs/duplicates", json={}).headers["location"]
-    assert client.app.state.server.jobs.find(begun.rpartition("/")[2]).wait(10)  # type: ignore[attr-defined]
+    assert client.app.state.server.jobs.find(begun.rpartition("/")[2]).wait(60)  # type: ignore[attr-defined]
     assert client.get(begun).status_code == 200
     client.post("/v1/memories/purge", json={"ids": [tea]})
     assert client.get(begun).status_code == 404

@@ -78,7 +78,7 @@ def test_a_job_about_everything_is_stopped_only_by_those_who_could_begin_it(
     for scope in ("read", "write", "admin"):
         client = open_client(required=True, token=keys.create(scope, ["*"], [scope])[1])
         jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
-        job = jobs.start("reembed", "*", "somebody", lambda job: {"over": go_on.wait(10)})
+        job = jobs.start("reembed", "*", "somebody", lambda job: {"over": go_on.wait(60)})
         assert client.get(f"/v1/jobs/{job.id}").status_code == 200
         answers[scope] = client.delete(f"/v1/jobs/{job.id}").status_code
     go_on.set()
@@ -92,7 +92,7 @@ def test_a_key_with_too_many_jobs_in_hand_is_told_to_come_back(
     token = keys.create("one", ["acme"], ["write"])[1]
     client = open_client(required=True, token=token)
     jobs: Jobs = client.app.state.server.jobs  # type: ignore[attr-defined]
-    jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(10)})
+    jobs.start("block", "*", "local", lambda job: {"over": go_on.wait(60)})
     answers = [client.post("/v1/jobs/maintain?namespace=acme", json={}) for _ in range(5)]
     assert [answer.status_code for answer in answers] == [202, 202, 202, 202, 429]
     assert answers[-1].json()["type"] == "memorata:too-many"

@@ -143,13 +143,13 @@ def test_the_work_that_is_told_of_is_what_goes_on_now(
 
     def slow(**options: Any) -> Any:
         begun.set()
-        go.wait(10)
+        go.wait(60)
         return entities(**options)
 
     monkeypatch.setattr(engine.entities, "list", slow)
     with ThreadPoolExecutor(1) as somebody:
         asking = somebody.submit(client.get, "/v1/entities")
-        assert begun.wait(10)
+        assert begun.wait(60)
         assert at_work() == "1.0"
         go.set()
         assert asking.result(10).status_code == 200

@@ -32,7 +32,7 @@ def test_more_than_can_wait_are_turned_away() -> None:
 
     def slow() -> str:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return "done"
 
     async def main() -> list[str]:
@@ -53,7 +53,7 @@ def test_who_waits_too_long_is_told_and_what_was_begun_goes_on_to_its_end() -> N
     go_on, ended = threading.Event(), threading.Event()
 
     def slow() -> None:
-        go_on.wait(10)
+        go_on.wait(60)
         ended.set()
         raise KeyError("nobody hears of it")
 
@@ -75,7 +75,7 @@ def test_writing_leaves_a_thread_to_those_who_look() -> None:
     go_on = threading.Event()
 
     def write() -> str:
-        go_on.wait(10)
+        go_on.wait(60)
         return "written"
 
     async def main() -> tuple[list[str], str]:
@@ -108,7 +108,7 @@ def test_who_stops_waiting_for_a_turn_takes_none() -> None:
     begun: list[str] = []
 
     async def main() -> None:
-        first = asyncio.create_task(workers.run(lambda: go_on.wait(10), writing=True))
+        first = asyncio.create_task(workers.run(lambda: go_on.wait(60), writing=True))
         await asyncio.sleep(0.02)
         second = asyncio.create_task(workers.run(lambda: begun.append("second"), writing=True))
         await asyncio.sleep(0.02)

@@ -91,7 +91,7 @@ def test_those_who_look_do_not_wait_for_those_who_write(engine: Engine) -> None:
     go = threading.Event()
 
     async def conversation(runner: EngineRunner) -> None:
-        writes = [asyncio.create_task(runner.run(lambda given: go.wait(10), writing=True)) for _ in range(4)]
+        writes = [asyncio.create_task(runner.run(lambda given: go.wait(60), writing=True)) for _ in range(4)]
         await asyncio.sleep(0.02)
         assert await asyncio.wait_for(runner.run(lambda given: "found"), 5) == "found"
         go.set()
@@ -105,7 +105,7 @@ def test_a_cancelled_call_that_waits_never_happens_and_one_that_runs_comes_to_it
 
     def first(_: Engine) -> None:
         begun.set()
-        go.wait(10)
+        go.wait(60)
         done.append("first")
 
     async def conversation(runner: EngineRunner) -> None:
@@ -128,7 +128,7 @@ def test_too_many_calls_are_refused_until_some_are_done(engine: Engine) -> None:
     go = threading.Event()
 
     async def conversation(runner: EngineRunner) -> None:
-        taken = [asyncio.create_task(runner.run(lambda given: go.wait(10))) for _ in range(3)]
+        taken = [asyncio.create_task(runner.run(lambda given: go.wait(60))) for _ in range(3)]
         await asyncio.sleep(0)
         with pytest.raises(Busy, match="3 calls are waiting"):
             await runner.run(lambda given: None)

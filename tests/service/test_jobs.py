@@ -22,14 +22,14 @@ def test_a_job_tells_how_far_it_is_and_what_came_of_it(jobs: Jobs) -> None:
     def work(job: Job) -> dict[str, int]:
         job.progress(5, 10, "half-way")
         half.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {"found": 3}
 
     job = jobs.start("look", "acme", "k1", work)
-    assert half.wait(10)
+    assert half.wait(60)
     assert (job.state, job.done, job.total, job.note) == ("running", 5, 10, "half-way")
     go_on.set()
-    assert job.wait(10)
+    assert job.wait(60)
     assert (job.state, job.as_dict()["result"]) == ("done", {"found": 3})
     assert jobs.find(job.id) is job
     assert jobs.find("nobody") is None
@@ -48,7 +48,7 @@ def test_errors_of_ours_are_told_and_others_are_only_logged(jobs: Jobs) -> None:
     told = ((refused, "seed must be at least 0, got -1"), (broken, "log says more"), (locked, "log says why"))
     for work, words in told:
         job = jobs.start("look", "acme", "k1", work)
-        assert job.wait(10)
+        assert job.wait(60)
         assert job.state == "failed"
         assert words in job.problem
         assert "marmalade" not in job.problem
@@ -59,17 +59,17 @@ def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
 
     def work(job: Job) -> dict[str, int]:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         job.progress(1)
         return {}
 
     running, waiting = (jobs.start("look", "acme", "k1", work) for _ in range(2))
-    assert begun.wait(10)
+    assert begun.wait(60)
     running.stop()
     waiting.stop()
     go_on.set()
-    assert running.wait(10)
-    assert waiting.wait(10)
+    assert running.wait(60)
+    assert waiting.wait(60)
     assert (running.state, waiting.state) == ("stopped", "stopped")
     assert [job.id for job in jobs.all()] == [waiting.id, running.id]
 
@@ -77,7 +77,7 @@ def test_a_job_stops_at_its_next_step(jobs: Jobs) -> None:
 def test_there_is_an_end_to_how_many_wait_and_are_kept(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEPT", 2)
     for _ in range(4):
-        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(60)
     assert len(jobs.all()) == 2
     monkeypatch.setattr(module, "MAX_IN_HAND", 0)
     with pytest.raises(Overloaded):
@@ -91,11 +91,11 @@ def blocked(jobs: Jobs) -> Iterator[threading.Event]:
 
     def work(job: Job) -> dict[str, int]:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return {}
 
     jobs.start("block", "acme", "k1", work)
-    assert begun.wait(10)
+    assert begun.wait(60)
     yield go_on
     go_on.set()
 
@@ -111,8 +111,8 @@ def test_one_key_has_few_jobs_in_hand_and_leaves_room_for_others(
     # Who needs no key is alone, and may have more.
     mine = [jobs.start("look", "acme", "local", lambda job: {}) for _ in range(8)]
     blocked.set()
-    assert all(job.wait(10) for job in (other, *mine))
-    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert all(job.wait(60) for job in (other, *mine))
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(60)
 
 
 def test_callers_take_turns(jobs: Jobs, blocked: threading.Event) -> None:
@@ -127,7 +127,7 @@ def test_callers_take_turns(jobs: Jobs, blocked: threading.Event) -> None:
 
     last = [jobs.start("look", "acme", key, told(key)) for key in ("k1", "k1", "k1", "k2", "k2", "k3")]
     blocked.set()
-    assert all(job.wait(10) for job in last)
+    assert all(job.wait(60) for job in last)
     assert order == ["k2", "k3", "k1", "k2", "k1", "k1"]
 
 
@@ -142,16 +142,16 @@ def test_a_job_that_waits_is_over_as_soon_as_it_is_stopped(jobs: Jobs, blocked: 
     jobs.stop(first)
     assert (first.state, first.wait(0), second.state) == ("stopped", True, "waiting")
     blocked.set()
-    assert second.wait(10)
+    assert second.wait(60)
     assert began == [second.id]
 
 
 def test_the_results_of_whoever_left_most_go_first(jobs: Jobs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_KEPT", 3)
     quiet = jobs.start("look", "bolt", "k2", lambda job: {})
-    assert quiet.wait(10)
+    assert quiet.wait(60)
     for _ in range(9):
-        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+        assert jobs.start("look", "acme", "k1", lambda job: {}).wait(60)
     assert jobs.find(quiet.id) is quiet
     assert len(jobs.all()) == 3
 
@@ -162,7 +162,7 @@ def test_nothing_begins_once_the_server_is_about_to_stop() -> None:
     with pytest.raises(Overloaded):
         jobs.start("look", "acme", "k1", lambda job: {})
     jobs.open()
-    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(10)
+    assert jobs.start("look", "acme", "k1", lambda job: {}).wait(60)
     jobs.close()
 
 
@@ -180,7 +180,7 @@ def test_one_of_a_kind_at_a_time_in_a_namespace() -> None:
 
 def test_a_failure_keeps_its_error_for_those_who_may_see_it(jobs: Jobs) -> None:
     job = jobs.start("a", "x", "local", lambda job: 1 / 0)
-    assert job.wait(10)
+    assert job.wait(60)
     assert (job.running, str(job.error)) == (False, "division by zero")
     assert "division" not in job.problem
 

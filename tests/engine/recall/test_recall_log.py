@@ -165,18 +165,18 @@ def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> 
     def react() -> tuple[int, bytes]:
         engine.recall("tea")
         holding.set()
-        assert writing.wait(10)
+        assert writing.wait(60)
         return 200, engine.feedback.record(answer.id, answer.hits[0].memory.id, "thumbs").memory_id.encode()
 
     first = threading.Thread(target=lambda: engine.idempotency.once("a", b"", react), daemon=True)
     first.start()
-    assert holding.wait(10)
+    assert holding.wait(60)
     with pytest.MonkeyPatch.context() as slow:
         slow.setattr(engine.store.recalls, "log", slowly)
         second = threading.Thread(target=engine.recall_log.flush, daemon=True)
         second.start()
         for each in (first, second):
-            each.join(10)
+            each.join(60)
             assert not each.is_alive()
     assert [each.feedback.memory_id for each in engine.feedback.list()] == [answer.hits[0].memory.id]
     engine.close()

@@ -70,7 +70,7 @@ def test_one_request_that_reaches_two_servers_at_once_is_carried_out_once(
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         first, second = (threading.Thread(target=ask, args=(engine,)) for engine in (one, other))
         first.start()
-        assert begun.wait(10)
+        assert begun.wait(60)
         second.start()
         first.join(30)
         second.join(30)
