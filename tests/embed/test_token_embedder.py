@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from memorata.embed.description import ModelDescription, read_description
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Embedder, Prompts, Vectors
-from memorata.embed.token_embedder import Loaded, StaticEmbedder, TokenEmbedder, mean_rows, table_of
-from memorata.embed.tokens import Tokens
+from memorata.embed.token_embedder import LoadedModel, StaticEmbedder, TokenEmbedder, mean_rows, table_of
+from memorata.embed.tokens import Tokeniser
 from memorata.model.errors import (
     DimensionMismatch,
     EmbedderError,
@@ -39,10 +39,12 @@ class Fixed(TokenEmbedder):
         self._tokenizer = tokenizer
         self._rows = rows
 
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedModel:
         time.sleep(0.02)
         self.loads += 1
-        return Loaded(Tokens(self._tokenizer), lambda numbers: np.repeat(self._rows, len(numbers), axis=0))
+        return LoadedModel(
+            Tokeniser(self._tokenizer), lambda numbers: np.repeat(self._rows, len(numbers), axis=0)
+        )
 
 
 def test_the_model_is_loaded_once_and_only_when_needed(tiny_tokenizer: bytes) -> None:
@@ -129,18 +131,18 @@ def test_a_long_text_is_the_unit_mean_of_its_passages(tiny_folder: Callable[...,
 
 
 def test_a_word_with_more_tokens_apart_than_whole_is_cut_smaller(tiny_tokenizer: bytes) -> None:
-    class Swelling(Tokens):
+    class Swelling(Tokeniser):
         """A part of a text has ten tokens more than its words, as if cutting had broken them up."""
 
-        def numbers(self, texts: list[str]) -> list[list[int]]:  # type: ignore[override]
+        def ids(self, texts: list[str]) -> list[list[int]]:  # type: ignore[override]
             return [
                 row + [1] * 10 * ("whole" not in text)
-                for row, text in zip(super().numbers(texts), texts, strict=True)
+                for row, text in zip(super().ids(texts), texts, strict=True)
             ]
 
     class Swollen(Fixed):
-        def loaded(self) -> Loaded:
-            return Loaded(Swelling(self._tokenizer), super().loaded().forward)
+        def loaded(self) -> LoadedModel:
+            return LoadedModel(Swelling(self._tokenizer), super().loaded().forward)
 
     embedder = Swollen(tiny_tokenizer, np.ones((1, 3), dtype=np.float32))
     passages = embedder.passages("whole " + " ".join(f"w{number}" for number in range(40)))

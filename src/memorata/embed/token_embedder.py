@@ -23,28 +23,28 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.description import TOKENIZER, ModelDescription, read_checked, read_description
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.tokens import Tokens, checked_text, checked_texts
+from memorata.embed.tokens import Tokeniser, checked_text, checked_texts
 from memorata.embed.vectors import unit_means, unit_rows
 from memorata.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, ModelCorrupt
 
 
 @frozen
-class Loaded:
-    """A model in memory: its tokens, and the function from token numbers to vectors."""
+class LoadedModel:
+    """A model in memory: its tokens, and the function from token ids to vectors."""
 
-    tokens: Tokens
+    tokens: Tokeniser
     forward: Callable[[list[list[int]]], Vectors]
 
 
 class TokenEmbedder:
     """An embedder that reads the tokens of a model; `load` reads the model's files, checking their hashes."""
 
-    def __init__(self, description: ModelDescription, load: Callable[[], Loaded]) -> None:
+    def __init__(self, description: ModelDescription, load: Callable[[], LoadedModel]) -> None:
         self._description, self._load = description, load
         # Asked for with every recall, and a digest of everything.
         self._name = description.name
         self._lock = threading.Lock()
-        self._loaded: Loaded | None = None
+        self._loaded: LoadedModel | None = None
 
     def prompted(self, prompts: Prompts) -> Self:
         """Return the same model with other prompts, for which no threshold has been measured."""
@@ -110,21 +110,21 @@ class TokenEmbedder:
         if not contents:
             return []
         prefix = self.prompts.document
-        numbers: list[list[int]] = []
+        ids: list[list[int]] = []
         ends = []
-        whole = self._model().tokens.numbers([prefix + text for text in contents])
+        whole = self._model().tokens.ids([prefix + text for text in contents])
         for text, read in zip(contents, whole, strict=True):
-            numbers.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
-            ends.append(len(numbers))
-        return np.split(self._forward(numbers), ends[:-1])
+            ids.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
+            ends.append(len(ids))
+        return np.split(self._forward(ids), ends[:-1])
 
     def _pieces(self, text: str, prefix: str) -> tuple[list[str], list[list[int]]]:
-        """Return the passages of `text` and the token numbers of each, prompt included."""
+        """Return the passages of `text` and the token ids of each, prompt included."""
         tokens = self._model().tokens
-        (whole,) = tokens.numbers([prefix + text])
+        (whole,) = tokens.ids([prefix + text])
         if len(whole) <= self.max_tokens:
             return [text], [whole]
-        prompt = len(tokens.numbers([prefix])[0]) if prefix else tokens.special_count
+        prompt = len(tokens.ids([prefix])[0]) if prefix else tokens.special_count
         if 2 * prompt > self.max_tokens:
             # A text would be cut into crumbs, or, where the prompt fills all, not be read at all.
             raise EmbedderError(
@@ -135,25 +135,25 @@ class TokenEmbedder:
             text,
             self.max_tokens - prompt,
             self.max_tokens,
-            lambda parts: tokens.numbers([prefix + part for part in parts]),
+            lambda parts: tokens.ids([prefix + part for part in parts]),
         )
 
-    def _forward(self, numbers: list[list[int]]) -> Vectors:
-        read = [index for index, row in enumerate(numbers) if row]
-        if len(read) < len(numbers):
+    def _forward(self, ids: list[list[int]]) -> Vectors:
+        read = [index for index, row in enumerate(ids) if row]
+        if len(read) < len(ids):
             # No token, no direction: a tokeniser without special tokens makes nothing of an empty text.
-            means = np.zeros((len(numbers), self.dimension), dtype=np.float32)
+            means = np.zeros((len(ids), self.dimension), dtype=np.float32)
             if read:
-                means[read] = self._forward([numbers[index] for index in read])
+                means[read] = self._forward([ids[index] for index in read])
             return means
-        rows = self._model().forward(numbers)
+        rows = self._model().forward(ids)
         if rows.shape[1] != self.dimension:
             raise DimensionMismatch(self.name, self.dimension, rows.shape[1])
         if not np.isfinite(rows).all():
             raise EmbedderError(f"{self.name} gave a vector with NaN or infinity: its file is not usable")
         return unit_rows(rows)
 
-    def _model(self) -> Loaded:
+    def _model(self) -> LoadedModel:
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -189,28 +189,28 @@ class StaticEmbedder(TokenEmbedder):
         super().__init__(description, partial(_load_static, folder, description))
 
 
-def _load_static(folder: Path, description: ModelDescription) -> Loaded:
+def _load_static(folder: Path, description: ModelDescription) -> LoadedModel:
     pinned, weights = description.files, description.weights
-    tokens = Tokens(read_checked(folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
+    tokens = Tokeniser(read_checked(folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
     table = table_of(read_checked(folder, weights, pinned.get(weights)))
     silent = np.zeros(len(table), dtype=np.bool_)
-    silent[[number for number in tokens.silent() if number < len(table)]] = True
+    silent[[number for number in tokens.special_ids() if number < len(table)]] = True
 
-    def forward(numbers: list[list[int]]) -> Vectors:
+    def forward(ids: list[list[int]]) -> Vectors:
         try:
-            return mean_rows(table, numbers, silent)
+            return mean_rows(table, ids, silent)
         except IndexError as error:
             raise ModelCorrupt(f"{folder} has tokens that its table has no row for") from error
 
-    return Loaded(tokens, forward)
+    return LoadedModel(tokens, forward)
 
 
-def mean_rows(table: Vectors, numbers: list[list[int]], silent: np.typing.NDArray[np.bool_]) -> Vectors:
-    """Return for each list of token numbers the mean of their rows, leaving out the `silent` tokens."""
-    means = np.zeros((len(numbers), table.shape[1]), dtype=np.float32)
+def mean_rows(table: Vectors, ids: list[list[int]], silent: np.typing.NDArray[np.bool_]) -> Vectors:
+    """Return for each list of token ids the mean of their rows, leaving out the `silent` tokens."""
+    means = np.zeros((len(ids), table.shape[1]), dtype=np.float32)
     # One text at a time keeps the gathered rows in the processor's cache, which is twice as fast as summing
     # all texts at once (np.add.reduceat).
-    for mean, row in zip(means, numbers, strict=True):
+    for mean, row in zip(means, ids, strict=True):
         read = np.array(row, dtype=np.intp)
         read = read[~silent[read]]
         if len(read):

@@ -30,14 +30,15 @@ _Read = TypeVar("_Read", bound=Sized)
 class PairTokens:
     """Two texts as one row of tokens."""
 
-    numbers: list[int]
-    types: list[int]
+    ids: list[int]
+    type_ids: list[int]
+    """0 for a token of the first text, 1 for one of the second."""
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self.ids)
 
 
-class Tokens:
+class Tokeniser:
     """The tokeniser of one model."""
 
     def __init__(self, content: bytes, *, special: bool = True) -> None:
@@ -58,15 +59,15 @@ class Tokens:
         """How many special tokens stand around every text."""
         return self._tokenizer.num_special_tokens_to_add(is_pair=False) if self._special else 0
 
-    def silent(self) -> frozenset[int]:
-        """Return the numbers of tokens that stand for no text: padding, mask, unknown and their like."""
+    def special_ids(self) -> frozenset[int]:
+        """Return the ids of tokens that stand for no text: padding, mask, unknown and their like."""
         added = self._tokenizer.get_added_tokens_decoder()
-        numbers = {number for number, token in added.items() if token.special}
+        ids = {number for number, token in added.items() if token.special}
         unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
-        return frozenset(numbers if unknown is None else numbers | {unknown})
+        return frozenset(ids if unknown is None else ids | {unknown})
 
-    def numbers(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the token numbers of each text, special tokens included."""
+    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return the token ids of each text, special tokens included."""
         return [encoding.ids for encoding in self._encoded(list(texts))]
 
     def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:

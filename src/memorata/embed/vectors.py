@@ -76,14 +76,14 @@ def length_sorted(lengths: Sequence[int], most_rows: int, most_tokens: int) -> l
 
 
 def padded(rows: Sequence[Sequence[int]], padding: int) -> tuple[Integers, Integers]:
-    """Return token numbers as one rectangle, and the mask that tells tokens (1) from padding (0)."""
+    """Return token ids as one rectangle, and the mask that tells tokens (1) from padding (0)."""
     width = max(map(len, rows), default=0)
-    numbers = np.full((len(rows), width), padding, dtype=np.int64)
+    ids = np.full((len(rows), width), padding, dtype=np.int64)
     mask = np.zeros((len(rows), width), dtype=np.int64)
     for index, row in enumerate(rows):
-        numbers[index, : len(row)] = row
+        ids[index, : len(row)] = row
         mask[index, : len(row)] = 1
-    return numbers, mask
+    return ids, mask
 
 
 ProgressCallback: TypeAlias = Callable[[int, int], None]
