@@ -160,10 +160,10 @@ async def purge(
     """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
 
     def work() -> Json:
-        found = context.engine.entities.purge(entity, text=text, dry_run=dry_run, namespace=context.namespace)
+        about = context.engine.entities.purge(entity, text=text, dry_run=dry_run, namespace=context.namespace)
         if dry_run:
-            return {"removed": 0, "would_remove": len(found.memories)}
+            return {"removed": 0, "would_remove": len(about.memories)}
         context.server.jobs.forget(context.namespace)
-        return {"removed": len(found.memories)}
+        return {"removed": len(about.memories)}
 
     return await context.read(work, DELETE)

@@ -39,7 +39,7 @@ async def paths(
     """Return the ways that lead from an entity through relations and memories."""
 
     def work() -> Json:
-        found = context.engine.graph.paths(
+        result = context.engine.graph.paths(
             start,
             to=to,
             depth=depth,
@@ -52,7 +52,7 @@ async def paths(
             as_of=as_of,
             namespace=context.namespace,
         )
-        return {"paths": [path_json(path) for path in found.paths], "truncated": found.truncated}
+        return {"paths": [path_json(path) for path in result.paths], "truncated": result.truncated}
 
     return await context.read(work, SEARCH)
 
@@ -68,15 +68,15 @@ async def communities(
     """Return the groups of memories and entities that hang together."""
 
     def work() -> Json:
-        found = context.engine.graph.communities(
+        result = context.engine.graph.communities(
             level=level, limit=limit, seed=seed, as_of=as_of, namespace=context.namespace
         )
         return {
-            "communities": [community_json(group) for group in found.groups],
-            "level": found.level,
-            "count": found.count,
-            "modularity": found.modularity,
-            "converged": found.converged,
+            "communities": [community_json(group) for group in result.groups],
+            "level": result.level,
+            "count": result.count,
+            "modularity": result.modularity,
+            "converged": result.converged,
         }
 
     return await context.read(work, SEARCH)
@@ -94,10 +94,10 @@ async def timeline(
     """Return memories in the order in which what they tell happened."""
 
     def work() -> Json:
-        found = context.engine.graph.timeline(
+        memories = context.engine.graph.timeline(
             entity, start=start, end=end, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return memories_json(found)
+        return memories_json(memories)
 
     return await context.read(work, SEARCH)
 
@@ -114,9 +114,9 @@ async def near(
     """Return the memories that were nearest to a point, and how far each was."""
 
     def work() -> Json:
-        found = context.engine.graph.near(
+        memories = context.engine.graph.near(
             lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return {"memories": [nearby_json(each) for each in found]}
+        return {"memories": [nearby_json(each) for each in memories]}
 
     return await context.read(work, SEARCH)

@@ -64,8 +64,11 @@ async def list_feedback(
     """Return feedback."""
 
     def work() -> Json:
-        found = context.engine.feedback.list(namespace=context.namespace, since=since)
-        return {"feedback": [plain(each.feedback) for each in found[:limit]], "more": len(found) > limit}
+        reactions = context.engine.feedback.list(namespace=context.namespace, since=since)
+        return {
+            "feedback": [plain(each.feedback) for each in reactions[:limit]],
+            "more": len(reactions) > limit,
+        }
 
     return await context.read(work)
 
@@ -79,8 +82,8 @@ async def recalls(
     """Return the recalls that were logged."""
 
     def work() -> Json:
-        found = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
-        return {"recalls": [logged_recall_json(each) for each in found]}
+        logged = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
+        return {"recalls": [logged_recall_json(each) for each in logged]}
 
     return await context.read(work)
 
@@ -90,8 +93,8 @@ async def experiments(context: ReadContext) -> Response:
     """List the experiments of a namespace."""
 
     def work() -> Json:
-        found = context.engine.experiments.list(namespace=context.namespace)
-        return {"experiments": [experiment_json(each) for each in found]}
+        running = context.engine.experiments.list(namespace=context.namespace)
+        return {"experiments": [experiment_json(each) for each in running]}
 
     return await context.read(work)
 
@@ -145,13 +148,13 @@ async def recall(context: UnkeyedWriteContext, name: Name, body: ExperimentRecal
         raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
 
     def work() -> Json:
-        found = context.engine.experiments.recall(
+        result = context.engine.experiments.recall(
             name,
             body.user,
             body.query,
             namespace=context.namespace,
             **body.options(),
         )
-        return recall_json(found, explain=body.explain)
+        return recall_json(result, explain=body.explain)
 
     return await context.read(work, SEARCH)

@@ -19,13 +19,13 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
     """Find the right few memories for a body."""
 
     def work() -> Json:
-        found = context.engine.recall(
+        result = context.engine.recall(
             body.query,
             namespace=context.namespace,
             recipe=body.recipe,
             changes=body.parameters or None,
             **body.options(),
         )
-        return recall_json(found, explain=body.explain)
+        return recall_json(result, explain=body.explain)
 
     return await context.read(work, SEARCH)

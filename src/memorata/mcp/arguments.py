@@ -1,4 +1,4 @@
-"""What the tools may be given: every argument with its meaning and its bounds, as a model reads them.
+"""The arguments of the tools: each with its meaning and its bounds, as a model reads them.
 
 Values are taken as they are: a number that comes as text is refused, and so is an argument that no tool has.
 """
@@ -62,13 +62,13 @@ class Arguments(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_present_names(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
-        if not isinstance(given, dict) or not cls.former_names.keys() & given.keys():
-            return given
+    def _by_present_names(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
+        if not isinstance(values, dict) or not cls.former_names.keys() & values.keys():
+            return values
         for old, new in cls.former_names.items():
-            if old in given and new in given:
+            if old in values and new in values:
                 raise ValueError(f"{old} is the name that {new} had before: leave it out")
-        return {cls.former_names.get(name, name): value for name, value in given.items()}
+        return {cls.former_names.get(name, name): value for name, value in values.items()}
 
     @classmethod
     def schema_for_clients(cls) -> dict[str, Any]:
@@ -190,11 +190,11 @@ class Feedback(Arguments):
 
     @model_validator(mode="before")
     @classmethod
-    def _irrelevant(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
+    def _irrelevant(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
         # What this tool called not relevant before.
-        if isinstance(given, dict) and given.get("kind") == "irrelevant" and given.get("value") is None:
-            return {**given, "kind": "relevant", "value": "no"}
-        return given
+        if isinstance(values, dict) and values.get("kind") == "irrelevant" and values.get("value") is None:
+            return {**values, "kind": "relevant", "value": "no"}
+        return values
 
 
 def _without_titles(schema: Any) -> None:  # noqa: ANN401 - any part of a JSON Schema

@@ -139,70 +139,70 @@ _RESULTS: Final = _list(_object(entityName=_STRING, addedObservations=_list(_STR
 
 
 @tool(output=_object(entities=_ENTITIES), idempotent=True)
-def create_entities(engine: Engine, given: Entities) -> Answer:
+def create_entities(engine: Engine, args: Entities) -> Answer:
     """Create entities with their observations; a name that exists is passed over."""
-    made = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in given.entities)
+    made = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in args.entities)
     return _answer({"entities": made}, made)
 
 
 @tool(output=_object(relations=_RELATIONS), idempotent=True)
-def create_relations(engine: Engine, given: Edges) -> Answer:
+def create_relations(engine: Engine, args: Edges) -> Answer:
     """Create relations between entities that exist, in active voice; one that exists is passed over."""
-    made = _graph(engine).create_relations(edge.parts() for edge in given.relations)
+    made = _graph(engine).create_relations(edge.parts() for edge in args.relations)
     return _answer({"relations": made}, made)
 
 
 @tool(output=_object(results=_RESULTS), idempotent=True)
-def add_observations(engine: Engine, given: Additions) -> Answer:
+def add_observations(engine: Engine, args: Additions) -> Answer:
     """Add observations to entities that exist; a text that is there already is passed over."""
     results = _graph(engine).add_observations(
-        (addition.entityName, addition.contents) for addition in given.observations
+        (addition.entityName, addition.contents) for addition in args.observations
     )
     return _answer({"results": results}, results)
 
 
 @tool(output=_DONE, destructive=True, idempotent=True)
-def delete_entities(engine: Engine, given: EntityNames) -> Answer:
+def delete_entities(engine: Engine, args: EntityNames) -> Answer:
     """Delete entities, with their observations and relations."""
-    wanted = len(set(given.entityNames))
-    return _counted(_graph(engine).delete_entities(given.entityNames), wanted, "entities")
+    wanted = len(set(args.entityNames))
+    return _counted(_graph(engine).delete_entities(args.entityNames), wanted, "entities")
 
 
 @tool(output=_DONE, destructive=True, idempotent=True)
-def delete_observations(engine: Engine, given: Deletions) -> Answer:
+def delete_observations(engine: Engine, args: Deletions) -> Answer:
     """Delete observations from entities, by their exact texts."""
     wanted = len(
-        {(deletion.entityName, text) for deletion in given.deletions for text in deletion.observations}
+        {(deletion.entityName, text) for deletion in args.deletions for text in deletion.observations}
     )
     deleted = _graph(engine).delete_observations(
-        (deletion.entityName, deletion.observations) for deletion in given.deletions
+        (deletion.entityName, deletion.observations) for deletion in args.deletions
     )
     return _counted(deleted, wanted, "observations")
 
 
 @tool(output=_DONE, destructive=True, idempotent=True)
-def delete_relations(engine: Engine, given: Edges) -> Answer:
+def delete_relations(engine: Engine, args: Edges) -> Answer:
     """Delete relations."""
-    edges = {edge.parts() for edge in given.relations}
+    edges = {edge.parts() for edge in args.relations}
     return _counted(_graph(engine).delete_relations(edges), len(edges), "relations")
 
 
 @tool(output=_GRAPH, read_only=True, idempotent=True)
-def read_graph(engine: Engine, given: Nothing) -> Answer:
+def read_graph(engine: Engine, args: Nothing) -> Answer:
     """Read every entity and relation."""
     return _answer(_graph(engine).read())
 
 
 @tool(output=_GRAPH, read_only=True, idempotent=True)
-def search_nodes(engine: Engine, given: Search) -> Answer:
+def search_nodes(engine: Engine, args: Search) -> Answer:
     """Find entities by what their names, types and observations say, with their relations."""
-    return _answer(_graph(engine).search(given.query))
+    return _answer(_graph(engine).search(args.query))
 
 
 @tool(output=_GRAPH, read_only=True, idempotent=True)
-def open_nodes(engine: Engine, given: Names) -> Answer:
+def open_nodes(engine: Engine, args: Names) -> Answer:
     """Read the named entities, with their relations; names that nobody has are passed over."""
-    return _answer(_graph(engine).open(given.names))
+    return _answer(_graph(engine).open(args.names))
 
 
 REFERENCE: Final = (

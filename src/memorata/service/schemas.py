@@ -48,12 +48,12 @@ def _time(value: object) -> object:
     if not isinstance(value, str):
         raise ValueError("a time is a text such as 2026-05-07T18:30:00Z")
     try:
-        found = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(value)
     except ValueError as error:
         raise ValueError("not a time such as 2026-05-07T18:30:00Z") from error
-    if found.tzinfo is None:
+    if moment.tzinfo is None:
         raise ValueError("a time needs its zone: add Z for UTC, or an offset such as +02:00")
-    return found
+    return moment
 
 
 Time = Annotated[
@@ -166,14 +166,14 @@ class MemoryUpdate(MemoryDetails):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_content(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
-        if isinstance(given, dict) and "content" in given:
+    def _without_content(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(values, dict) and "content" in values:
             raise InvalidArgument(
                 "content",
-                given["content"],
+                values["content"],
                 "left out: what was said stays, and POST …/correct says something new",
             )
-        return given
+        return values
 
 
 class Correction(MemoryDetails):
@@ -234,12 +234,12 @@ class RecallRequest(RequestBody):
 
     @model_validator(mode="before")
     @classmethod
-    def _by_one_name(cls, given: Any) -> Any:  # noqa: ANN401 - whatever came
-        if isinstance(given, dict):
-            names = [name for name in ("query", *_FORMER_QUERY) if name in given]
+    def _by_one_name(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
+        if isinstance(values, dict):
+            names = [name for name in ("query", *_FORMER_QUERY) if name in values]
             if len(names) > 1:
-                raise both_given(names[1], names[0], given[names[1]])
-        return given
+                raise both_given(names[1], names[0], values[names[1]])
+        return values
 
     def options(self) -> dict[str, Any]:
         """Return the other arguments of the engine's `recall`; not the recipe."""
