@@ -37,11 +37,11 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
     if not marked:
         return
     stops = stop_words(language)
-    if _says_nothing(spans, marked, stop_words("english") if language == "none" else stops):
+    if _capitals_mean_nothing(spans, marked, stop_words("english") if language == "none" else stops):
         return
     evidence = Evidence(spans, language)
-    for run in _chains(spans, marked, stops):
-        kept = _kept(spans, *run, language, stops)
+    for run in _capitalised_runs(spans, marked, stops):
+        kept = _trimmed(spans, *run, language, stops)
         if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
             yield spans.span(*kept)
 
@@ -62,27 +62,29 @@ def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(inside)
 
 
-def _says_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
+def _capitals_mean_nothing(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> bool:
     """Return whether capitals carry no meaning: all shouted, or a headline with capitals on every word."""
     words = spans.words
-    loud = 0
+    capitals = 0
     for word in words:
         if len(word.text) > 1:
             if not word.text.isupper():
                 break
-            loud += 1
+            capitals += 1
     else:
-        if loud > 2:
+        if capitals > 2:
             return True
-    small = 0
+    capital_stops = 0
     for at in marked:
         word = words[at]
         if word.capital and word.lower in stops and word.lower != "i" and len(word.text) > 1:
-            small += not spans.starts(at)
-    return small > 1
+            capital_stops += not spans.starts(at)
+    return capital_stops > 1
 
 
-def _chains(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _capitalised_runs(
+    spans: WordSpans, marked: list[int], stops: frozenset[str]
+) -> Iterator[tuple[int, int]]:
     """Yield the first and last word of each run of capitalised words, with what joins them."""
     words = spans.words
     last = -1
@@ -94,37 +96,37 @@ def _chains(spans: WordSpans, marked: list[int], stops: frozenset[str]) -> Itera
             not word.capital
             and word.lower not in stops
             and not (at and words[at - 1].lower in _DETERMINERS)
-            and _follows(spans, at + 1)
+            and _is_capitalised_after_space(spans, at + 1)
         )
         if not word.capital and not particle:
             continue
         last = at
-        while (following := _joined(spans, last)) is not None:
+        while (following := _next_in_name(spans, last)) is not None:
             last = following
         if words[last].capital:
             yield at, last
 
 
-def _joined(spans: WordSpans, at: int) -> int | None:
+def _next_in_name(spans: WordSpans, at: int) -> int | None:
     """Return the word that goes on with the name that `at` belongs to."""
     words = spans.words
-    if not _touches(spans, at + 1):
+    if not _is_attached(spans, at + 1):
         return None
     if words[at + 1].capital:
         return at + 1
     if words[at + 1].lower not in _JOINERS or spans.gaps[at + 1] != " ":
         return None
-    if _follows(spans, at + 2):
+    if _is_capitalised_after_space(spans, at + 2):
         return at + 2
     article = at + 2 < len(words) and words[at + 2].lower in _ARTICLES
-    return at + 3 if article and _follows(spans, at + 3) else None
+    return at + 3 if article and _is_capitalised_after_space(spans, at + 3) else None
 
 
-def _follows(spans: WordSpans, at: int) -> bool:
+def _is_capitalised_after_space(spans: WordSpans, at: int) -> bool:
     return at < len(spans.words) and spans.words[at].capital and spans.gaps[at] == " "
 
 
-def _touches(spans: WordSpans, at: int) -> bool:
+def _is_attached(spans: WordSpans, at: int) -> bool:
     """Return whether a word belongs to the one before: a blank, hyphen, apostrophe, & or initial between."""
     if at >= len(spans.words):
         return False
@@ -137,12 +139,12 @@ def _touches(spans: WordSpans, at: int) -> bool:
     return gap in (". ", ".") and abbreviated and before.capital and here.capital
 
 
-def _kept(
+def _trimmed(
     spans: WordSpans, first: int, last: int, language: str, stops: frozenset[str]
 ) -> tuple[int, int] | None:
     """Return the run without what is no part of the name: common words and titles in front of it."""
     words = spans.words
-    while first <= last and _only_leads(spans, first, last, language, stops):
+    while first <= last and _is_lead_in(spans, first, last, language, stops):
         first += 1
         if first <= last and not words[first].of_name:
             return None
@@ -151,7 +153,7 @@ def _kept(
     return (first, last) if first <= last and words[last].capital else None
 
 
-def _only_leads(spans: WordSpans, at: int, last: int, language: str, stops: frozenset[str]) -> bool:
+def _is_lead_in(spans: WordSpans, at: int, last: int, language: str, stops: frozenset[str]) -> bool:
     """Return whether a word stands in front of the name without being part of it."""
     word = spans.words[at]
     # The US Navy is not ours.

@@ -77,9 +77,9 @@ def machine_names(text: str) -> Iterator[tuple[int, int, str]]:
             end = _trimmed(text, start, end)
         elif kind == "quoted":
             start, end = start + 1, end - 1
-        if kind == "host" and not _holds(kind, text[start:end], "") and ":" not in text[start:end]:
+        if kind == "host" and not _is_valid(kind, text[start:end], "") and ":" not in text[start:end]:
             kind = "dotted"
-        if _holds(kind, text[start:end], text[max(0, start - 10) : start]):
+        if _is_valid(kind, text[start:end], text[max(0, start - 10) : start]):
             yield start, end, _KINDS.get(kind, kind)
             at = max(match.start() + 1, end + (kind == "quoted"))
         else:
@@ -93,32 +93,32 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(_FORMS, re.VERBOSE)
 
 
-def _holds(kind: str, found: str, before: str) -> bool:
+def _is_valid(kind: str, name: str, before: str) -> bool:
     """Return whether what has the form of a name is one."""
     if kind == "ip":
-        return _is_address(found) and not ("." in found and _VERSION_BEFORE.search(before))
+        return _is_address(name) and not ("." in name and _VERSION_BEFORE.search(before))
     if kind == "host":
-        labels = found.partition(":")[0].split(".")
-        return found.startswith("localhost") or (
+        labels = name.partition(":")[0].split(".")
+        return name.startswith("localhost") or (
             labels[-1].lower() in _TOP_DOMAINS or (labels[-1] in _WORDLIKE_DOMAINS and len(labels) > 2)
         )
     if kind == "tag":
-        return _HEX_COLOUR.fullmatch(found) is None and any(map(str.isalpha, found))
+        return _HEX_COLOUR.fullmatch(name) is None and any(map(str.isalpha, name))
     if kind == "dotted":
         # One dot is more often a blank that is missing than an attribute.
-        return "::" in found or "_" in found or (found.count(".") > 1 and max(map(len, found.split("."))) > 1)
+        return "::" in name or "_" in name or (name.count(".") > 1 and max(map(len, name.split("."))) > 1)
     if kind == "quoted":
-        return any(map(str.isalpha, found))
+        return any(map(str.isalpha, name))
     if kind == "path":
-        return len(found) > 1 and any(map(str.isalpha, found))
+        return len(name) > 1 and any(map(str.isalpha, name))
     return True
 
 
-def _is_address(found: str) -> bool:
-    if not any(character.isdigit() for character in found):
+def _is_address(name: str) -> bool:
+    if not any(character.isdigit() for character in name):
         return False
     try:
-        ip_network(found, strict=False) if "/" in found else ip_address(found)
+        ip_network(name, strict=False) if "/" in name else ip_address(name)
     except ValueError:
         return False
     return True

@@ -28,7 +28,9 @@ class Secret:
 
 def secrets(text: str) -> tuple[Secret, ...]:
     """Return the secrets in a text, in their order; of two that overlap, the one that begins first."""
-    candidates = sorted(_all(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end))
+    candidates = sorted(
+        _candidates(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end)
+    )
     kept: list[Secret] = []
     for secret in candidates:
         if not kept or secret.start >= kept[-1].end:
@@ -46,20 +48,20 @@ def redacted(text: str) -> str:
 
 
 _LUHN_DIGITS: Final = range(13, 20)
-_DOUBLED: Final = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
+_LUHN_DOUBLED: Final = (0, 2, 4, 6, 8, 1, 3, 5, 7, 9)
 
 
-def _checks_out(digits: str) -> bool:
+def _has_luhn_digit(digits: str) -> bool:
     """Return whether the Luhn sum of the digits ends in 0, and they are not one digit over and over."""
     total = sum(int(digit) for digit in digits[-1::-2]) + sum(
-        _DOUBLED[int(digit)] for digit in digits[-2::-2]
+        _LUHN_DOUBLED[int(digit)] for digit in digits[-2::-2]
     )
     return total % 10 == 0 and len(set(digits)) > 1
 
 
 def _is_card(text: str) -> bool:
     digits = re.sub(r"\D", "", text)
-    return len(digits) in _LUHN_DIGITS and _checks_out(digits) and bool(_ISSUED.fullmatch(digits))
+    return len(digits) in _LUHN_DIGITS and _has_luhn_digit(digits) and bool(_ISSUED.fullmatch(digits))
 
 
 def _is_mixed(text: str) -> bool:
@@ -116,7 +118,7 @@ _ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s:/@]*:(?P<bare>[^\
 _CARD: Final = re.compile(
     r"(?<![\w.+-])(?:\d{13,19}|\d{4}([ -])\d{4}\1\d{4}\1\d{1,7}|\d{4}([ -])\d{6}\2\d{4,5})(?![\w-]|\.\d)"
 )
-_AFTER_A_NAME: Final = re.compile(
+_LABELLED: Final = re.compile(
     rf"(?i)(?<![^\W_])(?:(?P<password>{_PASSWORDS})|(?P<key>{_KEYS}))"
     rf"[\"']?[^\S\n]*(?:is[^\S\n]*)?[:=][^\S\n]*{_VALUE}"
 )
@@ -130,18 +132,18 @@ _RULES: Final[tuple[tuple[str, re.Pattern[str], _Test], ...]] = (
     ("password", _ADDRESS, lambda found: True),
     ("card number", _CARD, _is_card),
 )
-_AFTER: Final = ".,)…"
+_TRAILING: Final = ".,)…"
 """What may follow a secret at the end of a sentence, and is hardly ever a part of one."""
 
 
-def _all(text: str) -> Iterator[Secret]:
+def _candidates(text: str) -> Iterator[Secret]:
     for kind, pattern, is_one in _RULES:
         group = "bare" if "bare" in pattern.groupindex else 0
         for match in pattern.finditer(text):
             if is_one(match[group]):
                 yield Secret(*match.span(group), kind)
-    for match in _AFTER_A_NAME.finditer(text):
-        value = match["double"] or match["single"] or match["bare"].rstrip(_AFTER)
+    for match in _LABELLED.finditer(text):
+        value = match["double"] or match["single"] or match["bare"].rstrip(_TRAILING)
         start = max(match.start(group) for group in ("double", "single", "bare"))
         # People write of keys and secrets in words; only what looks random is one.
         if match["password"] and not _is_placeholder(value):

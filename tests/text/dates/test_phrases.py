@@ -16,10 +16,10 @@ from memorata.text.dates.language import DIGITS, NUMERIC
 from memorata.text.dates.phrases import (
     DateSpan,
     RuleMatch,
+    apply_prepositions,
     date_words,
     find,
     has_no_trigger,
-    joined,
     longest,
     lowered,
     windows,
@@ -99,7 +99,7 @@ TENTH = Reading("day", calendar.one_day(date(2023, 5, 10)))
 def read(text: str, **readings: Reading) -> list[DateSpan]:
     """Return what is found in a text with the readings of some of its words."""
     atoms = [RuleMatch(text.index(word), text.index(word) + len(word), one) for word, one in readings.items()]
-    return joined(sorted(atoms, key=lambda atom: atom.start), text, ENGLISH, TODAY)
+    return apply_prepositions(sorted(atoms, key=lambda atom: atom.start), text, ENGLISH, TODAY)
 
 
 @pytest.mark.parametrize(

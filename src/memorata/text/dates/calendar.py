@@ -96,7 +96,7 @@ def weekend_of_month(of: Days, number: int) -> Days:
     return Days(saturday, saturday + 2 * _DAY)
 
 
-def beside(day: date, number: int, which: int) -> Days:
+def weekday_beside(day: date, number: int, which: int) -> Days:
     """Return the last weekday of its name before a day (-1), or the first after it (1)."""
     return one_day(weekday(day, number, which).first)
 
@@ -201,12 +201,12 @@ def since(days: Days, today: date) -> Days:
     return Days(days.first, _end(days.first, today), days.tolerance)
 
 
-def later_than(days: Days, today: date) -> Days:
+def after(days: Days, today: date) -> Days:
     """Return what comes after the last of `days`, up to today; without an end if that lies ahead."""
     return Days(days.after, _end(days.after, today), days.tolerance)
 
 
-def earlier_than(days: Days) -> Days:
+def before(days: Days) -> Days:
     """Return what comes before the first of `days`."""
     return Days(FIRST_DAY, days.first, days.tolerance)
 

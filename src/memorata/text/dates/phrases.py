@@ -142,7 +142,7 @@ def find(
                     matches.append(RuleMatch(match.start(), match.end(), reading))
     kept = longest(matches, lambda match: match.reading.strong)
     real = [match for match in kept if match.reading is not _NO_SUCH_DAY]
-    return joined(real, lower, language, today)
+    return apply_prepositions(real, lower, language, today)
 
 
 def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one: True) -> list[_Span]:
@@ -158,7 +158,9 @@ def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one
     return kept
 
 
-def joined(matches: list[RuleMatch], lower: str, language: DateLanguage, today: date) -> list[DateSpan]:
+def apply_prepositions(
+    matches: list[RuleMatch], lower: str, language: DateLanguage, today: date
+) -> list[DateSpan]:
     """Return the phrases that rule matches make with the words before and between them."""
     prepositions = language.prepositions
     spans: list[DateSpan] = []
@@ -191,7 +193,9 @@ def _pair(
 ) -> Reading | None:
     """Return what two phrases mean together; None where they have nothing to do with each other."""
     try:
-        return _range(first, last, lower, prepositions, opener) or _beside(first, last, lower, prepositions)
+        return _range(first, last, lower, prepositions, opener) or _weekday_beside(
+            first, last, lower, prepositions
+        )
     except (ValueError, OverflowError):  # 29 February of a year that has none, the week before the year 1
         return None
 
@@ -220,7 +224,9 @@ def _range(
     return Reading("range", Days(start.first, end.after, max(start.tolerance, end.tolerance)))
 
 
-def _beside(first: RuleMatch, last: RuleMatch, lower: str, prepositions: Prepositions) -> Reading | None:
+def _weekday_beside(
+    first: RuleMatch, last: RuleMatch, lower: str, prepositions: Prepositions
+) -> Reading | None:
     """Return the weekday next to a day: "the Sunday before 25 October 2022"."""
     bound = prepositions.bounds.get(" ".join(lower[first.end : last.start].split()))
     if bound not in ("before", "after") or first.reading.kind != "weekday" or last.reading.kind != "day":
@@ -228,7 +234,7 @@ def _beside(first: RuleMatch, last: RuleMatch, lower: str, prepositions: Preposi
     if (first.reading.days.after - first.reading.days.first).days > 1:
         return None
     number, day = first.reading.days.first.weekday(), last.reading.days
-    days = calendar.beside(day.first, number, -1 if bound == "before" else 1)
+    days = calendar.weekday_beside(day.first, number, -1 if bound == "before" else 1)
     return Reading("beside", days)
 
 
@@ -281,6 +287,6 @@ def _bounded(days: Days, bound: str, today: date) -> Days:
     if bound == "since":
         return calendar.since(days, today)
     if bound == "after":
-        return calendar.later_than(days, today)
-    earlier = calendar.earlier_than(days)
+        return calendar.after(days, today)
+    earlier = calendar.before(days)
     return earlier if bound == "before" else earlier._replace(after=days.after)
