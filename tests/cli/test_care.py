@@ -53,8 +53,8 @@ def test_stats_in_words_and_as_json(cli: Run, tea: str) -> None:
     assert (data["memories"], data["forgotten"], data["vectors"]) == (3, 1, {NAME: 3})
     plain = dict(line.split("\t") for line in cli("stats").lines)
     assert (plain["memories"], plain["forgotten"], plain["vectors"]) == ("3", "1", f"3 of {NAME}")
-    assert plain["searched by"].startswith("vectors: exact scan up to 20,000 vectors")
-    assert data["methods"]["words"] == "own posting lists, BM25"
+    assert plain["searched by"].startswith("vector: exact scan up to 20,000 vectors")
+    assert data["methods"]["lexical"] == "own posting lists, BM25"
     assert any("memories            " in line for line in cli("stats", terminal=True).lines)
 
 

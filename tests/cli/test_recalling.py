@@ -25,7 +25,7 @@ def test_in_a_pipe_each_hit_is_a_line(cli: Run, tea: str) -> None:
 
 def test_at_a_terminal_it_is_a_table_with_bars(cli: Run, tea: str) -> None:
     shown = cli("recall", "Anna tea", terminal=True)
-    assert "meaning" in shown.out
+    assert "vector" in shown.out
     assert "████████" in shown.out
     assert "Anna · preference · " in shown.out
     assert f"#drinks · id {tea[-12:]}" in shown.out
@@ -59,7 +59,7 @@ def test_json_has_the_hits_with_signals_and_explanations_that_add_up(cli: Run, t
     assert [hit["id"] for hit in data["hits"]] == [tea]
     hit = data["hits"][0]
     assert hit["explanation"]["value"] == hit["score"]
-    assert set(hit["signals"]) == {"meaning", "words"}
+    assert set(hit["signals"]) == {"vector", "lexical"}
     assert hit["memory"]["tags"] == ["drinks"]
     assert (data["recipe"], data["rejected"], data["degraded"]) == ("balanced", None, [])
     assert "explanation" not in cli("recall", "green tea", "--json").json["hits"][0]
@@ -82,8 +82,8 @@ def test_a_namespace_nobody_has_is_said_to_be_empty(cli: Run, tea: str) -> None:
 def test_recipes_and_parameters_can_be_chosen(cli: Run, tea: str) -> None:
     assert cli("recall", "tea", "--recipe", "bm25", "--json").json["recipe"] == "bm25"
     words = cli("recall", "tea", "--set", "vector_weight=0", "--json").json["hits"][0]
-    assert words["signals"]["meaning"] == 0
-    assert words["signals"]["words"] > 0
+    assert words["signals"]["vector"] == 0
+    assert words["signals"]["lexical"] > 0
 
 
 def test_a_reranker_reads_the_best_candidates_again(
@@ -191,11 +191,11 @@ def test_a_bar_is_as_long_as_its_share() -> None:
 
 
 def test_signals_are_read_from_the_explanation() -> None:
-    parts = [Explanation.leaf("meaning", 0.25), Explanation.leaf("words", 0.5)]
+    parts = [Explanation.leaf("vector", 0.25), Explanation.leaf("lexical", 0.5)]
     relevance = Explanation.of("sum", "relevance", parts)
     why = Explanation.of("product", "score", [relevance, Explanation.leaf("weight", 2)])
-    assert signals(why) == {"meaning": 0.25, "words": 0.5}
-    assert signals(Explanation.leaf("score", 1.0)) == {"meaning": 0.0, "words": 0.0}
+    assert signals(why) == {"vector": 0.25, "lexical": 0.5}
+    assert signals(Explanation.leaf("score", 1.0)) == {"vector": 0.0, "lexical": 0.0}
     assert len(explanation_tree(why).children) == 2
 
 

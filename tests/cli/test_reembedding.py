@@ -112,7 +112,7 @@ def test_at_a_terminal_the_progress_is_drawn_and_gone(cli: Run, small: type[Smal
 def test_indexes_are_made_and_it_is_said_how_searches_go(cli: Run, tea: str) -> None:
     done = cli("index", "--json").json
     assert done["made"] == 0
-    assert done["methods"]["words"] == "own posting lists, BM25"
+    assert done["methods"]["lexical"] == "own posting lists, BM25"
     shown = cli("index")
     assert shown.lines == ["nothing to index"]
     assert "vectors are searched by exact scan" in shown.err

@@ -110,8 +110,8 @@ def test_the_same_content_is_shown_once(memory: Engine) -> None:
 def test_the_type_of_question_can_choose_the_weights(memory: Engine) -> None:
     memory.remember("Anna likes tea.")
     hit = memory.recall("Explain why the tea boiled over", recipe="adaptive").hits[0]
-    parts = {part.label: part.value for part in hit.explanation.walk() if part.label in ("meaning", "words")}
-    assert parts["meaning"] == pytest.approx(0.7)
+    parts = {part.label: part.value for part in hit.explanation.walk() if part.label in ("vector", "lexical")}
+    assert parts["vector"] == pytest.approx(0.7)
 
 
 def test_a_given_vector_is_used_and_a_wrong_one_refused(memory: Engine) -> None:

@@ -71,7 +71,7 @@ def test_what_was_not_good_enough_is_told(client: TestClient, tea: str) -> None:
     assert refused["hits"] == []
     # The best of a bad lot has a high score; what it missed, it missed by much.
     assert refused["rejected"]["id"] == tea
-    assert {each["measure"] for each in refused["rejected"]["missed"]} == {"similarity", "words"}
+    assert {each["measure"] for each in refused["rejected"]["missed"]} == {"similarity", "lexical"}
     assert all(each["value"] < each["least"] == 1.0 for each in refused["rejected"]["missed"])
 
 
@@ -133,7 +133,7 @@ def test_how_it_was_searched_is_said_and_all_that_was_written_can_be_asked_for(
     client: TestClient, tea: str
 ) -> None:
     found = client.post("/v1/recall", json={"query": "tea", "fresh": True}).json()
-    assert found["methods"]["words"] == "own posting lists, BM25"
+    assert found["methods"]["lexical"] == "own posting lists, BM25"
     assert client.post("/v1/recall", json={"query": "tea", "fresh": "yes"}).status_code == 422
 
 

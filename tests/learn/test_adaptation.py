@@ -16,8 +16,8 @@ from memorata.learn.tuning import Tuned
 from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 Ask = Callable[..., None]
-ALL = {"meaning": 0.4, "words": 0.6}
-OWN = {"meaning": 0.8, "words": 0.2}
+ALL = {"vector": 0.4, "lexical": 0.6}
+OWN = {"vector": 0.8, "lexical": 0.2}
 
 
 def test_a_namespace_with_enough_feedback_gets_its_own(engine: Engine, ask: Ask) -> None:
@@ -104,30 +104,30 @@ def test_looking_again_goes_on_from_where_it_is(engine: Engine, ask: Ask) -> Non
 
 def test_little_feedback_moves_little_and_much_moves_all_the_way() -> None:
     assert shrunken(OWN, 0, ALL) == ALL
-    assert shrunken(OWN, 50, ALL)["meaning"] == pytest.approx(0.6)
-    assert shrunken(OWN, 1_000_000, ALL)["meaning"] == pytest.approx(0.8, abs=1e-4)
+    assert shrunken(OWN, 50, ALL)["vector"] == pytest.approx(0.6)
+    assert shrunken(OWN, 1_000_000, ALL)["vector"] == pytest.approx(0.8, abs=1e-4)
     assert shrunken(OWN, 1, ALL, strength=0) == OWN
 
 
 @given(st.integers(0, 1000), st.floats(0, 1000), st.floats(0, 1))
 def test_weights_that_sum_to_one_still_do_and_lie_between(count: int, strength: float, alpha: float) -> None:
-    found = shrunken({"meaning": alpha, "words": 1 - alpha}, count, ALL, strength=strength)
+    found = shrunken({"vector": alpha, "lexical": 1 - alpha}, count, ALL, strength=strength)
     assert sum(found.values()) == pytest.approx(1)
-    assert min(alpha, 0.4) - 1e-12 <= found["meaning"] <= max(alpha, 0.4) + 1e-12
+    assert min(alpha, 0.4) - 1e-12 <= found["vector"] <= max(alpha, 0.4) + 1e-12
 
 
 @pytest.mark.parametrize(
     "changes",
     [
         {"own": {}},
-        {"own": {"meaning": math.nan}},
-        {"own": {"meaning": -1.0}},
-        {"own": {"meaning": 0.0}},
+        {"own": {"vector": math.nan}},
+        {"own": {"vector": -1.0}},
+        {"own": {"vector": 0.0}},
         {"own": [0.5]},
         {"questions": -1},
         {"questions": 1.5},
         {"strength": -1},
-        {"towards": {"meaning": "much"}},
+        {"towards": {"vector": "much"}},
     ],
 )
 def test_bad_arguments_of_shrunken(changes: dict[str, Any]) -> None:

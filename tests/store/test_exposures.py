@@ -38,7 +38,7 @@ def _recall(
     query: str | None = "tea?",
     seen: int | None = None,
 ) -> LoggedRecall:
-    columns = ("confidence",) if words is None else ("words", "confidence")
+    columns = ("confidence",) if words is None else ("lexical", "confidence")
     sure = [0.5] * len(slots)
     values = np.array([sure] if words is None else [words, sure], np.float32).T
     return LoggedRecall(

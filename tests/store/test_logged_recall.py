@@ -45,7 +45,7 @@ def test_what_is_gone_leaves_the_others_in_their_order() -> None:
     kept = np.array([True, False, True])
     left, numbers, shown = kept_rows(slots, values, (2, 1, 0), kept)
     assert (left.tolist(), numbers.tolist(), shown) == ([5, 7], [[1.0], [3.0]], (1, 0))
-    entry = LoggedRecall("r", "n", NOW, None, {}, "", {}, {}, ("words",), values, slots, (2, 1, 0))
+    entry = LoggedRecall("r", "n", NOW, None, {}, "", {}, {}, ("lexical",), values, slots, (2, 1, 0))
     assert without(entry, kept).slots.tolist() == [5, 7]
     assert without(entry, np.ones(3, np.bool_)) is entry
 
@@ -54,15 +54,15 @@ def recall() -> LoggedRecall:
     values = np.array([[0.5, NAN], [0.25, 3.0]], np.float32)
     slots = np.array([4, 7])
     return LoggedRecall(
-        "r", "n", NOW, None, {}, "", {}, {}, ("meaning", "words"), values, slots, (0,), ("a", "b")
+        "r", "n", NOW, None, {}, "", {}, {}, ("vector", "lexical"), values, slots, (0,), ("a", "b")
     )
 
 
 def test_a_column_and_a_row_by_name() -> None:
-    assert recall().column("meaning").tolist() == [0.5, 0.25]
+    assert recall().column("vector").tolist() == [0.5, 0.25]
     assert np.isnan(recall().column("place")).tolist() == [True, True]
-    assert recall().of("a") == {"meaning": 0.5}
-    assert recall().of("b") == {"meaning": 0.25, "words": 3.0}
+    assert recall().of("a") == {"vector": 0.5}
+    assert recall().of("b") == {"vector": 0.25, "lexical": 3.0}
     with pytest.raises(InvalidArgument, match="memory_id must be a memory that the recall r found, got 'c'"):
         recall().of("c")
 

@@ -36,7 +36,7 @@ def _recall(
     query: str | None = "tea?",
     seen: int | None = None,
 ) -> LoggedRecall:
-    columns = ("confidence",) if words is None else ("words", "confidence")
+    columns = ("confidence",) if words is None else ("lexical", "confidence")
     sure = [0.5] * len(slots)
     values = np.array([sure] if words is None else [words, sure], np.float32).T
     return LoggedRecall(
@@ -72,10 +72,10 @@ def test_a_logged_recall_is_read_as_it_was(store: Store) -> None:
     assert first.recipe == {"name": "mine", "vector_weight": 0.5}
     assert (first.embedder, first.situation) == ("lexical", {"ceiling": 2.5})
     assert first.milliseconds == {"search": 1.25}
-    np.testing.assert_array_equal(first.column("words"), np.array([np.nan, 0.1], np.float32))
+    np.testing.assert_array_equal(first.column("lexical"), np.array([np.nan, 0.1], np.float32))
     np.testing.assert_array_equal(first.column("confidence"), np.array([0.5, 0.5], np.float32))
     assert np.isnan(first.column("unheard of")).all()
-    assert first.of("a") == {"words": pytest.approx(0.1), "confidence": 0.5}
+    assert first.of("a") == {"lexical": pytest.approx(0.1), "confidence": 0.5}
     assert store.recalls.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
     assert store.recalls.ids_of("nobody", [2]) == {}
     assert store.recalls.list(_THERE) == []
@@ -119,7 +119,7 @@ def test_feedback_keeps_what_was_known_of_the_hit(store: Store) -> None:
     store.recalls.log([_recall("r2", [0])], LogBounds(recalls=1))
     (kept,) = store.feedback.list(_HERE)
     assert (kept.feedback, kept.embedder) == (up, "lexical")
-    assert kept.features == {"words": 2.0, "confidence": 0.5}
+    assert kept.features == {"lexical": 2.0, "confidence": 0.5}
     assert store.feedback.list(_HERE, since=_NOW + timedelta(seconds=1)) == []
     assert store.feedback.list(_THERE) == []
 
@@ -134,7 +134,7 @@ def test_a_purge_takes_the_traces_along(store: Store) -> None:
     store.purge(_HERE, ["a"])
     (left,) = store.recalls.list(_HERE)
     assert (left.ids, left.shown) == (("c", "b"), (1, 0))
-    assert left.column("words").tolist() == [3.0, 1.0]
+    assert left.column("lexical").tolist() == [3.0, 1.0]
     assert [each.feedback.memory_id for each in store.feedback.list(_HERE)] == ["b"]
     assert [dict(each.teams) for each in store.exposures.list(_HERE, "e")] == [{"b": -1}]
     store.recalls.log([_recall("r3", [0, 1], words=[1.0, 2.0])], _BOUNDS)

@@ -140,7 +140,7 @@ def test_a_slider_asks_anew_and_counts(page: Page) -> None:
     expect(page).to_have_url("/?q=When+do+we+release&vector_weight=1")
     expect(page.locator("output[for=c-vector_weight]")).to_have_text("1")
     widths = "rects => rects.map(each => each.getAttribute('width'))"
-    assert page.locator(".hit .s-words").evaluate_all(widths) == []
+    assert page.locator(".hit .s-lexical").evaluate_all(widths) == []
     assert before
 
 

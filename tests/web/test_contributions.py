@@ -21,25 +21,23 @@ def pairs(why: Explanation) -> list[tuple[str, float]]:
 
 
 def test_a_sum_is_its_parts() -> None:
-    assert pairs(Explanation.of("sum", "relevance", [leaf("meaning", 0.5), leaf("words", 0.25)])) == [
-        ("meaning", 0.5),
-        ("words", 0.25),
+    assert pairs(Explanation.of("sum", "relevance", [leaf("vector", 0.5), leaf("lexical", 0.25)])) == [
+        ("vector", 0.5),
+        ("lexical", 0.25),
     ]
 
 
 def test_a_factor_below_one_holds_everything_back_alike() -> None:
-    both = Explanation.of("sum", "relevance", [leaf("meaning", 0.5), leaf("words", 0.25)])
+    both = Explanation.of("sum", "relevance", [leaf("vector", 0.5), leaf("lexical", 0.25)])
     assert pairs(Explanation.of("product", "with quality", [both, leaf("quality factor", 0.5)])) == [
-        ("meaning", 0.25),
-        ("words", 0.125),
+        ("vector", 0.25),
+        ("lexical", 0.125),
     ]
 
 
 def test_what_a_factor_above_one_adds_is_its_own() -> None:
-    assert pairs(
-        Explanation.of("product", "with time", [leaf("meaning", 0.5), leaf("time factor", 1.5)])
-    ) == [
-        ("meaning", 0.5),
+    assert pairs(Explanation.of("product", "with time", [leaf("vector", 0.5), leaf("time factor", 1.5)])) == [
+        ("vector", 0.5),
         ("time factor", 0.25),
     ]
 
@@ -54,28 +52,28 @@ def test_two_factors_above_one_come_one_after_the_other() -> None:
 
 
 def test_a_weight_takes_a_share_and_is_no_signal() -> None:
-    assert pairs(Explanation.of("product", "relevance", [leaf("weight", 2.0), leaf("meaning", 0.5)])) == [
-        ("meaning", 1.0)
+    assert pairs(Explanation.of("product", "relevance", [leaf("weight", 2.0), leaf("vector", 0.5)])) == [
+        ("vector", 1.0)
     ]
 
 
 def test_a_ratio_divides_what_is_above_it() -> None:
-    both = Explanation.of("sum", "relevance", [leaf("meaning", 1.0), leaf("words", 0.5)])
+    both = Explanation.of("sum", "relevance", [leaf("vector", 1.0), leaf("lexical", 0.5)])
     assert pairs(Explanation.of("ratio", "relative to the best", [both, leaf("best", 2.0)])) == [
-        ("meaning", 0.5),
-        ("words", 0.25),
+        ("vector", 0.5),
+        ("lexical", 0.25),
     ]
 
 
 def test_of_two_the_larger_speaks() -> None:
-    assert pairs(Explanation.of("max", "better", [leaf("meaning", 0.5), leaf("words", 0.75)])) == [
-        ("words", 0.75)
+    assert pairs(Explanation.of("max", "better", [leaf("vector", 0.5), leaf("lexical", 0.75)])) == [
+        ("lexical", 0.75)
     ]
 
 
 def test_a_signal_that_comes_twice_is_one_piece() -> None:
-    assert pairs(Explanation.of("sum", "relevance", [leaf("words", 0.5), leaf("words", 0.25)])) == [
-        ("words", 0.75)
+    assert pairs(Explanation.of("sum", "relevance", [leaf("lexical", 0.5), leaf("lexical", 0.25)])) == [
+        ("lexical", 0.75)
     ]
 
 
@@ -87,7 +85,7 @@ def test_the_pieces_make_the_score_of_every_recipe(engine: Engine, recipe: str) 
 
 
 values = st.floats(0, 2)
-labels = st.sampled_from(["meaning", "words", "time factor", "weight", "relevance"])
+labels = st.sampled_from(["vector", "lexical", "time factor", "weight", "relevance"])
 leaves = st.builds(Explanation.leaf, labels, values)
 
 
@@ -111,12 +109,12 @@ def test_the_pieces_make_the_score_of_any_tree(why: Explanation) -> None:
 
 
 def test_segments_stand_one_after_the_other() -> None:
-    bar = segments([Piece("meaning", 0.5), Piece("none", 0.0), Piece("words", 0.25)], most=0.75, width=30)
+    bar = segments([Piece("vector", 0.5), Piece("none", 0.0), Piece("lexical", 0.25)], most=0.75, width=30)
     assert [(each.label, each.start, each.width) for each in bar] == [
-        ("meaning", 0.0, 20.0),
-        ("words", 20.0, 10.0),
+        ("vector", 0.0, 20.0),
+        ("lexical", 20.0, 10.0),
     ]
 
 
 def test_nothing_is_drawn_of_nothing() -> None:
-    assert segments([Piece("meaning", 0.5)], most=0.0) == ()
+    assert segments([Piece("vector", 0.5)], most=0.0) == ()

@@ -202,7 +202,7 @@ def _hybrid(walk: _Walk) -> None:
 
 def _meaning(walk: _Walk) -> None:
     found = walk.recall("meaning", "Who was robbed in Portugal?", limit=3)
-    if found.hits and not signals(found.hits[0].explanation)["words"]:
+    if found.hits and not signals(found.hits[0].explanation)["lexical"]:
         walk.notice("No word of the question is in the first answer: it was found by what it means.")
     else:
         walk.notice("Nobody used these words, and to this embedder nothing was near enough in meaning.")

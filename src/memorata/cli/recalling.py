@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memorata.model.explanation import Explanation
     from memorata.model.hit import Hit
 
-SIGNALS: Final = ("meaning", "words")
+SIGNALS: Final = ("vector", "lexical")
 _RERANKED: Final = 20
 """How many candidates a re-ranker reads where the recipe does not say."""
 _WIDTH: Final = 8

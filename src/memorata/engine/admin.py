@@ -102,7 +102,7 @@ class Indexing:
     made
         How many indexes, or parts of one, were made.
     methods
-        How the store searches now, by ``"vectors"`` and by ``"words"``.
+        How the store searches now, by ``"vector"`` and by ``"lexical"``.
     seconds
         How long it took.
     """

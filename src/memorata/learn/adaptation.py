@@ -60,8 +60,8 @@ def adapt_training_set(
         # Where nothing is better than the share in use, that one stays, wherever it came from.
         if not place:
             return share
-        own = {"meaning": share, "words": 1 - share}
-        return round(shrunken(own, questions, towards, strength=strength)["meaning"], 6)
+        own = {"vector": share, "lexical": 1 - share}
+        return round(shrunken(own, questions, towards, strength=strength)["vector"], 6)
 
     def best(rows: IntArray) -> int:
         return int(table[:, rows].mean(axis=1).argmax())
@@ -137,7 +137,7 @@ def adapt(
 
 
 def _weights(recipe: Recipe) -> dict[str, float]:
-    return {"meaning": recipe.vector_weight, "words": 1 - recipe.vector_weight}
+    return {"vector": recipe.vector_weight, "lexical": 1 - recipe.vector_weight}
 
 
 def shrunken(
@@ -158,8 +158,8 @@ def shrunken(
 
     Examples
     --------
-    >>> shrunken({"meaning": 1.0}, 50, {"meaning": 0.5, "words": 0.5}, strength=150)
-    {'meaning': 0.625, 'words': 0.375}
+    >>> shrunken({"vector": 1.0}, 50, {"vector": 0.5, "lexical": 0.5}, strength=150)
+    {'vector': 0.625, 'lexical': 0.375}
     """
     mine, all_ = _checked("own", own), _checked("towards", towards)
     count, prior = checks.whole("questions", questions), checks.at_least("strength", strength, 0)

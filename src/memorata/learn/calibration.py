@@ -220,7 +220,7 @@ def probabilities(engine: Engine, recall: RecallResult, *, namespace: str | None
     if curve is None:
         return {}
     (trace,) = trace_columns([recall.trace])
-    similarity = trace.values[:, trace.columns.index("meaning")].astype(np.float64)
+    similarity = trace.values[:, trace.columns.index("vector")].astype(np.float64)
     measured = ~np.isnan(similarity)
     if "unread" in trace.columns:
         # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.

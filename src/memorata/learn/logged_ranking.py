@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
+from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
 from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, settle
@@ -42,7 +42,6 @@ SEARCH_PARAMETERS: Final = (
 """The parameters of a recipe that a replay leaves as they were."""
 REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCH_PARAMETERS)
 """Those it can change."""
-_GRAPH_LEGS: Final = ("shared names", "walk", "paths", "communities")
 _CLASSIFIER: Final = RuleClassifier()
 _SOMEWHERE: Final = Place(0.0, 0.0)
 """That a place was asked for; how far each candidate is from it is in the log."""
@@ -108,18 +107,17 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     recall = replace(recall, slots=recall.slots[by_slot], values=recall.values[by_slot])
     situation = _context(recall, wanted)
     columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
-    legs = Legs(_candidates(columns, "meaning"), _candidates(columns, "words", _ceiling(recall)))
+    legs = Legs(_candidates(columns, VECTOR), _candidates(columns, LEXICAL, _ceiling(recall)))
     if "unread" in columns:
         legs = replace(legs, unread=np.flatnonzero(columns["unread"] > 0))
-    for name, weight in (("time", wanted.time_weight), ("place", wanted.place_weight)):
+    for name, weight in ((TEMPORAL, wanted.time_weight), (GEO, wanted.place_weight)):
         if name in columns:
             legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), weight))
     candidates = fuse(wanted, situation, legs)
-    for name in _GRAPH_LEGS:
-        if name in columns and wanted.graph_weight:
-            origins = candidates.slots[: wanted.graph_seeds if name == "walk" else 0]
-            legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), wanted.graph_weight, origins))
-            candidates = fuse(wanted, situation, legs)
+    if GRAPH in columns and wanted.graph_weight:
+        origins = candidates.slots[: wanted.graph_seeds if wanted.graph == "walk" else 0]
+        legs = legs.with_leg(ExtraLeg(GRAPH, _candidates(columns, GRAPH), wanted.graph_weight, origins))
+        candidates = fuse(wanted, situation, legs)
     return settle(wanted, situation, candidates)
 
 
@@ -156,7 +154,7 @@ def query_group(recall: LoggedRecall) -> str:
         return " ".join((recall.query or "").casefold().split()) or recall.id
     by_id = sorted(range(len(recall.ids)), key=recall.ids.__getitem__)
     digest = hashlib.blake2b("\0".join(recall.ids[place] for place in by_id).encode(), digest_size=16)
-    for leg in ("meaning", "words"):
+    for leg in (VECTOR, LEXICAL):
         digest.update(recall.column(leg)[by_id].tobytes())
     return f"found {digest.hexdigest()}"
 

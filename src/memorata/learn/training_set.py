@@ -148,7 +148,7 @@ class TrainingSet:
         for recall in self.recalls:
             if recall.embedder != embedder:
                 continue
-            similarity, confidence = recall.column("meaning").tolist(), recall.column("confidence").tolist()
+            similarity, confidence = recall.column("vector").tolist(), recall.column("confidence").tolist()
             unread = recall.column("unread").tolist()
             gains, rejected = self.gains.get(recall.id, {}), self.rejected.get(recall.id, frozenset())
             for place, id_ in enumerate(recall.ids):
@@ -158,8 +158,8 @@ class TrainingSet:
         for records, relevant in _judged(self.orphaned).values():
             last = records[-1]
             features = last.features
-            if last.embedder == embedder and "meaning" in features and not features.get("unread", 0) > 0:
-                rows.append((features["meaning"], features["confidence"], relevant, last.feedback.recall_id))
+            if last.embedder == embedder and "vector" in features and not features.get("unread", 0) > 0:
+                rows.append((features["vector"], features["confidence"], relevant, last.feedback.recall_id))
         similarities = np.array([row[0] for row in rows]).clip(-1, 1)
         return Pairs(
             similarities,

@@ -17,6 +17,7 @@ from memorata.model.feedback import Feedback, Signal
 from memorata.store.database import Database, Session
 from memorata.store.exposures import team_slots
 from memorata.store.instants import microseconds, moment
+from memorata.store.logged_recall import column_name
 from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
 from memorata.store.recall_log import read_recalls
 
@@ -101,7 +102,7 @@ class FeedbackStore:
             return [
                 LoggedFeedback(
                     Feedback(recall, ids[slot], Signal(signal), moment(at), rating),
-                    json.loads(features),
+                    {column_name(name): value for name, value in json.loads(features).items()},
                     embedder,
                 )
                 for recall, slot, signal, at, rating, features, embedder in rows

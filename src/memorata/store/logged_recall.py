@@ -32,6 +32,13 @@ MAX_MEGABYTES: Final = 100
 _to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
+FORMER_LEGS: Final = {
+    "meaning": "vector", "words": "lexical", "time": "temporal", "place": "geo",
+    "shared names": "graph", "walk": "graph", "paths": "graph", "communities": "graph",
+}  # fmt: skip
+"""The names of the legs before the second edition, in logs that are still read."""
+
+
 @frozen(eq=False)
 class LoggedRecall:
     """One recall as it was."""
@@ -122,21 +129,33 @@ def encoded(
     return description, slots.astype("<i4").tobytes() + bits[varied].tobytes()
 
 
+def column_name(written: str) -> str:
+    """Return the name of a column; logs of before the second edition had other names of the legs.
+
+    Examples
+    --------
+    >>> column_name("words rank"), column_name("walk"), column_name("tier")
+    ('lexical rank', 'graph', 'tier')
+    """
+    leg = written.removesuffix(" rank")
+    return FORMER_LEGS.get(leg, leg) + written[len(leg) :]
+
+
 def unpacked(description: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles]:
     """Return the slots, the names of the columns and their values, as :func:`encoded` wrote them.
 
     Examples
     --------
-    >>> head, blob = encoded(np.array([7, 3]), ["words", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
+    >>> head, blob = encoded(np.array([7, 3]), ["lexical", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
     ...                      {}, {"search": 1.23456})
     >>> slots, columns, values = unpacked(json.loads(head), blob)
     >>> slots.tolist(), columns, values.tolist(), json.loads(head)["milliseconds"]
-    ([7, 3], ('words', 'tier'), [[1.0, 2.0], [0.5, 2.0]], {'search': 1.235})
+    ([7, 3], ('lexical', 'tier'), [[1.0, 2.0], [0.5, 2.0]], {'search': 1.235})
     """
     count, varied, constant = description["count"], description["columns"], description["constant"]
     slots: IntArray = np.frombuffer(blob, "<i4", count).astype(np.intp)
     table = np.frombuffer(blob, "<f4", offset=4 * count).reshape(len(varied), count)
-    names = (*varied, *constant)
+    names = tuple(map(column_name, (*varied, *constant)))
     values = np.empty((count, len(names)), np.float32)
     values[:, : len(varied)] = table.T
     for at, value in enumerate(constant.values(), len(varied)):

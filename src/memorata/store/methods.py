@@ -21,12 +21,12 @@ def vectors_method(vectors: Vectors) -> str:
 
 
 def methods() -> Mapping[str, str]:
-    """Return how searches of a store are done, by leg: ``"vectors"`` and ``"words"``.
+    """Return how searches of a store are done, by leg: ``"vector"`` and ``"lexical"``.
 
     Examples
     --------
-    >>> methods()["words"]
+    >>> methods()["lexical"]
     'own posting lists, BM25'
     """
     above = f"{BITS}, or by an {CELLS}, where one was made"
-    return {"vectors": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {above}", "words": POSTINGS}
+    return {"vector": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {above}", "lexical": POSTINGS}

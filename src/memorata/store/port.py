@@ -156,7 +156,7 @@ class View(Protocol):
 
     @property
     def methods(self) -> Mapping[str, str]:
-        """How it was searched so far, for people: by ``"vectors"`` and by ``"words"``, as far as it was."""
+        """How it was searched so far, for people: by ``"vector"`` and by ``"lexical"``, as far as it was."""
         ...
 
     def nearest(
@@ -391,7 +391,7 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
         ...
 
     def methods(self) -> Mapping[str, str]:
-        """Return how searches are done, by ``"vectors"`` and by ``"words"``, for people."""
+        """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
         ...
 
     def statistics(self) -> Mapping[str, Any]:

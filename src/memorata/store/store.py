@@ -506,7 +506,7 @@ class Store:
     # --- upkeep ---------------------------------------------------------------------------------------
 
     def methods(self) -> Mapping[str, str]:
-        """Return how searches are done, by ``"vectors"`` and by ``"words"``, for people."""
+        """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
         return methods.methods()
 
     def statistics(self) -> Mapping[str, Any]:

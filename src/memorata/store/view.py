@@ -104,14 +104,14 @@ class StoreView:
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
     ) -> Found:
         """Return the memories whose best passage is closest to a unit vector, with their cosines."""
-        self._methods["vectors"] = vectors_method(self._partition.vectors)
+        self._methods["vector"] = vectors_method(self._partition.vectors)
         fetch = None if rough else self._float_rows
         slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
         return Found(slots, cosines, exact=self._partition.vectors.exact)
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
-        self._methods["words"] = POSTINGS
+        self._methods["lexical"] = POSTINGS
         parts = self._parts(query)
         if not parts or limit == 0:
             return NOTHING

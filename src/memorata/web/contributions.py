@@ -43,11 +43,11 @@ def contributions(why: Explanation) -> tuple[Piece, ...]:
 
     Examples
     --------
-    >>> meaning, words = Explanation.leaf("meaning", 0.5), Explanation.leaf("words", 0.25)
-    >>> legs = Explanation.of("sum", "relevance", [meaning, words])
+    >>> vector, lexical = Explanation.leaf("vector", 0.5), Explanation.leaf("lexical", 0.25)
+    >>> legs = Explanation.of("sum", "relevance", [vector, lexical])
     >>> timely = Explanation.of("product", "with time", [legs, Explanation.leaf("time factor", 1.2)])
     >>> [(piece.label, round(piece.value, 4)) for piece in contributions(timely)]
-    [('meaning', 0.5), ('words', 0.25), ('time factor', 0.15)]
+    [('vector', 0.5), ('lexical', 0.25), ('time factor', 0.15)]
     """
     found: dict[str, Piece] = {}
     for piece in _pieces(why, 1.0):
@@ -64,10 +64,10 @@ def segments(pieces: Sequence[Piece], most: float, width: float = 100.0) -> tupl
 
     Examples
     --------
-    >>> for segment in segments([Piece("meaning", 0.5), Piece("words", 0.25)], most=1.0):
+    >>> for segment in segments([Piece("vector", 0.5), Piece("lexical", 0.25)], most=1.0):
     ...     print(segment.label, segment.start, segment.width)
-    meaning 0.0 50.0
-    words 50.0 25.0
+    vector 0.0 50.0
+    lexical 50.0 25.0
     """
     drawn: list[Segment] = []
     end = 0.0

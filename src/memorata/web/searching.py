@@ -27,12 +27,9 @@ _LIMIT: Final = 10
 _MOST: Final = 100
 _RECENT: Final = 8
 _SIGNALS: Final[Mapping[str, str]] = {
-    "meaning": "meaning",
-    "words": "words",
-    "shared names": "names",
-    "walk": "names",
-    "paths": "names",
-    "communities": "names",
+    "vector": "vector",
+    "lexical": "lexical",
+    "graph": "graph",
     "its session": "session",
     "on its own": "base",
     "quality": "quality",
@@ -40,7 +37,8 @@ _SIGNALS: Final[Mapping[str, str]] = {
     "confidence": "quality",
     "time": "time",
     "time factor": "time",
-    "place": "place",
+    "temporal": "time",
+    "geo": "geo",
     "base": "base",
 }
 

@@ -100,7 +100,7 @@ def test_every_fusion_explains_itself_exactly(context: Make, fusion: str) -> Non
     for position, score in enumerate(fused.scores.tolist()):
         why = fused.explain(position)
         assert why.value == score
-        assert {part.label for part in why.parts} >= {"meaning", "words"}
+        assert {part.label for part in why.parts} >= {"vector", "lexical"}
 
 
 def test_an_explanation_names_rank_score_and_words(context: Make) -> None:
@@ -236,7 +236,7 @@ def test_a_time_that_was_asked_for_has_a_leg_of_its_own(context: Make) -> None:
     week = Period(then - timedelta(days=3), then + timedelta(days=3))
     asked = context(items, "what was it", period=week, about_time=True)
     (leg,) = search(Recipe(name="x"), asked).more
-    assert (leg.name, leg.found.slots.tolist(), leg.found.scores.tolist()) == ("time", [0], [1.0])
+    assert (leg.name, leg.found.slots.tolist(), leg.found.scores.tolist()) == ("temporal", [0], [1.0])
     assert search(Recipe(name="x"), context(items, "what was it", period=week)).more == ()
 
 
@@ -246,14 +246,14 @@ def test_a_place_has_a_leg_of_its_own(context: Make) -> None:
         {"content": "a swim", "place": Place(38.7, -9.1)},
     ]
     (leg,) = search(Recipe(name="x"), context(items, "what", here=Place(38.71, -9.1))).more
-    assert (leg.name, leg.found.slots.tolist()) == ("place", [1, 0])
+    assert (leg.name, leg.found.slots.tolist()) == ("geo", [1, 0])
     fused = fuse(
         Recipe(name="x"),
         context(items, "what", here=Place(38.71, -9.1)),
         Legs(Found(*NONE), Found(*NONE), (leg,)),
     )
     assert fused.slots.tolist() == [1, 0]
-    assert [part.label for part in fused.explain(0).parts] == ["meaning", "words", "place"]
+    assert [part.label for part in fused.explain(0).parts] == ["vector", "lexical", "geo"]
 
 
 def test_cyrillic_words_are_found_by_their_roots(context: Make) -> None:

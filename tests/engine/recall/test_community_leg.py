@@ -107,7 +107,7 @@ def by_communities(memory: memorata.Engine, **how: Any) -> list[str]:
     return sorted(
         hit.memory.id
         for hit in found
-        if any(part.label == "communities" and part.value for part in hit.explanation.walk())
+        if any(part.label == "graph" and part.value for part in hit.explanation.walk())
     )
 
 

@@ -54,7 +54,7 @@ def test_it_is_not_found_as_a_neighbour_or_by_its_time_or_place(context: Make) -
     legs = search(Recipe(name="x", context_before=0.7), asked)
     for name, found in legs.named():
         assert not {0, 2} & set(found.slots.tolist()), name
-    assert {leg.name for leg in legs.more} == {"time", "place"}
+    assert {leg.name for leg in legs.more} == {"temporal", "geo"}
 
 
 def test_what_is_left_out_does_not_take_the_places_of_others(context: Make) -> None:

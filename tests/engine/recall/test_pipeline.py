@@ -89,7 +89,7 @@ def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(cont
     first = fuse(recipe, asked, legs)
     shared = entity_leg(recipe, asked, first.slots, first.scores)
     assert shared.slots.size
-    by_hand = fuse(recipe, asked, legs.with_leg(ExtraLeg("shared names", shared, 0.25)))
+    by_hand = fuse(recipe, asked, legs.with_leg(ExtraLeg("graph", shared, 0.25)))
     plain = {"session_weight": 0.0, "machine_weight": 1.0, "quality": "none", "temporal": "none"}
     ranked = run(recipe.changed(plain), asked)
     assert ranked.slots.tolist() == by_hand.slots.tolist()

@@ -10,8 +10,8 @@ from memorata.engine.recall.result import Measure, MissedThreshold
     [
         ("similarity", 0.3, 0.6, "similarity 0.300 is below 0.600"),
         ("similarity", None, 0.6, "its similarity is not known"),
-        ("words", 0.04, 0.05, "its words are 4.0% of the best possible match, below 5.0%"),
-        ("words", 0.0, 0.05, "it shares no word with the question"),
+        ("lexical", 0.04, 0.05, "its words are 4.0% of the best possible match, below 5.0%"),
+        ("lexical", 0.0, 0.05, "it shares no word with the question"),
         ("confidence", 0.5, 0.65, "confidence 0.50 is below 0.65"),
     ],
 )

@@ -33,8 +33,8 @@ def test_it_is_the_mean_of_what_meaning_and_words_say_of_the_best(engine: Engine
     noise, ceiling = trace.moment.noise, trace.moment.ceiling
     by_hand = [
         (
-            np.clip((legs["meaning"].get(slot, -1.0) - noise) / (1 - noise), 0, 1)
-            + min(legs["words"].get(slot, 0.0) / ceiling, 1)
+            np.clip((legs["vector"].get(slot, -1.0) - noise) / (1 - noise), 0, 1)
+            + min(legs["lexical"].get(slot, 0.0) / ceiling, 1)
         )
         / 2
         for slot in range(3)
@@ -46,7 +46,7 @@ def test_it_is_the_mean_of_what_meaning_and_words_say_of_the_best(engine: Engine
 def test_words_alone_have_the_whole_say_where_there_is_no_meaning(engine: Engine) -> None:
     found = engine.recall("green tea", recipe="bm25")
     assert found.trace is not None
-    (_, _, words) = next(leg for leg in found.trace.legs if leg[0] == "words")
+    (_, _, words) = next(leg for leg in found.trace.legs if leg[0] == "lexical")
     assert found.support == pytest.approx(min(float(words[0]) / found.trace.moment.ceiling, 1))
 
 

@@ -56,8 +56,8 @@ def test_columns_hold_what_the_candidates_were_ranked_by(engine: Engine) -> None
     assert column["machine"][at["b"]] == 1
     assert np.isnan(column["session"][at["a"]])
     assert column["session"][at["b"]] == column["session"][at["c"]]
-    assert np.isnan(column["words"][at["d"]])
-    assert column["meaning"][at["a"]] == pytest.approx(1.0, abs=1e-6)
+    assert np.isnan(column["lexical"][at["d"]])
+    assert column["vector"][at["a"]] == pytest.approx(1.0, abs=1e-6)
 
 
 def test_the_same_content_has_the_same_number(engine: Engine) -> None:
@@ -77,10 +77,10 @@ def test_a_leg_whose_scores_do_not_tell_its_order_keeps_its_ranks(engine: Engine
     found = engine.recall("tea")
     assert found.trace is not None
     name, slots, _ = found.trace.legs[1]
-    assert f"words{RANK}" not in trace_columns([found.trace])[0].columns
+    assert f"lexical{RANK}" not in trace_columns([found.trace])[0].columns
     found.trace.legs[1] = name, slots[::-1], np.full(slots.size, 0.5)
     (down,) = trace_columns([found.trace])
-    ranks = down.values[:, down.columns.index(f"words{RANK}")]
+    ranks = down.values[:, down.columns.index(f"lexical{RANK}")]
     assert down.slots[np.argsort(ranks)].tolist() == slots[::-1].tolist()
 
 
@@ -166,7 +166,8 @@ def some_trace(seed: int, legs: tuple[str, ...]) -> Trace:
 @settings(deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 10**6), st.sampled_from([("meaning", "words"), ("words",), ()])), max_size=6
+        st.tuples(st.integers(0, 10**6), st.sampled_from([("vector", "lexical"), ("lexical",), ()])),
+        max_size=6,
     )
 )
 def test_many_recalls_at_once_give_what_each_gives_alone(asked: list[tuple[int, tuple[str, ...]]]) -> None:

@@ -8,6 +8,6 @@ from memorata.store.postgres.store import PostgresStore
 
 def test_without_an_index_every_search_is_exact(store: PostgresStore) -> None:
     with store._database.reading() as connection:
-        assert methods(connection) == {"vectors": EXACT, "words": POSTINGS}
+        assert methods(connection) == {"vector": EXACT, "lexical": POSTINGS}
         assert re.fullmatch(r"PostgreSQL \d+\.\d+, pgvector [\d.]+", server(connection))
-    assert store.methods() == {"vectors": EXACT, "words": POSTINGS}
+    assert store.methods() == {"vector": EXACT, "lexical": POSTINGS}

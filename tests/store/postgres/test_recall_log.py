@@ -27,7 +27,7 @@ def logged(
         embedder="lexical",
         situation={},
         milliseconds={},
-        columns=("words",),
+        columns=("lexical",),
         values=np.ones((len(slots), 1), np.float32),
         slots=np.array(slots, np.intp),
         shown=tuple(range(len(slots))),

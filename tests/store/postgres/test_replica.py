@@ -113,7 +113,7 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[memorata
     assert answer.degraded == ()
     assert _reads(standby.url) > before
     assert answer.hits[0].explanation.adds_up()
-    assert answer.methods == {"vectors": "exact scan by pgvector", "words": "own posting lists, BM25 in SQL"}
+    assert answer.methods == {"vector": "exact scan by pgvector", "lexical": "own posting lists, BM25 in SQL"}
     assert memory.store.statistics()["replica"].endswith(" answers")
     with memorata.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
         same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.now())

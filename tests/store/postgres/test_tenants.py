@@ -32,7 +32,7 @@ SECRET = "what bob said"
 
 def recall(namespace: str) -> LoggedRecall:
     return LoggedRecall(
-        f"r {namespace}", namespace, NOW, SECRET, {}, "", {}, {}, ("words",),
+        f"r {namespace}", namespace, NOW, SECRET, {}, "", {}, {}, ("lexical",),
         np.ones((1, 1), np.float32), np.array([0]), (0,),
     )  # fmt: skip
 

@@ -135,12 +135,12 @@ def test_a_filter_that_one_in_a_hundred_passes_does_not_starve(
         with store.view(HERE, NOW, filter=rare) as view:
             # The few that pass are sooner looked at.
             assert found_ids(view, view.nearest(aim, 10)) == exact
-            assert view.methods == {"vectors": methods.EXACT}
+            assert view.methods == {"vector": methods.EXACT}
         monkeypatch.setattr(sight, "_FEW", 1)
         with store.view(HERE, NOW, filter=rare) as view:
             # Those that pass are far from where the scan begins.
             assert found_ids(view, view.nearest(aim, 10)) == exact
-            assert view.methods == {"vectors": methods.HNSW}
+            assert view.methods == {"vector": methods.HNSW}
         # A scan that is not allowed to go far enough is no answer: then everything is looked at.
         monkeypatch.setattr(vectors, "_MOST", 300)
         monkeypatch.setattr(vectors, "_EF", 10)
@@ -154,12 +154,12 @@ def test_a_view_and_the_store_say_how_they_search(grown: PostgresStore) -> None:
         assert view.methods == {}
         view.nearest(aim, 3)
         view.lexical(query("tea"), 3)
-        assert view.methods == {"vectors": methods.EXACT, "words": methods.POSTINGS}
+        assert view.methods == {"vector": methods.EXACT, "lexical": methods.POSTINGS}
     assert grown.methods()["vectors"] == methods.EXACT
     grown.renew_codes()
     with grown.view(HERE, NOW) as view:
         view.nearest(aim, 3)
-        assert view.methods == {"vectors": methods.HNSW}
+        assert view.methods == {"vector": methods.HNSW}
     found = grown.statistics()
     assert found["methods"]["vectors"] == f"{methods.HNSW}, in 1 of 2 namespaces; {methods.EXACT} in others"
     assert found["server"].startswith("PostgreSQL ")

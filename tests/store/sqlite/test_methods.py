@@ -21,10 +21,10 @@ def test_few_vectors_are_compared_and_of_many_the_sign_bits(exact: bool, said: s
 def test_a_recall_says_what_was_searched_and_how() -> None:
     with memorata.open(":memory:", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember("Anna prefers green tea")
-        assert memory.recall("tea").methods == {"vectors": SCAN, "words": POSTINGS}
-        assert memory.recall("tea", changes={"vector_pool": 0}).methods == {"words": POSTINGS}
+        assert memory.recall("tea").methods == {"vector": SCAN, "lexical": POSTINGS}
+        assert memory.recall("tea", changes={"vector_pool": 0}).methods == {"lexical": POSTINGS}
         assert memory.store.methods() == methods()
         with memory.store.view("default", NOW) as view:
             assert view.methods == {}
             view.nearest(np.zeros(16, np.float32), 1)
-            assert view.methods == {"vectors": SCAN}
+            assert view.methods == {"vector": SCAN}

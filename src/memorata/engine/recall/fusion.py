@@ -31,6 +31,12 @@ _NAMED_IN_RECIPE: Final = {
     "threshold": "blend_threshold",
 }
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
+VECTOR: Final = "vector"
+LEXICAL: Final = "lexical"
+GRAPH: Final = "graph"
+TEMPORAL: Final = "temporal"
+GEO: Final = "geo"
+"""The names of the legs, in explanations, in results and in the log."""
 SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
 _UNDER_NOISE: Final = 0.4
@@ -59,7 +65,7 @@ class Legs:
 
     def named(self) -> tuple[tuple[str, Found], ...]:
         """Return the legs by the names that explanations call them."""
-        both = (("meaning", self.vector), ("words", self.lexical))
+        both = ((VECTOR, self.vector), (LEXICAL, self.lexical))
         return (*both, *((leg.name, leg.found) for leg in self.more))
 
 
@@ -86,7 +92,7 @@ class Candidates:
 
     def evidence(self) -> Evidence:
         """Return what each leg said of each candidate."""
-        cosines, matches = self._given("meaning", -np.inf), self._given("words", 0.0)
+        cosines, matches = self._given(VECTOR, -np.inf), self._given(LEXICAL, 0.0)
         if self.legs.unread.size:
             cosines[np.isin(self.slots, self.legs.unread)] = -np.inf
         supported = np.zeros(self.slots.size, np.bool_)
@@ -106,13 +112,13 @@ class Candidates:
             value = float(parts.parts[parts.names.index(name), position])
             where = np.flatnonzero(found.slots == slot[0])
             note = "not found by this leg"
-            if name == "meaning" and slot[0] in self.legs.unread:
+            if name == VECTOR and slot[0] in self.legs.unread:
                 note = "no vector of this embedder yet; its words stand in"
             elif where.size:
                 note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
                 if found.detail is not None:
                     note += f": {_words(found.detail(slot))}"
-                if name == "meaning" and self.legs.asked:
+                if name == VECTOR and self.legs.asked:
                     note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
             detail[name] = Explanation.leaf(name, value, note)
         return parts.explain(position, "relevance", detail)
@@ -157,8 +163,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     weights: list[float] = []
     more = () if placed else legs.more
     for name, found, used, weight in (
-        ("meaning", legs.vector, with_vectors or placed, share),
-        ("words", legs.lexical, with_words or placed, 1 - share),
+        (VECTOR, legs.vector, with_vectors or placed, share),
+        (LEXICAL, legs.lexical, with_words or placed, 1 - share),
         *((leg.name, leg.found, True, leg.weight) for leg in more),
     ):
         if used:
@@ -205,7 +211,7 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
 
 def _full(name: str, found: Found) -> float | None:
     """Return the score at which words have said all they can; meaning has no such point."""
-    if name != "words" or not found.scores.size:
+    if name != LEXICAL or not found.scores.size:
         return None
     return max(found.ceiling, float(found.scores[0]))
 
@@ -213,7 +219,7 @@ def _full(name: str, found: Found) -> float | None:
 def _zero(name: str, found: Found, context: RecallContext) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
-    zero = 0.0 if name != "meaning" else context.noise - _UNDER_NOISE * (1 - context.noise)
+    zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
     # A walk, too, counts closeness in, and comes by what points away from the question.
     return min(zero, float(found.scores[-1])) if found.scores.size else zero
 

@@ -11,7 +11,17 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.fusion import _NOBODY, ExtraLeg, Legs, _full, _zero
+from memorata.engine.recall.fusion import (
+    _NOBODY,
+    GEO,
+    LEXICAL,
+    TEMPORAL,
+    VECTOR,
+    ExtraLeg,
+    Legs,
+    _full,
+    _zero,
+)
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.lexical import LexicalQuery
@@ -76,11 +86,11 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     if context.about_time and context.period is not None:
         then = partial(view.timely, context.period)
         timely = without_excluded(context, then, _SITUATED, words=True)
-        found = found.with_leg(ExtraLeg("time", timely, recipe.time_weight))
+        found = found.with_leg(ExtraLeg(TEMPORAL, timely, recipe.time_weight))
     if context.here is not None:
         there = partial(view.nearby, context.here, scale=recipe.place_scale)
         nearby = without_excluded(context, there, _SITUATED, words=True)
-        found = found.with_leg(ExtraLeg("place", nearby, recipe.place_weight))
+        found = found.with_leg(ExtraLeg(GEO, nearby, recipe.place_weight))
     if completing:
         found = _completed(recipe, context, lexical_query, found)
     if query.phrases and recipe.lexical_pool:
@@ -136,8 +146,8 @@ def _with_unread(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
     if not waiting.any():
         return legs
     slots, vector = words.slots[waiting], legs.vector
-    low, high = _zero("meaning", vector, context), float(vector.scores[0])
-    share = words.scores[waiting] / (_full("words", words) or 1.0)
+    low, high = _zero(VECTOR, vector, context), float(vector.scores[0])
+    share = words.scores[waiting] / (_full(LEXICAL, words) or 1.0)
     together = Found(
         np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
     )

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.fusion import Candidates, Evidence, ExtraLeg, Legs, fuse
+from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import entity_leg, search
 from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
@@ -45,9 +45,6 @@ from memorata.rank.forgetting import half_life_decay, importance_decay, linear_d
 from memorata.rank.order import first_of_each
 from memorata.store.port import Found
 
-_GRAPH_LEGS: Final = {"names": "shared names", "walk": "walk", "paths": "paths", "communities": "communities"}
-"""By what a recipe calls it, what explanations call a leg over the graph."""
-
 
 @frozen(eq=False)
 class Ranked:
@@ -68,12 +65,11 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
     legs = search(recipe, context)
     candidates = fuse(recipe, context, legs)
     if recipe.graph != "none" and recipe.graph_weight:
-        name = _GRAPH_LEGS[recipe.graph]
         found = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
         if found.slots.size:
             # Only the walk comes back to where it started.
             origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
-            linked = legs.with_leg(ExtraLeg(name, found, recipe.graph_weight, origins))
+            linked = legs.with_leg(ExtraLeg(GRAPH, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, context, linked)
     return settle(recipe, context, candidates)
 
@@ -387,7 +383,7 @@ def gate(
                 value = float(cosine[position]) if known else None
                 parts.append(MissedThreshold("similarity", value, context.least_similarity))
             if not worded[position] and (match[position] > 0 or recipe.lexical_pool):
-                parts.append(MissedThreshold("words", float(match[position] / ceiling), recipe.least_match))
+                parts.append(MissedThreshold("lexical", float(match[position] / ceiling), recipe.least_match))
         if not certain[position]:
             parts.append(MissedThreshold("confidence", float(confidence[position]), recipe.least_confidence))
         return tuple(parts)

@@ -90,7 +90,7 @@ class RecallResult:
     change
         The last change of the namespace that was seen.
     methods
-        How the store searched, by ``"vectors"`` and ``"words"``, as far as it did: by an index, or a scan.
+        How the store searched, by ``"vector"`` and ``"lexical"``, as far as it did: by an index, or a scan.
     """
 
     hits: tuple[Hit, ...]
@@ -147,7 +147,7 @@ class RecallResult:
         }
 
 
-Measure: TypeAlias = Literal["similarity", "words", "confidence"]
+Measure: TypeAlias = Literal["similarity", "lexical", "confidence"]
 
 
 @frozen
@@ -157,7 +157,7 @@ class MissedThreshold:
     Attributes
     ----------
     measure
-        What was measured: the ``similarity`` of meaning (a cosine), the ``words`` (their share of the best
+        What was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of the best
         possible match), or the ``confidence`` of the memory.
     value
         What it is; None for a memory whose meaning nobody has measured yet.
@@ -168,7 +168,7 @@ class MissedThreshold:
     --------
     >>> print(MissedThreshold("similarity", 0.31, 0.55))
     similarity 0.310 is below 0.550
-    >>> print(MissedThreshold("words", 0.02, 0.05))
+    >>> print(MissedThreshold("lexical", 0.02, 0.05))
     its words are 2.0% of the best possible match, below 5.0%
     """
 
@@ -200,14 +200,14 @@ def support(trace: Trace | None) -> float:
     """
     if trace is None:
         return 0.0
-    told = [leg for leg in trace.legs if leg[0] in ("meaning", "words")]
+    told = [leg for leg in trace.legs if leg[0] in ("vector", "lexical")]
     everyone = distinct(np.concatenate([slots for _, slots, _ in told]))
     said: list[FloatArray] = []
     for name, slots, scores in told:
-        if name == "meaning" and trace.moment.meant:
+        if name == "vector" and trace.moment.meant:
             noise = max(0.0, trace.moment.noise)
             shares = (scores - noise) / (1.0 - noise)
-        elif name == "words" and trace.moment.ceiling > 0:
+        elif name == "lexical" and trace.moment.ceiling > 0:
             shares = scores / trace.moment.ceiling
         else:
             continue

@@ -18,13 +18,13 @@ POSTINGS: Final = "own posting lists, BM25 in SQL"
 
 
 def methods(connection: Server) -> Mapping[str, str]:
-    """Return how searches of a store are done, by leg: ``"vectors"`` and ``"words"``."""
+    """Return how searches of a store are done, by leg: ``"vector"`` and ``"lexical"``."""
     row = connection.execute(
         "SELECT count(*) FILTER (WHERE indexed), count(*) FROM vector_counts WHERE memories > 0"
     ).fetchone()
     indexed, known = row or (0, 0)
     vectors = EXACT if not indexed else f"{HNSW}, in {indexed} of {known} namespaces; {EXACT} in others"
-    return {"vectors": vectors, "words": POSTINGS}
+    return {"vector": vectors, "lexical": POSTINGS}
 
 
 def server(connection: Server) -> str:

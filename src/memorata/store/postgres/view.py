@@ -104,7 +104,7 @@ class PostgresView:
             return NOTHING
         expected = self._expected.get(query.tobytes())
         if expected is not None and limit <= _KEPT and not excluded:
-            self._methods["vectors"] = methods.EXACT
+            self._methods["vector"] = methods.EXACT
             return Found(expected[0][:limit], expected[1][:limit], exact=True)
         allowed = self._without(excluded)
         if self._is_small:
@@ -112,9 +112,9 @@ class PostgresView:
             kept = self._passing(slots, allowed)
             slots, cosines = slots[kept], cosines[kept]
             order = ranked(cosines, limit)
-            slots, cosines, self._methods["vectors"] = slots[order], cosines[order], methods.EXACT
+            slots, cosines, self._methods["vector"] = slots[order], cosines[order], methods.EXACT
         else:
-            slots, cosines, self._methods["vectors"] = vectors.nearest(
+            slots, cosines, self._methods["vector"] = vectors.nearest(
                 self._connection,
                 self._number,
                 self._embedder,
@@ -124,12 +124,12 @@ class PostgresView:
                 self._opened.passages,
                 indexed=self._opened.indexed,
             )
-        return self._found(Found(slots, cosines, exact=self._methods["vectors"] == methods.EXACT))
+        return self._found(Found(slots, cosines, exact=self._methods["vector"] == methods.EXACT))
 
     def lexical(self, query: LexicalQuery, limit: int) -> Found:
         """Return the memories with the highest BM25 scores; only those that share a term."""
         allowed = self._without(query.excluded)
-        self._methods["words"] = methods.POSTINGS
+        self._methods["lexical"] = methods.POSTINGS
         # What may be seen is all that is listed already.
         extra = Restriction(allowed.parts[len(self._sight.seen.parts) :])
         self._asked, found = lexical.search(self._lists, query, limit, extra, self._passing)
