@@ -20,7 +20,7 @@ one, so that what is counted is the engine and not a model.
 
     python -m benchmarks.path                      # this library
     python -m benchmarks.path --files              # and the files, in the order in which they are reached
-    PYTHONPATH=../old/src python benchmarks/path.py --library recollect
+    PYTHONPATH=FOLDER python benchmarks/path.py --library NAME   # another edition, by its import name
 """
 
 from __future__ import annotations
