@@ -16,17 +16,7 @@ from memorata.text.gazetteer import may_mention
 
 @frozen
 class Exposure:
-    """That somebody was shown a variant of an experiment.
-
-    Attributes
-    ----------
-    namespace, experiment, variant, user
-        Which, and who.
-    recall_id, at, results
-        The recall, when it was, and how many results it had.
-    teams
-        For two rankings in one list: by memory, whose it was (1, -1, or 0 for neither).
-    """
+    """That a user was shown a variant of an experiment, in a recall with so many results."""
 
     namespace: str
     experiment: str
@@ -36,6 +26,7 @@ class Exposure:
     at: datetime
     results: int
     teams: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """For two rankings in one list: by memory, whose it was (1, -1, or 0 for neither)."""
 
 
 class ExposureStore:

@@ -27,21 +27,13 @@ _NO_SLOT: Final = -1
 
 @frozen
 class LoggedFeedback:
-    """Feedback on a hit, and what was known of the hit when it was shown.
-
-    Attributes
-    ----------
-    feedback
-        What was said.
-    features
-        By column, as logged; empty for a hit that was drafted in from another ranking.
-    embedder
-        The embedder its similarity is of.
-    """
+    """Feedback on a hit, and what was known of the hit when it was shown."""
 
     feedback: Feedback
     features: Mapping[str, float]
+    """By column, as logged; empty for a hit that was drafted in from another ranking."""
     embedder: str = ""
+    """The embedder its similarity is of."""
 
 
 class FeedbackStore:

@@ -35,54 +35,34 @@ _LINK: Final = (
 
 @frozen
 class Link:
-    """What connects a memory to others.
-
-    Attributes
-    ----------
-    slot
-        The memory's.
-    entities
-        The names it mentions.
-    session, position
-        Where it was said; an empty session for none.
-    supersedes
-        The slots of what it took the place of.
-    current
-        Whether it is neither forgotten nor superseded.
-    expires_at
-        When it stops being seen.
-    asserts
-        Whether relations rest on it.
-    """
+    """What connects a memory to others."""
 
     slot: int
     entities: tuple[str, ...]
     session: str
+    """Empty for none."""
     position: int | None
     supersedes: tuple[int, ...]
+    """The slots of what it superseded."""
     current: bool
+    """Whether it is neither forgotten nor superseded."""
     expires_at: datetime | None
     asserts: bool
+    """Whether relations rest on it."""
 
 
 @frozen
 class GraphDelta:
-    """What has happened to a namespace since a change.
-
-    Attributes
-    ----------
-    change, slots
-        The last change, and how many memories were ever added.
-    changed
-        The slots of memories that changed in another way than by being added.
-    kinds
-        The kinds of all those changes.
-    """
+    """What has happened to a namespace since a change."""
 
     change: int
+    """The last change."""
     slots: int
+    """How many memories were ever added."""
     changed: tuple[int, ...]
+    """The slots of memories that changed in another way than by being added."""
     kinds: frozenset[str]
+    """The kinds of all changes but additions."""
 
 
 @frozen(eq=False)

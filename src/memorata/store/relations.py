@@ -218,14 +218,7 @@ _SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")
 class _Standing:
     """Which memories stand for superseded ones that assert relations, and what they assert.
 
-    Parameters
-    ----------
-    session, owner
-        The transaction, and the number of the namespace.
-    values
-        The moments: `now`, and `at`, as of which is asked.
-    as_of
-        Whether `at` is another moment than now.
+    The values are the moments `now` and `at`; with `as_of`, `at` is another one than now.
     """
 
     def __init__(self, session: Session, owner: int, values: Mapping[str, Any], *, as_of: bool) -> None:
