@@ -285,7 +285,7 @@ class Reader(Client):
         if self._chance.random() < 0.3:
             answer = self.caller.ask(address, "GET", f"/v1/memories/{quote(note.id)}?{where}")
         else:
-            answer = self.caller.ask(address, "POST", f"/v1/recall?{where}", {"text": note.word})
+            answer = self.caller.ask(address, "POST", f"/v1/recall?{where}", {"query": note.word})
         if answer is None or answer.status >= 500:
             time.sleep(_PAUSE)
             return

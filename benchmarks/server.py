@@ -139,7 +139,7 @@ def resident(pid: int) -> float:
 
 
 def _request(text: str, host: str) -> bytes:
-    body = json.dumps({"text": text}).encode()
+    body = json.dumps({"query": text}).encode()
     head = (
         f"POST /v1/recall HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"

