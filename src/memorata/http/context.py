@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, TypeVar
 from fastapi import Depends, Header, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.utils import get_authorization_scheme_param
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -164,6 +165,15 @@ def json_lines(rows: Iterable[Any]) -> Iterator[bytes]:
 def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:  # noqa: ANN401
     """Return data as a response."""
     return Response(json_bytes(data), status, headers=dict(headers or {}), media_type=_JSON)
+
+
+def answers(model: type[BaseModel], status: int = 200) -> dict[str, Any]:
+    """Return the arguments of a route that answers with a model, for its description.
+
+    The body is made by the codec, and not validated again.
+    """
+    described = {"response_model": None, "responses": {status: {"model": model}}}
+    return described if status == 200 else {"status_code": status, **described}
 
 
 # --- dependencies -------------------------------------------------------------------------------------

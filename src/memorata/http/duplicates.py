@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext, WriteContext
+from memorata.http.context import ReadContext, WriteContext, answers
 from memorata.http.telemetry import UPDATE
 from memorata.service.answers import (
     ContradictionAnswer,
@@ -24,7 +24,7 @@ from memorata.service.schemas import Decision, MemoryIds, UndoRequest
 router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"])
 
 
-@router.get("/repeats", response_model=None, responses={200: {"model": RepeatsAnswer}})
+@router.get("/repeats", **answers(RepeatsAnswer))
 async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)]) -> Response:
     """Return the repeats of a memory."""
     return await context.read(
@@ -36,7 +36,7 @@ async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)
     )
 
 
-@router.get("/duplicates/runs", response_model=None, responses={200: {"model": DuplicateRunsAnswer}})
+@router.get("/duplicates/runs", **answers(DuplicateRunsAnswer))
 async def runs(context: ReadContext) -> Response:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
     return await context.read(
@@ -46,7 +46,7 @@ async def runs(context: ReadContext) -> Response:
     )
 
 
-@router.post("/duplicates/undo", response_model=None, responses={200: {"model": UndoneAnswer}})
+@router.post("/duplicates/undo", **answers(UndoneAnswer))
 async def undo(context: WriteContext, body: UndoRequest) -> Response:
     """Undo a run: what it superseded is current again."""
     return await context.write(
@@ -54,7 +54,7 @@ async def undo(context: WriteContext, body: UndoRequest) -> Response:
     )
 
 
-@router.get("/contradictions", response_model=None, responses={200: {"model": ContradictionsAnswer}})
+@router.get("/contradictions", **answers(ContradictionsAnswer))
 async def contradictions(
     context: ReadContext,
     id: Annotated[str | None, Query(max_length=128, description="Only those of this memory.")] = None,
@@ -69,7 +69,7 @@ async def contradictions(
     return await context.read(work)
 
 
-@router.post("/contradictions", response_model=None, responses={200: {"model": ContradictionAnswer}})
+@router.post("/contradictions", **answers(ContradictionAnswer))
 async def decide(context: WriteContext, body: Decision) -> Response:
     """Decide about a contradiction: if it is one, the newer memory supersedes the older one."""
 
@@ -89,7 +89,7 @@ async def decide(context: WriteContext, body: Decision) -> Response:
     return await context.write(work, UPDATE)
 
 
-@router.get("/summaries", response_model=None, responses={200: {"model": SummariesAnswer}})
+@router.get("/summaries", **answers(SummariesAnswer))
 async def summaries(
     context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open"
 ) -> Response:
@@ -106,7 +106,7 @@ async def summaries(
     return await context.read(work)
 
 
-@router.post("/summaries/accept", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/summaries/accept", **answers(DoneAnswer))
 async def accept(context: WriteContext, body: MemoryIds) -> Response:
     """Let proposed summaries be memories like others."""
 
@@ -117,7 +117,7 @@ async def accept(context: WriteContext, body: MemoryIds) -> Response:
     return await context.write(work, UPDATE)
 
 
-@router.post("/summaries/reject", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/summaries/reject", **answers(DoneAnswer))
 async def reject(context: WriteContext, body: MemoryIds) -> Response:
     """Leave proposed summaries hidden for good."""
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext
+from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext, answers
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import (
     AboutAnswer,
@@ -43,7 +43,7 @@ InTexts = Annotated[
 DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how many would be.")]
 
 
-@router.get("/entities", response_model=None, responses={200: {"model": EntitiesAnswer}})
+@router.get("/entities", **answers(EntitiesAnswer))
 async def entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Response:
@@ -56,7 +56,7 @@ async def entities(
     return await context.read(work, SEARCH)
 
 
-@router.post("/entities/merge", response_model=None, responses={200: {"model": EntityAnswer}})
+@router.post("/entities/merge", **answers(EntityAnswer))
 async def merge(context: WriteContext, body: MergeRequest) -> Response:
     """Read one name as another from now on."""
 
@@ -66,7 +66,7 @@ async def merge(context: WriteContext, body: MergeRequest) -> Response:
     return await context.write(work, UPDATE)
 
 
-@router.post("/entities/unmerge", response_model=None, responses={200: {"model": EntityAnswer}})
+@router.post("/entities/unmerge", **answers(EntityAnswer))
 async def unmerge(context: WriteContext, body: UndoMergeRequest) -> Response:
     """Undo a merge: the name stands for itself again."""
 
@@ -77,7 +77,7 @@ async def unmerge(context: WriteContext, body: UndoMergeRequest) -> Response:
     return await context.write(work, UPDATE)
 
 
-@router.get("/entities/{name:path}", response_model=None, responses={200: {"model": EntityAnswer}})
+@router.get("/entities/{name:path}", **answers(EntityAnswer))
 async def entity(context: ReadContext, name: EntityName) -> Response:
     """Return what is known about one entity, by any of its names."""
     return await context.read(
@@ -85,7 +85,7 @@ async def entity(context: ReadContext, name: EntityName) -> Response:
     )
 
 
-@router.put("/entities/{name:path}", response_model=None, responses={200: {"model": EntityAnswer}})
+@router.put("/entities/{name:path}", **answers(EntityAnswer))
 async def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Response:
     """Describe an entity; a new name becomes one."""
 
@@ -102,7 +102,7 @@ async def describe(context: WriteContext, name: EntityName, body: EntityUpdate) 
     return await context.write(work, UPDATE)
 
 
-@router.get("/relations", response_model=None, responses={200: {"model": RelationsAnswer}})
+@router.get("/relations", **answers(RelationsAnswer))
 async def relations(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="At either end.")] = None,
@@ -121,7 +121,7 @@ async def relations(
     return await context.read(work, SEARCH)
 
 
-@router.post("/relations", status_code=201, response_model=None, responses={201: {"model": RelationAnswer}})
+@router.post("/relations", **answers(RelationAnswer, 201))
 async def relate(context: WriteContext, body: NewRelation) -> Response:
     """Relate two entities; a relation that exists gets the new weight and end."""
 
@@ -133,7 +133,7 @@ async def relate(context: WriteContext, body: NewRelation) -> Response:
     return await context.write(work, CREATE, status=201)
 
 
-@router.delete("/relations", response_model=None, responses={200: {"model": RemovedAnswer}})
+@router.delete("/relations", **answers(RemovedAnswer))
 async def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Response:
     """Remove every relation of a type from one entity to another."""
 
@@ -145,7 +145,7 @@ async def unrelate(context: WriteContext, subject: Name, type: Name, object: Nam
     return await context.write(work, DELETE)
 
 
-@router.get("/about", response_model=None, responses={200: {"model": AboutAnswer}})
+@router.get("/about", **answers(AboutAnswer))
 async def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Response:
     """Return everything about a person or a thing that is known."""
     return await context.read(
@@ -153,7 +153,7 @@ async def about(context: ReadContext, entity: EntityQuery, text: InTexts = False
     )
 
 
-@router.delete("/about", response_model=None, responses={200: {"model": EntityPurgeAnswer}})
+@router.delete("/about", **answers(EntityPurgeAnswer))
 async def purge(
     context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
 ) -> Response:

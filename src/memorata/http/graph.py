@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext
+from memorata.http.context import ReadContext, answers
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import CommunitiesAnswer, MemoriesAnswer, NearAnswer, PathsAnswer
 from memorata.service.codec import Json, community_json, memories_json, nearby_json, path_json
@@ -20,7 +20,7 @@ AsOf = Annotated[Time | None, Query(description="As it was known and believed th
 MAX_SECONDS = 20.0
 
 
-@router.get("/paths", response_model=None, responses={200: {"model": PathsAnswer}})
+@router.get("/paths", **answers(PathsAnswer))
 async def paths(
     context: ReadContext,
     start: Annotated[str, Query(max_length=MAX_WORD, description="The entity to start from.")],
@@ -57,7 +57,7 @@ async def paths(
     return await context.read(work, SEARCH)
 
 
-@router.get("/communities", response_model=None, responses={200: {"model": CommunitiesAnswer}})
+@router.get("/communities", **answers(CommunitiesAnswer))
 async def communities(
     context: ReadContext,
     level: Annotated[int, Query(ge=0, le=2, description="0 for the finest, 2 for the coarsest.")] = 0,
@@ -82,7 +82,7 @@ async def communities(
     return await context.read(work, SEARCH)
 
 
-@router.get("/timeline", response_model=None, responses={200: {"model": MemoriesAnswer}})
+@router.get("/timeline", **answers(MemoriesAnswer))
 async def timeline(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="Only what mentions it.")] = None,
@@ -102,7 +102,7 @@ async def timeline(
     return await context.read(work, SEARCH)
 
 
-@router.get("/near", response_model=None, responses={200: {"model": NearAnswer}})
+@router.get("/near", **answers(NearAnswer))
 async def near(
     context: ReadContext,
     lat: Annotated[float, Query(ge=-90, le=90, allow_inf_nan=False)],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from time import monotonic
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.exceptions import HTTPException
@@ -19,6 +19,7 @@ from memorata.http.context import (
     RequestContext,
     ServerState,
     UnkeyedWriteContext,
+    answers,
     json_bytes,
     json_response,
     recheck,
@@ -35,7 +36,6 @@ router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 _POLL_SECONDS: Final = 0.1
 _PING_SECONDS: Final = 15.0
 _RETRY_SECONDS: Final = "10"
-_ACCEPTED: Any = {202: {"model": JobAnswer}}
 
 JobId = Annotated[str, Path(max_length=64)]
 NamespaceFilter = Annotated[
@@ -43,7 +43,7 @@ NamespaceFilter = Annotated[
 ]
 
 
-@router.get("", response_model=None, responses={200: {"model": JobsAnswer}})
+@router.get("", **answers(JobsAnswer))
 async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter = None) -> Response:
     """List the jobs about the namespaces that the key is for, or about one of them."""
     if namespace not in (None, EVERYWHERE):
@@ -57,13 +57,13 @@ async def list_jobs(request: Request, access: Caller, namespace: NamespaceFilter
     return json_response({"jobs": jobs})
 
 
-@router.get("/{id}", response_model=None, responses={200: {"model": JobAnswer}})
+@router.get("/{id}", **answers(JobAnswer))
 async def get(request: Request, access: Caller, id: JobId) -> Response:
     """Return a job as it is now."""
     return json_response(_job(request, access, READ, id).as_dict())
 
 
-@router.delete("/{id}", response_model=None, responses={200: {"model": JobAnswer}})
+@router.delete("/{id}", **answers(JobAnswer))
 async def stop(request: Request, access: Caller, id: JobId) -> Response:
     """Ask a job to stop at its next step; what it has written stays. One that waits is over at once."""
     job = _job(request, access, WRITE, id)
@@ -82,14 +82,14 @@ async def events(request: Request, access: Caller, id: JobId) -> Response:
     return StreamingResponse(_events(job, request), media_type="text/event-stream", headers=headers)
 
 
-@router.post("/check", status_code=202, response_model=None, responses=_ACCEPTED)
+@router.post("/check", **answers(JobAnswer, 202))
 async def check(context: GlobalContext) -> Response:
     """Start a check of the whole database; nothing is changed."""
     engine = context.engine
     return _start(context, "check", lambda job: {"problems": engine.admin.check()})
 
 
-@router.post("/duplicates", status_code=202, response_model=None, responses=_ACCEPTED)
+@router.post("/duplicates", **answers(JobAnswer, 202))
 async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Response:
     """Start a search for duplicates."""
     engine, namespace = context.engine, context.namespace
@@ -98,14 +98,14 @@ async def duplicates(context: UnkeyedWriteContext, body: DuplicatesJob) -> Respo
     )
 
 
-@router.post("/maintain", status_code=202, response_model=None, responses=_ACCEPTED)
+@router.post("/maintain", **answers(JobAnswer, 202))
 async def maintain(context: UnkeyedWriteContext, body: MaintenanceJob) -> Response:
     """Start maintenance: promote, demote, expire, summarise; nothing is removed."""
     engine, namespace = context.engine, context.namespace
     return _start(context, "maintain", lambda job: work.maintain(engine, namespace, body, job.progress))
 
 
-@router.post("/tune", status_code=202, response_model=None, responses=_ACCEPTED)
+@router.post("/tune", **answers(JobAnswer, 202))
 async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
     """Start a search for better parameters of a recipe; what chance explains is refused."""
     # What is bound to fail fails now, and not after minutes of work.
@@ -116,7 +116,7 @@ async def tune(context: UnkeyedWriteContext, body: TuningJob) -> Response:
     return _start(context, "tune", lambda job: work.tune_grid(engine, namespace, body, job.progress))
 
 
-@router.post("/reembed", status_code=202, response_model=None, responses=_ACCEPTED)
+@router.post("/reembed", **answers(JobAnswer, 202))
 async def reembed(context: GlobalContext, body: ReembedJob) -> Response:
     """Start to embed everything with the server's embedder; searches go on meanwhile."""
     engine = context.engine

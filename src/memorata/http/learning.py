@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext
+from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext, answers
 from memorata.http.telemetry import SEARCH, UPDATE
 from memorata.learn.assignment import Variant
 from memorata.model.errors import InvalidArgument
@@ -41,7 +41,7 @@ router = APIRouter(prefix="/v1", tags=["learning"])
 Name = Annotated[str, Path(max_length=MAX_WORD)]
 
 
-@router.post("/feedback", status_code=201, response_model=None, responses={201: {"model": FeedbackAnswer}})
+@router.post("/feedback", **answers(FeedbackAnswer, 201))
 async def record_feedback(context: WriteContext, body: NewFeedback) -> Response:
     """Record feedback about a hit, which is named by the ids of its recall and its memory."""
 
@@ -55,7 +55,7 @@ async def record_feedback(context: WriteContext, body: NewFeedback) -> Response:
     return await context.write(work, UPDATE, status=201, log_first=True)
 
 
-@router.get("/feedback", response_model=None, responses={200: {"model": FeedbackListAnswer}})
+@router.get("/feedback", **answers(FeedbackListAnswer))
 async def list_feedback(
     context: ReadContext,
     since: Annotated[Time | None, Query()] = None,
@@ -73,7 +73,7 @@ async def list_feedback(
     return await context.read(work)
 
 
-@router.get("/recalls", response_model=None, responses={200: {"model": RecallLogAnswer}})
+@router.get("/recalls", **answers(RecallLogAnswer))
 async def recalls(
     context: ReadContext,
     since: Annotated[Time | None, Query()] = None,
@@ -88,7 +88,7 @@ async def recalls(
     return await context.read(work)
 
 
-@router.get("/experiments", response_model=None, responses={200: {"model": ExperimentsAnswer}})
+@router.get("/experiments", **answers(ExperimentsAnswer))
 async def experiments(context: ReadContext) -> Response:
     """List the experiments of a namespace."""
 
@@ -99,9 +99,7 @@ async def experiments(context: ReadContext) -> Response:
     return await context.read(work)
 
 
-@router.post(
-    "/experiments", status_code=201, response_model=None, responses={201: {"model": ExperimentAnswer}}
-)
+@router.post("/experiments", **answers(ExperimentAnswer, 201))
 async def begin(context: WriteContext, body: NewExperiment) -> Response:
     """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
 
@@ -121,7 +119,7 @@ async def begin(context: WriteContext, body: NewExperiment) -> Response:
     return await context.write(work, UPDATE, status=201)
 
 
-@router.get("/experiments/{name}", response_model=None, responses={200: {"model": ExperimentAnswer}})
+@router.get("/experiments/{name}", **answers(ExperimentAnswer))
 async def status(context: ReadContext, name: Name) -> Response:
     """Tell how an experiment stands; looking does not change the odds."""
 
@@ -131,7 +129,7 @@ async def status(context: ReadContext, name: Name) -> Response:
     return await context.read(work)
 
 
-@router.post("/experiments/{name}/stop", response_model=None, responses={200: {"model": ExperimentAnswer}})
+@router.post("/experiments/{name}/stop", **answers(ExperimentAnswer))
 async def stop(context: WriteContext, name: Name) -> Response:
     """Stop an experiment, and tell how it stood."""
 
@@ -141,7 +139,7 @@ async def stop(context: WriteContext, name: Name) -> Response:
     return await context.write(work, UPDATE, log_first=True)
 
 
-@router.post("/experiments/{name}/recall", response_model=None, responses={200: {"model": RecallAnswer}})
+@router.post("/experiments/{name}/recall", **answers(RecallAnswer))
 async def recall(context: UnkeyedWriteContext, name: Name, body: ExperimentRecallRequest) -> Response:
     """Recall as the variant of a user does, and note who saw what."""
     if body.recipe is not None or body.parameters:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import AdminContext, ReadContext, RequestContext, WriteContext
+from memorata.http.context import AdminContext, ReadContext, RequestContext, WriteContext, answers
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import (
@@ -37,7 +37,7 @@ router = APIRouter(prefix="/v1/memories", tags=["memories"])
 MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
 
 
-@router.post("", status_code=201, response_model=None, responses={201: {"model": MemoryAnswer}})
+@router.post("", **answers(MemoryAnswer, 201))
 async def create(context: WriteContext, body: NewMemory) -> Response:
     """Remember one thing; when the answer is there, it is on the disk."""
 
@@ -50,7 +50,7 @@ async def create(context: WriteContext, body: NewMemory) -> Response:
     return await context.write(work, CREATE, status=201, remembers=[body.set_fields()])
 
 
-@router.post("/batch", status_code=201, response_model=None, responses={201: {"model": RememberedAnswer}})
+@router.post("/batch", **answers(RememberedAnswer, 201))
 async def create_many(context: WriteContext, body: NewMemories) -> Response:
     """Remember several things, all or none; one whose id is known already is left as it is."""
     items = [item.set_fields() for item in body.items]
@@ -62,7 +62,7 @@ async def create_many(context: WriteContext, body: NewMemories) -> Response:
     return await context.write(work, CREATE, status=201, remembers=items)
 
 
-@router.get("", response_model=None, responses={200: {"model": MemoryPageAnswer}})
+@router.get("", **answers(MemoryPageAnswer))
 async def list_memories(
     context: ReadContext,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
@@ -102,43 +102,43 @@ async def _by_ids(
     return await context.write(work, operation)
 
 
-@router.post("/forget", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/forget", **answers(DoneAnswer))
 async def forget(context: WriteContext, body: MemoryIds) -> Response:
     """Hide memories from every recall; `restore` brings them back."""
     return await _by_ids(context, body.ids, context.engine.forget, DELETE)
 
 
-@router.post("/restore", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/restore", **answers(DoneAnswer))
 async def restore(context: WriteContext, body: MemoryIds) -> Response:
     """Show forgotten memories again."""
     return await _by_ids(context, body.ids, context.engine.restore, UPDATE)
 
 
-@router.post("/pin", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/pin", **answers(DoneAnswer))
 async def pin(context: WriteContext, body: MemoryIds) -> Response:
     """Keep memories: they do not fade, and no maintenance touches them."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.pin, UPDATE)
 
 
-@router.post("/unpin", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/unpin", **answers(DoneAnswer))
 async def unpin(context: WriteContext, body: MemoryIds) -> Response:
     """Undo `pin`."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.unpin, UPDATE)
 
 
-@router.post("/used", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/used", **answers(DoneAnswer))
 async def used(context: WriteContext, body: MemoryIds) -> Response:
     """Record that memories were of use, which makes them last and count more."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.mark_used, UPDATE)
 
 
-@router.post("/confirm", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.post("/confirm", **answers(DoneAnswer))
 async def confirm(context: WriteContext, body: MemoryIds) -> Response:
     """Confirm that memories are still true, which raises their confidence."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.confirm, UPDATE)
 
 
-@router.post("/purge", response_model=None, responses={200: {"model": PurgeAnswer}})
+@router.post("/purge", **answers(PurgeAnswer))
 async def purge(context: AdminContext, body: PurgeRequest) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
     if body.dry_run:
@@ -158,7 +158,7 @@ async def purge(context: AdminContext, body: PurgeRequest) -> Response:
     return await context.write(work, DELETE, apart=True)
 
 
-@router.get("/{id:path}/history", response_model=None, responses={200: {"model": MemoriesAnswer}})
+@router.get("/{id:path}/history", **answers(MemoriesAnswer))
 async def history(context: ReadContext, id: MemoryId) -> Response:
     """Return the chain a memory is part of: what was replaced before what replaced it."""
     return await context.read(
@@ -166,9 +166,7 @@ async def history(context: ReadContext, id: MemoryId) -> Response:
     )
 
 
-@router.post(
-    "/{id:path}/correct", status_code=201, response_model=None, responses={201: {"model": MemoryAnswer}}
-)
+@router.post("/{id:path}/correct", **answers(MemoryAnswer, 201))
 async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Response:
     """Replace a memory; the old one stays readable in its history."""
 
@@ -180,7 +178,7 @@ async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Resp
     return await context.write(work, UPDATE, status=201, remembers=[body.set_fields()])
 
 
-@router.get("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
+@router.get("/{id:path}", **answers(MemoryAnswer))
 async def get(context: ReadContext, id: MemoryId) -> Response:
     """Return one memory, a hidden one too; its ETag is its version."""
     memory = await context.run(lambda: context.engine.get(id, namespace=context.namespace))
@@ -189,7 +187,7 @@ async def get(context: ReadContext, id: MemoryId) -> Response:
     return answer
 
 
-@router.patch("/{id:path}", response_model=None, responses={200: {"model": MemoryAnswer}})
+@router.patch("/{id:path}", **answers(MemoryAnswer))
 async def update(
     context: WriteContext,
     id: MemoryId,
@@ -208,7 +206,7 @@ async def update(
     return await context.write(work, UPDATE)
 
 
-@router.delete("/{id:path}", response_model=None, responses={200: {"model": DoneAnswer}})
+@router.delete("/{id:path}", **answers(DoneAnswer))
 async def forget_one(context: WriteContext, id: MemoryId) -> Response:
     """Hide a memory from every recall; POST its id to restore to bring it back."""
     return await _by_ids(context, [id], context.engine.forget, DELETE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext
+from memorata.http.context import ReadContext, answers
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import RecallAnswer
 from memorata.service.codec import Json, recall_json
@@ -14,9 +14,9 @@ from memorata.service.schemas import RecallRequest
 router = APIRouter(prefix="/v1", tags=["recall"])
 
 
-@router.post("/recall", response_model=None, responses={200: {"model": RecallAnswer}})
+@router.post("/recall", **answers(RecallAnswer))
 async def recall(context: ReadContext, body: RecallRequest) -> Response:
-    """Find the right few memories for a body."""
+    """Find the right few memories for a query."""
 
     def work() -> Json:
         result = context.engine.recall(

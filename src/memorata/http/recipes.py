@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from memorata.engine import RECIPES
-from memorata.http.context import ReadContext, WriteContext
+from memorata.http.context import ReadContext, WriteContext, answers
 from memorata.http.telemetry import UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import RecipeAnswer, RecipesAnswer, SavedRecipeAnswer
@@ -19,7 +19,7 @@ from memorata.service.schemas import MAX_WORD, NewRecipe, RecipeName
 router = APIRouter(prefix="/v1/recipes", tags=["recipes"])
 
 
-@router.get("", response_model=None, responses={200: {"model": RecipesAnswer}})
+@router.get("", **answers(RecipesAnswer))
 async def recipes(context: ReadContext) -> Response:
     """List the ways to recall, with every parameter that a query may change."""
 
@@ -34,7 +34,7 @@ async def recipes(context: ReadContext) -> Response:
     return await context.read(work)
 
 
-@router.post("", status_code=201, response_model=None, responses={201: {"model": SavedRecipeAnswer}})
+@router.post("", **answers(SavedRecipeAnswer, 201))
 async def save(context: WriteContext, body: NewRecipe) -> Response:
     """Save a recipe of the namespace's own; one of that name gets a new version."""
 
@@ -49,7 +49,7 @@ async def save(context: WriteContext, body: NewRecipe) -> Response:
     return await context.write(work, UPDATE, status=201)
 
 
-@router.post("/use", response_model=None, responses={200: {"model": RecipeAnswer}})
+@router.post("/use", **answers(RecipeAnswer))
 async def use(context: WriteContext, body: RecipeName) -> Response:
     """Let the namespace use a recipe where a query names none; null goes back to the server's."""
     return await context.write(
@@ -57,7 +57,7 @@ async def use(context: WriteContext, body: RecipeName) -> Response:
     )
 
 
-@router.post("/rollback", response_model=None, responses={200: {"model": RecipeAnswer}})
+@router.post("/rollback", **answers(RecipeAnswer))
 async def rollback(context: WriteContext, body: RecipeName) -> Response:
     """Take the last version of a saved recipe back; null takes back the last change of which one is used."""
     return await context.write(
@@ -65,7 +65,7 @@ async def rollback(context: WriteContext, body: RecipeName) -> Response:
     )
 
 
-@router.get("/{name}", response_model=None, responses={200: {"model": RecipeAnswer}})
+@router.get("/{name}", **answers(RecipeAnswer))
 async def recipe(context: ReadContext, name: Annotated[str, Path(max_length=MAX_WORD)]) -> Response:
     """Return one recipe, shipped or saved."""
 

@@ -10,7 +10,14 @@ from starlette.responses import Response
 
 from memorata import __version__
 from memorata.engine.access import READ
-from memorata.http.context import Caller, GlobalContext, ServerState, UnkeyedAdminContext, json_response
+from memorata.http.context import (
+    Caller,
+    GlobalContext,
+    ServerState,
+    UnkeyedAdminContext,
+    answers,
+    json_response,
+)
 from memorata.http.errors import check_query, problem, request_id
 from memorata.http.telemetry import DELETE, MEDIA_TYPE
 from memorata.model.errors import MemorataError
@@ -68,23 +75,13 @@ class NamespacesAnswer(BaseModel):
     namespaces: list[NamespaceAnswer]
 
 
-@router.get(
-    "/health",
-    response_model=None,
-    responses={200: {"model": HealthAnswer}},
-    dependencies=[Depends(check_query)],
-)
+@router.get("/health", **answers(HealthAnswer), dependencies=[Depends(check_query)])
 async def health() -> Response:
     """Tell that the server is there; asks nothing of the database."""
     return json_response({"status": "ok", "version": __version__})
 
 
-@router.get(
-    "/ready",
-    response_model=None,
-    responses={200: {"model": HealthAnswer}},
-    dependencies=[Depends(check_query)],
-)
+@router.get("/ready", **answers(HealthAnswer), dependencies=[Depends(check_query)])
 async def ready(request: Request) -> Response:
     """Tell whether the server can answer: its database can be read, and it is not about to stop."""
     server: ServerState = request.app.state.server
@@ -104,7 +101,7 @@ async def metrics(context: GlobalContext) -> Response:
     return Response(context.server.metrics.text(), media_type=MEDIA_TYPE)
 
 
-@router.get("/settings", response_model=None, responses={200: {"model": SettingsAnswer}})
+@router.get("/settings", **answers(SettingsAnswer))
 async def settings(request: Request, access: Caller) -> Response:
     """Tell how the server is set, as far as it matters to those who use it."""
     server: ServerState = request.app.state.server
@@ -132,7 +129,7 @@ async def settings(request: Request, access: Caller) -> Response:
     )
 
 
-@router.get("/namespaces", response_model=None, responses={200: {"model": NamespacesAnswer}})
+@router.get("/namespaces", **answers(NamespacesAnswer))
 async def namespaces(request: Request, access: Caller) -> Response:
     """List the namespaces that the key is for, and that something was ever written to."""
     server: ServerState = request.app.state.server
@@ -143,7 +140,7 @@ async def namespaces(request: Request, access: Caller) -> Response:
     return json_response({"namespaces": allowed})
 
 
-@router.delete("/namespaces", response_model=None, responses={200: {"model": RemovedAnswer}})
+@router.delete("/namespaces", **answers(RemovedAnswer))
 async def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> Response:
     """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone.
 

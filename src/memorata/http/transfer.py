@@ -11,7 +11,14 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
-from memorata.http.context import ReadContext, RequestContext, UnkeyedWriteContext, json_bytes, json_lines
+from memorata.http.context import (
+    ReadContext,
+    RequestContext,
+    UnkeyedWriteContext,
+    answers,
+    json_bytes,
+    json_lines,
+)
 from memorata.http.errors import problem, request_id
 from memorata.service.answers import ImportAnswer
 from memorata.service.export import export_rows
@@ -38,8 +45,7 @@ async def export(context: ReadContext) -> Response:
 
 @router.post(
     "/import",
-    response_model=None,
-    responses={200: {"model": ImportAnswer}},
+    **answers(ImportAnswer),
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
 async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
