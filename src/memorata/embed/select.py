@@ -82,6 +82,11 @@ class Resources:
         How long a query waits for a service, before it is answered by words; None for the usual time.
     statistics
         What weighs the terms of queries in the lexical embedder.
+
+    Examples
+    --------
+    >>> Resources(threads=2, api_key="sk-1").threads
+    2
     """
 
     models: Path | None = None
@@ -115,6 +120,11 @@ class Choice:
         What opens the same one tomorrow, when ``auto`` may choose another.
     note
         A better choice that could be had, if there is one.
+
+    Examples
+    --------
+    >>> choose("lexical").embedder.dimension
+    512
     """
 
     embedder: Embedder
@@ -124,6 +134,13 @@ class Choice:
 
 def open_embedder(specification: str, resources: Resources | None = None) -> Embedder:
     """Return the embedder a specification names; its files are read on first use.
+
+    Parameters
+    ----------
+    specification
+        One line of the first table above.
+    resources
+        What it may draw on; nothing but what is installed with Memorata when left out.
 
     Examples
     --------
@@ -144,6 +161,8 @@ def open_embedder(specification: str, resources: Resources | None = None) -> Emb
 
 def choose(specification: str, resources: Resources | None = None) -> Choice:
     """Do the work of :func:`open_embedder`, and say why, where a better choice could be had.
+
+    Parameters are those of :func:`open_embedder`.
 
     Examples
     --------
@@ -305,6 +324,13 @@ RERANKER_FORMS = ("onnx:FOLDER",)
 
 def open_reranker(specification: str | None, resources: Resources | None = None) -> Reranker | None:
     """Return the re-ranker a specification names, None for none; its files are read on first use.
+
+    Parameters
+    ----------
+    specification
+        One line of the second table above.
+    resources
+        What it may draw on.
 
     Examples
     --------

@@ -318,13 +318,25 @@ def _openai_vectors(answer: dict[str, Any]) -> object:
 class OpenAIEmbedder(ServiceEmbedder):
     """A model behind an OpenAI-compatible ``/v1/embeddings``: OpenAI, vLLM, llama.cpp, LM Studio and others.
 
-    The address ends where ``/embeddings`` is to follow, usually in ``/v1``.
+    The address ends where ``/embeddings`` is to follow, usually in ``/v1``. Parameters are those of
+    :class:`ServiceEmbedder`.
+
+    Examples
+    --------
+    >>> OpenAIEmbedder("text-embedding-3-small", "https://api.openai.com/v1", dimension=1536).name
+    'openai:text-embedding-3-small@...'
     """
 
     _api = _Api("openai", "/embeddings", {"encoding_format": "float"}, _openai_vectors)
 
 
 class OllamaEmbedder(ServiceEmbedder):
-    """A model behind Ollama's ``/api/embed``."""
+    """A model behind Ollama's ``/api/embed``. Parameters are those of :class:`ServiceEmbedder`.
+
+    Examples
+    --------
+    >>> OllamaEmbedder("nomic-embed-text", "http://127.0.0.1:11434", dimension=768).dimension
+    768
+    """
 
     _api = _Api("ollama", "/api/embed", {"truncate": False}, lambda answer: answer.get("embeddings"))

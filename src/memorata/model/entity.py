@@ -13,6 +13,13 @@ from memorata.model.errors import InvalidArgument
 class Entity:
     """Someone or something with a name.
 
+    Parameters
+    ----------
+    name, aliases
+        What it is called first of all, and what else.
+    type, description
+        What it is, in a word and in a sentence.
+
     Examples
     --------
     >>> Entity("Anna Keller", type="person", aliases=("Anna",)).aliases
@@ -38,7 +45,16 @@ class Entity:
 class Relation:
     """A typed, weighted, directed edge between two entities, with the memory that asserts it.
 
-    It was asserted at `created_at` (None before it is stored) and holds from `valid_from` until `valid_to`.
+    Parameters
+    ----------
+    source, type, target
+        The edge: names of entities, and what joins them.
+    weight
+        How strong it is, above 0.
+    asserted_by
+        The id of the memory that says so.
+    valid_from, valid_to, created_at
+        From when until when it holds, and when it was asserted (None before it is stored).
 
     Examples
     --------

@@ -31,6 +31,13 @@ class Explanation:
 
     Build leaves with :meth:`leaf` and inner nodes with :meth:`of`, which computes the value from the parts.
 
+    Parameters
+    ----------
+    label, value, note
+        What the number is, the number, and a remark for people.
+    operation, parts
+        How the parts make the value: sum, product, ratio or max; ``"value"`` and none for a plain number.
+
     Examples
     --------
     >>> vector, text = Explanation.leaf("vector", 0.5), Explanation.leaf("text", 0.25)

@@ -26,6 +26,15 @@ class Signal(StrEnum):
 class Feedback:
     """One reaction to one hit of one recall.
 
+    Parameters
+    ----------
+    recall_id, memory_id
+        The recall, and the memory that was among its hits.
+    signal, rating
+        What kind of reaction it is; for a rating, a whole number from 1 to 5.
+    given_at
+        When it was given.
+
     Examples
     --------
     >>> from datetime import UTC, datetime

@@ -24,6 +24,13 @@ class Hit:
         The number the hits are ordered by.
     explain
         Makes the explanation; called on demand, since most hits are never explained.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> tea = Memory(id="m1", content="I prefer tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    >>> print(Hit(tea, 0.5, lambda: Explanation.leaf("vector", 0.5)).explanation)
+    0.5 vector
     """
 
     memory: Memory

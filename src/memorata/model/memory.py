@@ -32,7 +32,13 @@ _TIERS = tuple(Tier)
 
 @frozen
 class Source:
-    """Who said it, in which session, at which turn of it, and where to read it again."""
+    """Who said it, in which session, at which turn of it, and where to read it again.
+
+    Examples
+    --------
+    >>> Source(speaker="Anna", session="2026-05-07", position=3).speaker
+    'Anna'
+    """
 
     speaker: str = ""
     session: str = ""
@@ -49,11 +55,29 @@ class Source:
 
 @frozen(kw_only=True)
 class Memory:
-    """A memory.
+    """A memory. Everything is checked on construction; times become UTC, collections become immutable.
 
-    Everything is checked on construction; times become UTC, collections become immutable. `fingerprint` and
-    `embedder` are filled in by the engine, which knows how. One that is `pinned` does not fade, and no upkeep
-    touches it. `supported_at` is when it was last said again or confirmed, if ever.
+    Parameters
+    ----------
+    id, namespace
+        Its identifier, of 1 to 128 characters, and the path of the namespace it lives in.
+    content
+        The text, verbatim.
+    created_at, valid_from, valid_to, expires_at
+        When it was stored, from when until when it is true of the world, and when it is to be forgotten.
+    category, tier, tags, metadata
+        What kind of memory it is; how long it is meant to last; labels; a mapping that JSON can hold.
+    confidence, importance, pinned
+        Two numbers from 0 to 1; a pinned memory does not fade, and no maintenance touches it.
+    source, place, entities
+        Who said it and where to read it again; where it happened; the names it mentions.
+    supersedes, superseded_by
+        The memories that it replaces, and the one that replaces it.
+    mentions, supported_at, access_count, last_accessed_at, version
+        How often it was stored, and when it was last stored again or confirmed; how often and when it was
+        last returned; a number that grows with every change.
+    fingerprint, embedder
+        Filled in by the engine: the hash that equal texts share, and what its vector was made with.
 
     Examples
     --------

@@ -8,7 +8,14 @@ from memorata.model import checks
 
 @frozen
 class Place:
-    """A point: latitude from -90 to 90, longitude from -180 to 180, and a name if it has one.
+    """A point on the Earth.
+
+    Parameters
+    ----------
+    lat, lon
+        Latitude from -90 to 90 and longitude from -180 to 180, in degrees.
+    name
+        What it is called, if anything.
 
     Examples
     --------

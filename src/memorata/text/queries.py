@@ -45,6 +45,11 @@ class Classification:
     """The type of a query, and how sure that is, from 0 to 1.
 
     Below 0.6 the type is a guess, and a caller should treat the query as being of no type.
+
+    Examples
+    --------
+    >>> Classification("factual", 0.86).type
+    'factual'
     """
 
     type: QueryType
