@@ -47,7 +47,7 @@ def test_every_facet_has_an_awaited_one(engine: Engine) -> None:
     found = {
         name for name, value in vars(Engine).items() if isinstance(value, cached_property) and name[0] != "_"
     }
-    assert found | {"recipes", "admin"} == set(FACETS)
+    assert found | {"recipes", "admin", "feedback", "idempotency"} == set(FACETS)
 
 
 def test_many_at_once_and_errors_as_they_are() -> None:

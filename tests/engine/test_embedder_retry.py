@@ -133,7 +133,7 @@ def test_an_embedder_that_was_never_used_here_is_looked_for_again(
         assert memory.embedder is not None
         assert back.embedder == memory.embedder.name
         assert back.degraded == ("1 memory has no vector of this embedder yet; words only for it",)
-        assert (memory.notes, memory.specification) == ((), ollama.name)
+        assert (memory.notes, memory._embedding.specification) == ((), ollama.name)
         assert memory.remember("Ben drinks coffee.").embedder == memory.embedder.name
         assert memory.admin.reembed().embedded == 1
         assert memory.recall("green tea").degraded == ()

@@ -7,22 +7,22 @@ store, query, recipe and clock give the same hits in the same order.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import islice
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
+from memorata.engine.feedback import FeedbackLog
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.lookup import Lookup
+from memorata.engine.idempotency import Idempotency
 from memorata.engine.leases import SECONDS, Leases
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging, RecallLog
-from memorata.engine.recall.recaller import Recaller, Request
+from memorata.engine.recall.recaller import Recaller, Request, of_type, parsed_filter
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
@@ -30,8 +30,8 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
-from memorata.engine.write.terms import PHRASE, dated
-from memorata.engine.write.writer import Writer
+from memorata.engine.write.terms import dated
+from memorata.engine.write.writer import Writer, batches
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
@@ -42,26 +42,20 @@ from memorata.store.port import Floats, Page, Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor
-from memorata.text.folding import contains_any, folded
 from memorata.text.queries import QueryClassifier, RuleClassifier
 
 # A facet is loaded when it is first used: a process that recalls starts sooner.
 if TYPE_CHECKING:
     from memorata.engine.duplicates.duplicates import DuplicateGroups
-    from memorata.engine.feedback import FeedbackLog
     from memorata.engine.graph.entities import Entities
     from memorata.engine.graph.queries import GraphQueries
-    from memorata.engine.idempotency import Idempotency
     from memorata.engine.lifecycle.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
     from memorata.learn.experiments import Experiments
-    from memorata.store.filters import Filter
 
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
 
-_MODES: Final = {mode.value: mode for mode in DedupeMode}
-_Item = TypeVar("_Item")
 # The engine has a verb called list; inside its class the type goes by this name.
 _Memories: TypeAlias = list[Memory]
 
@@ -71,45 +65,9 @@ class Engine:
 
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
 
-    Parameters
-    ----------
-    store
-        Where memories live.
-    embedder
-        Measures meaning; None for words alone.
-    analyser
-        Reads words; the same for as long as the store lives.
-    clock
-        Tells the time.
-    random_bits
-        Gives that many random bits, for identifiers.
-    classifier
-        Tells the type of a query.
-    anchors
-        Tells the time a query names.
-    reranker
-        Reads the best candidates again, for recipes that ask for it.
-    extractor
-        Reads what is remembered for names; None to take only the names that are given.
-    read_dates
-        Whether a day that a text names becomes the time it happened.
-    redact
-        Whether keys, tokens, card numbers and passwords are taken out of what is remembered.
-    life
-        The rules by which memories live; None for the usual ones.
-    duplicates
-        What `remember` does about what was said before: ``"near"``, ``"exact"`` or ``"off"``; see
-        :class:`~memorata.engine.write.drafts.DedupeMode`.
-    notes
-        What a person should know about how this was opened.
-    logging
-        Whether and how recalls are logged, to be learnt from.
-    specification
-        What opens the same embedder another day; None for one that cannot be named.
-    lease_seconds
-        How long after the last sign of life of a worker another may take its work over.
-    absent
-        Looks again for an embedder that could not be had; None where there is one, or none is wanted.
+    Everyday verbs are its own; the rest are in facets: `entities`, `graph`, `duplicates`, `lifecycle`,
+    `recipes`, `feedback`, `experiments`, `transfer`, `admin` and `idempotency`. The clock and the source of
+    randomness are arguments; the others are those of :func:`memorata.open`.
     """
 
     def __init__(
@@ -140,17 +98,21 @@ class Engine:
         self.analyser = analyser
         self.extractor = extractor
         self.reranker = reranker
-        self.dedupe_mode = _mode(duplicates)
+        self.dedupe_mode = DedupeMode.of(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
         self.runtime = runtime = Runtime(store, analyser, clock, namespace, LifecycleRules.of(life))
+        self.namespace = runtime.namespace
         self.recipes = Recipes(runtime, recipe)
+        self.recipe = self.recipes.default
         self.leases = Leases(store, clock, lease_seconds)
         names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         how = Logging() if logging is None else logging
         self.recall_log = RecallLog(store, how, random_bits, drafts.clean_text)
+        self.feedback = FeedbackLog(runtime, self.recall_log)
+        self.idempotency = Idempotency(runtime, self.recall_log)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
         self._writer = Writer(runtime, self._embedding, drafts, names)
         self._lookup = Lookup(runtime, names)
@@ -159,8 +121,6 @@ class Engine:
             store.use_embedder(embedder.name, embedder.dimension)
         self.admin = Admin(runtime, self._embedding, self.leases, self._purge)
         self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
-
-    # --- facets ---------------------------------------------------------------------------------------
 
     @cached_property
     def entities(self) -> Entities:
@@ -193,13 +153,6 @@ class Engine:
         return Lifecycle(self.runtime, self._writer, consolidation, self.leases, self.admin)
 
     @cached_property
-    def feedback(self) -> FeedbackLog:
-        """What hits were worth, and the log of recalls."""
-        from memorata.engine.feedback import FeedbackLog
-
-        return FeedbackLog(self.runtime, self.recall_log)
-
-    @cached_property
     def experiments(self) -> Experiments:
         """Variants of a recipe compared by what users do: create, assign, recall, status, stop, …."""
         # The one thing above the engine that it hands out: learning builds on the engine.
@@ -214,25 +167,6 @@ class Engine:
 
         return Transfer(self.runtime, self._embedding, self._writer)
 
-    @cached_property
-    def idempotency(self) -> Idempotency:
-        """Requests that are done once, however often they are asked for under the same key."""
-        from memorata.engine.idempotency import Idempotency
-
-        return Idempotency(self.runtime, self.recall_log)
-
-    # --- state ----------------------------------------------------------------------------------------
-
-    @property
-    def namespace(self) -> str:
-        """The namespace of calls that do not say."""
-        return self.runtime.namespace
-
-    @property
-    def recipe(self) -> Recipe:
-        """The recipe of namespaces that have none in use."""
-        return self.recipes.default
-
     @property
     def embedder(self) -> Embedder | None:
         """What measures meaning; None for words alone, or while it is unavailable."""
@@ -241,11 +175,6 @@ class Engine:
     @embedder.setter
     def embedder(self, embedder: Embedder | None) -> None:
         self._embedding.embedder = embedder
-
-    @property
-    def specification(self) -> str | None:
-        """What opens the same embedder another day; None for one that cannot be named."""
-        return self._embedding.specification
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -271,8 +200,6 @@ class Engine:
         self.recall_log.close()
         self.store.close()
 
-    # --- write ----------------------------------------------------------------------------------------
-
     def remember(
         self,
         /,
@@ -284,9 +211,8 @@ class Engine:
     ) -> Memory:
         """Remember one thing, verbatim; when this returns, it is on the disk.
 
-        What was said before is written down all the same, but superseded by the earlier memory, which is
-        returned instead: it has one more mention, and `duplicates.repeats` tells of it. A turn of a
-        transcript (a speaker, a session and a position in it) is an event, and never a repeat.
+        A repeat is written too, but superseded by the earlier memory, which is returned instead with one more
+        mention (`duplicates.repeats`). A turn of a transcript is an event, and never a repeat.
 
         Parameters
         ----------
@@ -300,7 +226,7 @@ class Engine:
         **details
             Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, …
         """
-        mode = self.dedupe_mode if duplicates is None else _mode(duplicates)
+        mode = self.dedupe_mode if duplicates is None else DedupeMode.of(duplicates)
         return self._writer.add([self.draft(content, namespace=namespace, **details)], mode)[0]
 
     def remember_many(
@@ -336,11 +262,14 @@ class Engine:
         # A text is a sequence of letters, and a mapping one of names, by accident.
         if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
             raise InvalidArgument("items", items, "a list of memories, mappings with a content, or texts")
-        mode = _mode(duplicates) if duplicates is not None else self._batch_mode(verbatim=verbatim)
+        off = verbatim or self.dedupe_mode is DedupeMode.OFF
+        mode = DedupeMode.OFF if off else DedupeMode.EXACT
+        if duplicates is not None:
+            mode = DedupeMode.of(duplicates)
         remembered: _Memories = []
         whose = self.runtime.path(namespace)
         done = 0
-        for batch in _batches(items, BATCH):
+        for batch in batches(items, BATCH):
             with gc_paused():
                 remembered += self._writer.add_items(batch, whose, mode, verbatim=verbatim)
             done += len(batch)
@@ -354,26 +283,14 @@ class Engine:
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
-        What is not given in `details` is taken over from the old memory: its category, tier, importance,
-        tags, metadata, place, and whether it is pinned; of its names, those that its text does not mention;
-        when it expires, unless it has by now or the new one is to be pinned.
-        A place whose name the old text mentions and the new one does not is what was corrected, and is not
-        taken over: whoever "lives in Berlin" and then "lives in Porto" no longer is where Berlin is.
+        What is not in `details` is taken over from the old memory: category, tier, importance, tags, metadata,
+        place, pinned, expiry, and the names that its text does not mention. A place that the old text names
+        and the new one does not was corrected, and is not taken over.
         """
         old = self.get(id, namespace=namespace)
-        kept = {
-            name: getattr(old, name) for name in ("category", "tier", "importance", "pinned", "tags", "place")
-        }
-        # The words that its time was read from are not those of the new text.
-        kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
-        read = {folded(name) for name in self._lookup.names.mentioned(old.content, old.namespace)}
-        kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
-        if old.place is not None:
-            parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
-            if contains_any(old.content, parts) and not contains_any(checks.text("content", content), parts):
-                kept["place"] = None
-        if old.expires_at is not None and old.expires_at > self.runtime.clock() and not details.get("pinned"):
-            kept["expires_at"] = old.expires_at
+        kept = self._writer.inherited(
+            old, checks.text("content", content), pinned=bool(details.get("pinned"))
+        )
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
     def update(
@@ -406,8 +323,6 @@ class Engine:
             self.runtime.path(namespace), memory_id("id", id), fields, expected_version
         )
 
-    # --- read -------------------------------------------------------------------------------------------
-
     def get(self, id: str, *, namespace: str | None = None) -> Memory:
         """Return one memory by its id, hidden ones too."""
         return self.store.get(self.runtime.path(namespace), [memory_id("id", id)])[0]
@@ -439,7 +354,7 @@ class Engine:
         fresh
             Whether the page must know all that was written before; without it, it may be read from a replica.
         """
-        condition = _parsed(filter)
+        condition = parsed_filter(filter)
         checks.whole("limit", limit)
         if cursor is not None:
             checks.text("cursor", cursor)
@@ -485,18 +400,15 @@ class Engine:
         Parameters
         ----------
         query
-            What to look for. Quoted phrases count extra; a word or a quoted phrase after a minus must not
-            occur.
+            What to look for. Quoted phrases count extra; a word or phrase after a minus must not occur.
         limit
             How many hits at most.
         sessions
-            Rank sessions instead of single memories: `limit` counts sessions, and each comes with the up to
-            three memories that speak for it.
+            Rank sessions instead of memories, each with up to three memories that speak for it.
         namespace
             Whose memory; None for the engine's.
         recipe
-            How to search: the name of a shipped or saved recipe, or a recipe; None for what the namespace
-            uses, which is the engine's unless somebody said otherwise.
+            How to search: a recipe, or the name of one; None for what the namespace uses.
         changes
             Parameters of the recipe to change for this query.
         filter
@@ -516,13 +428,10 @@ class Engine:
         vector
             The query's vector, if it has been computed already.
         fresh
-            Whether the answer must know all that was written before, by anybody; without it, one that is read
-            from a replica may not know of the last moments.
+            Whether it must know all that was written before; without, a replica may answer.
         """
-        # The instant alone would do for everything but the days that the query names.
+        # With its time zone, which says when the days begin that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
-        _check_type("period", period, Period)
-        _check_type("near", near, Place)
         request = Request(
             text=checks.writable("query", query),
             limit=checks.whole("limit", limit),
@@ -533,10 +442,10 @@ class Engine:
             budget=None if budget is None else checks.whole("budget", budget),
             id=self.recall_log.name(moment),
             now=moment,
-            period=period,
-            near=near,
+            period=of_type("period", period, Period),
+            near=of_type("near", near, Place),
             vector=vector,
-            filter=None if filter is None else _parsed(filter),
+            filter=parsed_filter(filter),
             namespace=self.runtime.path(namespace),
             recipe=self._recipe(recipe, changes, namespace),
         )
@@ -551,11 +460,9 @@ class Engine:
             lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
             self.runtime.rules,
         )
-        answer = recaller.answer(request)
-        self.recall_log.note(request, answer)
-        return answer
-
-    # --- forget ---------------------------------------------------------------------------------------
+        result = recaller.answer(request)
+        self.recall_log.note(request, result)
+        return result
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:
         """Hide memories from every recall; `restore` brings them back."""
@@ -570,12 +477,11 @@ class Engine:
     def purge(self, *ids: str, namespace: str | None = None, dry_run: bool = False) -> tuple[str, ...]:
         """Remove memories for good: content, vectors, words. This cannot be undone.
 
-        Afterwards the store is written anew, so that not even its bytes hold a trace: that takes time in
-        proportion to its size, once for all of the given memories. If other processes kept it from that,
-        the memories are gone all the same, `PurgeUnfinished` is raised, and ``memorata vacuum`` finishes it.
-        What only repeats them goes with them: what was said again and superseded for that, and summaries and
-        merged memories that were made from them. What they corrected is current again. Returns the ids of
-        all that went; with `dry_run` nothing does, and they are those that would.
+        What only repeats them goes with them: what was superseded as a repeat, and summaries and merged
+        memories made from them. What they corrected is current again. Then the store is written anew, once
+        for all given memories, so that not even its bytes hold a trace; if other processes kept it from that,
+        `PurgeUnfinished` is raised and ``memorata vacuum`` finishes it. Returns the ids of all that went, or
+        with `dry_run` would go.
         """
         checks.flag("dry_run", dry_run)
         path, wanted = self.runtime.path(namespace), _ids(ids)
@@ -583,8 +489,6 @@ class Engine:
             # Who is not there is told of now, and not when it matters.
             self.store.get(path, wanted)
         return tuple(self._purge.memories(path, wanted, dry_run=dry_run))
-
-    # --- inside ---------------------------------------------------------------------------------------
 
     def _before_purge(self) -> None:
         self.recall_log.flush()
@@ -596,38 +500,6 @@ class Engine:
         chosen = self.recipes.get(given, namespace=namespace)
         return chosen if changes is None or changes == {} else chosen.changed(changes)
 
-    def _batch_mode(self, *, verbatim: bool) -> DedupeMode:
-        off = verbatim or self.dedupe_mode is DedupeMode.OFF
-        return DedupeMode.OFF if off else DedupeMode.EXACT
-
-
-def _mode(given: str) -> DedupeMode:
-    return _MODES[checks.one_of("duplicates", given, tuple(_MODES))]
-
 
 def _ids(ids: Iterable[str]) -> list[str]:
     return [memory_id("id", id_) for id_ in ids]
-
-
-def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
-
-
-def _parsed(given: Mapping[str, Any] | None) -> Filter | None:
-    if given is None:
-        return None
-    from memorata.store.filters import parse
-
-    return parse(given)
-
-
-_SUCH_AS: Final[Mapping[type, str]] = MappingProxyType(
-    {Period: "Period(start, end) of two datetimes", Place: "Place(48.857, 2.352)"}
-)
-
-
-def _check_type(name: str, value: object, kind: type) -> None:
-    if value is not None and not isinstance(value, kind):
-        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_SUCH_AS[kind]}")

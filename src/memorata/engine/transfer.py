@@ -12,10 +12,9 @@ relations. Logs of recalls, saved settings, runs over duplicates and keys stay w
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
-from itertools import islice
 from typing import Final, TypeVar
 
 from memorata._frozen import frozen
@@ -23,7 +22,7 @@ from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.terms import embedded_text, terms_of
-from memorata.engine.write.writer import Writer
+from memorata.engine.write.writer import Writer, batches
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
@@ -176,7 +175,7 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
     """Copy what is not there, and bring what is there up to date; return how many of either."""
     new = changed = done = 0
     relinked: dict[str, list[Memory]] = {}
-    for batch in _batches(source.store.export(None), BATCH):
+    for batch in batches(source.store.export(None), BATCH):
         known = target.known([(memory.namespace, memory.id) for memory in batch])
         fresh = [memory for memory in batch if (memory.namespace, memory.id) not in known]
         with target.together():
@@ -358,9 +357,3 @@ def _last_change(store: Store, since: int) -> int:
 def _when(moment: datetime | None) -> datetime:
     assert moment is not None  # a relation of a store says since when it is known
     return moment
-
-
-def _batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch

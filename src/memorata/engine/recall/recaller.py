@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.checks import IntArray
+from memorata.model.errors import InvalidArgument
 from memorata.model.hit import Hit
 from memorata.model.period import Period
 from memorata.model.place import Place
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
     from memorata.store.filters import Filter
 
+_Item = TypeVar("_Item")
 _CALIBRATED: Final = -1.0
+_EXAMPLES: Final = {"Period": "Period(start, end) of two datetimes", "Place": "Place(48.857, 2.352)"}
 _NAMED: Final = 3
 """How many words that exclude nothing are named."""
 
@@ -356,3 +359,20 @@ def within_budget(texts: Sequence[str], budget: int) -> int:
         if left < 0:
             return count
     return len(texts)
+
+
+def parsed_filter(given: Mapping[str, Any] | None) -> Filter | None:
+    """Return the condition that plain data describes; None for none."""
+    if given is None:
+        return None
+    # Most recalls have no filter, and do not load what parses one.
+    from memorata.store.filters import parse
+
+    return parse(given)
+
+
+def of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
+    """Return a value of a type, or None; else raise with an example."""
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_EXAMPLES[kind.__name__]}")
+    return value

@@ -31,6 +31,11 @@ class DedupeMode(StrEnum):
     OFF = "off"
     """Everything is written as it comes."""
 
+    @classmethod
+    def of(cls, given: str) -> DedupeMode:
+        """Return the mode of a name, or raise."""
+        return cls(checks.one_of("duplicates", given, [mode.value for mode in cls]))
+
 
 @frozen
 class Drafts:

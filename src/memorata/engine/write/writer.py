@@ -7,10 +7,11 @@ never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 19
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.engine.embedding import CurrentEmbedder
@@ -18,14 +19,14 @@ from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
 from memorata.engine.write.names import NameIndex
-from memorata.engine.write.terms import embedded_text, terms_of
+from memorata.engine.write.terms import PHRASE, embedded_text, terms_of
 from memorata.model import checks
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.store.port import Entry
-from memorata.text.folding import folded
+from memorata.text.folding import contains_any, folded
 
 if TYPE_CHECKING:
     from memorata.engine.write.deduplication import Deduplicated
@@ -35,6 +36,8 @@ UPDATABLE: Final = (
     "valid_from", "valid_to", "expires_at",
 )  # fmt: skip
 """The fields of a memory that `update` changes."""
+_Item = TypeVar("_Item")
+_INHERITED: Final = ("category", "tier", "importance", "pinned", "tags", "place")
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 
 
@@ -104,6 +107,21 @@ class Writer:
                     raise
                 # Somebody else was faster; the same fields are changed of what they left.
 
+    def inherited(self, old: Memory, content: str, *, pinned: bool) -> dict[str, Any]:
+        """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
+        kept: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
+        # The words that its time was read from are not those of the new text.
+        kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
+        read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
+        kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
+        if old.place is not None:
+            parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
+            if contains_any(old.content, parts) and not contains_any(content, parts):
+                kept["place"] = None
+        if old.expires_at is not None and old.expires_at > self._runtime.clock() and not pinned:
+            kept["expires_at"] = old.expires_at
+        return kept
+
     def entries(self, drafts: Sequence[Memory]) -> list[Entry]:
         """Return drafts with everything that is derived from them."""
         texts = [embedded_text(draft) for draft in drafts]
@@ -151,3 +169,10 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(given.get("place"), Mapping):
         given["place"] = built("place", Place, given["place"])
     return given
+
+
+def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
+    """Yield lists of so many items; the last may be shorter."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, size)):
+        yield batch
