@@ -90,15 +90,26 @@ def quality(
     >>> quality(["semantic", "episodic"], [0.5, 0.5], [1.0, 1.0], [0, 0], [0.0, 7.0]).round(4)
     array([1.    , 0.2248])
     """
-    numbers = _numbers(tiers)
-    salient = salience(numbers, importance)
-    confident, used = checks.probabilities("confidence", confidence), usage(accesses)
+    numbers, weight = _numbers(tiers), checks.probabilities("importance", importance)
+    confident, used = checks.probabilities("confidence", confidence), checks.counts("accesses", accesses)
     age = checks.counts("age_days", age_days)
-    checks.same_length(tiers=salient, confidence=confident, accesses=used, age_days=age)
-    raw = salient * confident * used
-    fades = _FADES[numbers]
+    checks.same_length(tiers=numbers, importance=weight, confidence=confident, accesses=used, age_days=age)
+    return record_quality(numbers, weight, confident, used, age)
+
+
+def record_quality(
+    tiers: IntArray,
+    importance: FloatArray,
+    confidence: FloatArray,
+    accesses: FloatArray,
+    age_days: FloatArray,
+) -> FloatArray:
+    """Return :func:`quality` of values that are known to be good, as records have them."""
+    used = 1.0 + np.log1p(accesses)
+    raw: FloatArray = _SALIENCES[tiers] * (0.5 + 0.5 * importance) * confidence * used
+    fades = _FADES[tiers]
     if fades.any():
-        raw *= np.where(fades, np.exp(-age / (_FADING_DAYS * used)), 1.0)
+        raw *= np.where(fades, np.exp(-age_days / (_FADING_DAYS * used)), 1.0)
     best = raw.max(initial=0.0)
     return raw / best if best > 0 else raw
 

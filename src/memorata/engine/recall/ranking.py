@@ -29,8 +29,6 @@ from memorata.rank import (
     best_first,
     boosted_additive,
     boosted_multiplicative,
-    composite_additive,
-    composite_multiplicative,
     for_query,
     group_coverage,
     min_max,
@@ -38,11 +36,13 @@ from memorata.rank import (
     multiplicative,
     preset,
     proximity,
-    quality,
 )
+from memorata.rank.combination import Operation
+from memorata.rank.composite import record_composite
 from memorata.rank.context import session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 from memorata.rank.order import first_of_each
+from memorata.rank.quality import record_quality
 from memorata.store.port import Found
 
 
@@ -224,8 +224,9 @@ def with_quality(
     relevant, base = not_negative(scores, explain)
     best = _best(relevant)
     share, gain = 1 - recipe.quality_weight, recipe.quality_weight
-    form = composite_additive if recipe.quality == "additive" else composite_multiplicative
-    both = form(relevant, good, relevance_weight=share, quality_weight=gain)
+    relative = relevant / best if best > 0 else relevant
+    operation: Operation = "sum" if recipe.quality == "additive" else "product"
+    both = record_composite(operation, relative, good, share, gain)
     weight = share if recipe.quality == "additive" else None
     carrier = "relevance" if best > 0 else ""
     return both.scores, chained(both, "with quality", carrier, base, weight=weight, best=best)
@@ -317,7 +318,7 @@ def not_negative(scores: FloatArray, explain: Explain) -> Step:
 def _qualities(records: Records, now: datetime) -> FloatArray:
     age = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
     tiers, uses = records["tier"].astype(np.intp), records["accesses"].astype(np.float64)
-    return quality(tiers, records["importance"], records["confidence"], uses, age)
+    return record_quality(tiers, records["importance"], records["confidence"], uses, age)
 
 
 _HOUR: Final = 3_600.0
