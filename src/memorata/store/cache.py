@@ -68,30 +68,30 @@ class PartitionCache:
             return Partition(embedder[1] if embedder else 0, exact=True)
         key = session.origin, namespace.path
         with self._lock:
-            known, size = self._kept.pop(key, (None, 0))
+            cached, size = self._kept.pop(key, (None, 0))
             self._used -= size
             added = self._added.pop(namespace.path, ()) if not session.origin else ()
-        if known is not None and known.change < namespace.begun:
-            known = None
-        if known is not None and known.change > namespace.change:
+        if cached is not None and cached.change < namespace.begun:
+            cached = None
+        if cached is not None and cached.change > namespace.change:
             # Others have gone on since this view began.
-            self._keep(key, known)
+            self._keep(key, cached)
             return caught_up(session, namespace, embedder, None)
-        if known is not None and added:
-            keep_up(known, added, namespace.change, embedder[1] if embedder else 0)
-        fresh = caught_up(session, namespace, embedder, known)
+        if cached is not None and added:
+            keep_up(cached, added, namespace.change, embedder[1] if embedder else 0)
+        fresh = caught_up(session, namespace, embedder, cached)
         self._keep(key, fresh)
         return fresh
 
     def note_added(self, entries: Sequence[Entry], added: Sequence[Added]) -> None:
         """Keep what was added for the next look, where there has been one and no segment was written."""
-        unseen = {entry.memory.namespace for entry in entries} - {each.namespace.path for each in added}
+        unseen = {entry.memory.namespace for entry in entries} - {batch.namespace.path for batch in added}
         with self._lock:
             for path in unseen:
                 self._added.pop(path, None)
-            for each in added:
-                if ("", each.namespace.path) in self._kept:
-                    self._added.setdefault(each.namespace.path, []).append(each)
+            for batch in added:
+                if ("", batch.namespace.path) in self._kept:
+                    self._added.setdefault(batch.namespace.path, []).append(batch)
 
     def drop(self, path: str) -> None:
         """Forget what is kept of a namespace."""
@@ -140,7 +140,7 @@ class Added:
     change: int
 
 
-def keep_up(known: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
+def keep_up(partition: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
     """Add to a partition what was added to its namespace, as far as that goes on from what it knows.
 
     Parameters
@@ -154,25 +154,25 @@ def keep_up(known: Partition, added: Sequence[Added], until: int, dimension: int
     dimension
         That of the current embedder's vectors; 0 without one.
     """
-    change, entries, records = known.change, list[Entry](), list[bytes]()
-    for each in added:
-        before = each.namespace
-        if before.change != change or before.generation != known.generation or each.change > until:
+    change, entries, records = partition.change, list[Entry](), list[bytes]()
+    for batch in added:
+        before = batch.namespace
+        if before.change != change or before.generation != partition.generation or batch.change > until:
             break
-        change = each.change
-        entries += each.entries
-        records += each.records
-    first = len(known)
+        change = batch.change
+        entries += batch.entries
+        records += batch.records
+    first = len(partition)
     owners, rows = rows_of(entries, first, dimension)
-    if not entries or not known.vectors.exact or len(known.vectors) + len(owners) > EXACT:
+    if not entries or not partition.vectors.exact or len(partition.vectors) + len(owners) > EXACT:
         # What a large namespace keeps is made by those who load it.
         return
     for slot, entry in enumerate(entries, first):
-        known.remember_tail(slot, entry.terms)
-    known.append(unpacked(records))
+        partition.remember_tail(slot, entry.terms)
+    partition.append(unpacked(records))
     if dimension:
-        known.add_vectors(owners, rows)
-    known.change = change
+        partition.add_vectors(owners, rows)
+    partition.change = change
 
 
 def rows_of(entries: Sequence[Entry], first: int, dimension: int) -> tuple[Owners, Floats]:

@@ -52,9 +52,9 @@ class Problem:
 
 def problems(session: Session, terms_of: Words) -> list[Problem]:
     """Return everything that is wrong."""
-    found = [Problem("", text) for text in session.dialect.problems(session)]
-    if found:
-        return found
+    wrong = [Problem("", text) for text in session.dialect.problems(session)]
+    if wrong:
+        return wrong
     missing, lost = unlisted(session), _lost(session)
     for number, path, slots, flushed in session.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {NAMED} ORDER BY path"
@@ -69,30 +69,30 @@ def problems(session: Session, terms_of: Words) -> list[Problem]:
             ]
             if number in missing:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")
-        found += [Problem(path, f"{path}: {text}", mendable) for text in texts]
+        wrong += [Problem(path, f"{path}: {text}", mendable) for text in texts]
         if mendable:
             texts = [*lost.get(number, ()), *broken_links(session, number)]
-            found += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
-    return found
+            wrong += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
+    return wrong
 
 
 def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, repair: bool) -> list[str]:
     """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
-    found = problems(session, terms_of)
-    sound = all(problem.namespace for problem in found)
+    wrong = problems(session, terms_of)
+    sound = all(problem.namespace for problem in wrong)
     if repair and not sound:
         # An index of the database's own can be made anew; what else is wrong with the file stays so.
         session.dialect.mend(session)
         if sound := not session.dialect.problems(session):
-            found += problems(session, terms_of)
-    mendable = {problem.namespace for problem in found if problem.mendable}
+            wrong += problems(session, terms_of)
+    mendable = {problem.namespace for problem in wrong if problem.mendable}
     for namespace in sorted(mendable - {""}) if repair else ():
         rebuild.rebuild(session, namespace, terms_of, embedder)
     index = session.dialect.hash_index
     lost = list(index.problems(session)) if index is not None and sound else []
     if index is not None and lost and repair:
         index.rebuild(session)
-    return [*(problem.text for problem in found), *lost]
+    return [*(problem.text for problem in wrong), *lost]
 
 
 def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
@@ -162,22 +162,24 @@ def _namespace_problems(
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
-    for slot, said, state, ended in stated(session, number):
+    for slot, memory, state, ended in stated(session, number):
         living[slot] = True
-        terms = terms_of(said)
+        terms = terms_of(memory)
         expected = packed(
-            said,
+            memory,
             state=state,
-            session=sessions.get(said.source.session, -1),
+            session=sessions.get(memory.source.session, -1),
             # How many passages there were says nothing about the memory: another embedder makes others.
             vectors=int(records["vectors"][slot]),
             superseded_at=ended,
             lengths={field: sum(words.values()) for field, words in terms.items()},
         )
-        if said.fingerprint and said.fingerprint != fingerprint(said.content):
-            yield f"the content of memory {said.id} does not match its fingerprint; restore it from a backup"
+        if memory.fingerprint and memory.fingerprint != fingerprint(memory.content):
+            yield (
+                f"the content of memory {memory.id} does not match its fingerprint; restore it from a backup"
+            )
         if records[slot].tobytes() != expected:
-            yield f"the record of memory {said.id} does not say what the memory says"
+            yield f"the record of memory {memory.id} does not say what the memory says"
         for field, words in terms.items():
             for term, times in words.items():
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
@@ -313,7 +315,7 @@ def broken_links(session: Session, number: int) -> Iterator[str]:
 
 def _circular(by: dict[str, str]) -> set[str]:
     """Return those from which the way from each to what took its place leads back to where it began."""
-    found: set[str] = set()
+    circular: set[str] = set()
     done: set[str] = set()
     for start in by:
         way: dict[str, None] = {}
@@ -323,6 +325,6 @@ def _circular(by: dict[str, str]) -> set[str]:
             at = by.get(at)
         if at in way:
             names = list(way)
-            found.update(names[names.index(str(at)) :])
+            circular.update(names[names.index(str(at)) :])
         done |= way.keys()
-    return found
+    return circular

@@ -21,17 +21,17 @@ _REMARKS: Final = (
 )
 
 
-def note_contradictions(session: Session, path: str, given: Sequence[Contradiction]) -> None:
+def note_contradictions(session: Session, path: str, remarks: Sequence[Contradiction]) -> None:
     """Note that memories may contradict others; what is noted already stays as it is."""
-    for each in given:
-        namespace, newer, _, _ = find(session, path, each.newer)
-        _, older, _, _ = find(session, path, each.older)
+    for remark in remarks:
+        namespace, newer, _, _ = find(session, path, remark.newer)
+        _, older, _, _ = find(session, path, remark.older)
         noted = "SELECT 1 FROM contradictions WHERE +namespace = ? AND newer = ? AND older = ?"
         if session.execute(noted, (namespace.number, newer, older)).fetchone() is None:
             session.insert(
                 "contradictions",
                 "namespace, newer, older, cue, reason, at",
-                (namespace.number, newer, older, each.cue, each.reason, microseconds(each.at)),
+                (namespace.number, newer, older, remark.cue, remark.reason, microseconds(remark.at)),
             )
 
 
@@ -63,22 +63,24 @@ def contradictions(
     ]
 
 
-def settle_contradiction(session: Session, path: str, given: Contradiction) -> None:
+def settle_contradiction(session: Session, path: str, remark: Contradiction) -> None:
     """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
 
     Both must be current for that, and the newer must have been added after the older.
     """
-    namespace, newer, newer_slot, winner = find(session, path, given.newer)
-    _, older, older_slot, _ = find(session, path, given.older)
+    namespace, newer, newer_slot, winner = find(session, path, remark.newer)
+    _, older, older_slot, _ = find(session, path, remark.older)
     decided = session.execute(
         "UPDATE contradictions SET verdict = ?, decided_by = ?, decided_because = ?, decided_at = ? "
         "WHERE +namespace = ? AND newer = ? AND older = ? AND verdict IS NULL RETURNING number",
-        (given.verdict, given.decided_by, given.decided_because, microseconds(given.decided_at),
+        (remark.verdict, remark.decided_by, remark.decided_because, microseconds(remark.decided_at),
          namespace.number, newer, older),
     ).fetchone()  # fmt: skip
     if decided is None:
-        raise InvalidArgument("contradiction", f"{given.newer}, {given.older}", "one that is noted and open")
-    if given.verdict == "contradicts":
+        raise InvalidArgument(
+            "contradiction", f"{remark.newer}, {remark.older}", "one that is noted and open"
+        )
+    if remark.verdict == "contradicts":
         if newer_slot < older_slot:
-            raise InvalidArgument("newer", given.newer, "a memory that was added after the other")
-        supersede(session, path, given.older, winner, given.decided_at or given.at)
+            raise InvalidArgument("newer", remark.newer, "a memory that was added after the other")
+        supersede(session, path, remark.older, winner, remark.decided_at or remark.at)

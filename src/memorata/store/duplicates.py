@@ -40,7 +40,7 @@ from memorata.store.supersession import (
 if TYPE_CHECKING:
     from memorata.store.repeats import Repeat, Run, Undone
 
-_AT_ONCE: Final = 500
+_BATCH: Final = 500
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "
     "(SELECT count(*) FROM repeats WHERE run = r.number AND +namespace = r.namespace) "
@@ -51,21 +51,21 @@ _PAIRS: Final = (
     "FROM repeats r JOIN memories m ON +m.namespace = r.namespace AND m.number = r.memory "
     "JOIN memories w ON +w.namespace = r.namespace AND w.number = r.winner"
 )
-_AT: Final = "WHERE +namespace = ? AND number = ?"
+_BY_NUMBER: Final = "WHERE +namespace = ? AND number = ?"
 
 
 def replaced(session: Session, namespace: str, ids: Sequence[str]) -> list[Memory]:
     """Return the memories that any of the given ones superseded, in the order they were added."""
-    whose = find_namespace(session, namespace)
-    if whose is None:
+    owner = find_namespace(session, namespace)
+    if owner is None:
         return []
     rows = []
-    for start in range(0, len(ids), _AT_ONCE):
-        some = ids[start : start + _AT_ONCE]
+    for start in range(0, len(ids), _BATCH):
+        batch = ids[start : start + _BATCH]
         rows += session.execute(
-            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(some)}) "
+            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(batch)}) "
             "AND +m.namespace = ?",
-            (*some, whose.number),
+            (*batch, owner.number),
         ).fetchall()
     return [memory(row[1:], namespace) for row in sorted(rows, key=lambda row: int(row[0]))]
 
@@ -73,7 +73,7 @@ def replaced(session: Session, namespace: str, ids: Sequence[str]) -> list[Memor
 def repeat(
     session: Session,
     namespace: str,
-    given: Sequence[Repeat],
+    notes: Sequence[Repeat],
     terms_of: Callable[[Memory], Terms] | None = None,
 ) -> None:
     """Supersede memories that repeat others, and note it; all or none.
@@ -81,7 +81,7 @@ def repeat(
     Both ends must be current. One that repeats a younger memory held until that began; one that repeats
     an older memory never held by itself.
     """
-    losers = [_repeat(session, namespace, each, terms_of) for each in given]
+    losers = [_repeat(session, namespace, note, terms_of) for note in notes]
     if (index := session.dialect.hash_index) is not None:
         index.leave_out(session, losers)
 
@@ -97,13 +97,13 @@ def repeats(
     if run is not None:
         condition += " AND r.run = ?"
         values.append(run)
-    whose = find_namespace(session, namespace)
-    if whose is None:
+    owner = find_namespace(session, namespace)
+    if owner is None:
         return []
     rows = session.execute(
         "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
         f"{_PAIRS} WHERE r.namespace = ?{condition} ORDER BY r.number",
-        (whose.number, *values),
+        (owner.number, *values),
     ).fetchall()
     from memorata.store.repeats import Repeat
 
@@ -115,33 +115,34 @@ def repeats(
 
 def start_run(session: Session, namespace: str, strategy: str, now: datetime) -> Run:
     """Begin a run, or go on with the last one if it was interrupted."""
-    whose = find_namespace(session, namespace)
-    if whose is None:
+    owner = find_namespace(session, namespace)
+    if owner is None:
         raise InvalidArgument("namespace", namespace, "one that there is")
-    last = session.execute(_LAST_RUN, (whose.number,)).fetchone()
+    last = session.execute(_LAST_RUN, (owner.number,)).fetchone()
     if last is not None and last[2] is None and last[3] is None:
         return _run(last)
     session.insert(
-        "duplicate_runs", "namespace, started_at, strategy", (whose.number, microseconds(now), strategy)
+        "duplicate_runs", "namespace, started_at, strategy", (owner.number, microseconds(now), strategy)
     )
-    return _run(session.execute(_LAST_RUN, (whose.number,)).fetchone())
+    return _run(session.execute(_LAST_RUN, (owner.number,)).fetchone())
 
 
 def finish_run(session: Session, namespace: str, number: int, now: datetime) -> None:
     """Say that a run is done."""
-    whose = find_namespace(session, namespace)
-    if whose is not None:
+    owner = find_namespace(session, namespace)
+    if owner is not None:
         session.execute(
-            f"UPDATE duplicate_runs SET finished_at = ? {_AT}", (microseconds(now), whose.number, number)
+            f"UPDATE duplicate_runs SET finished_at = ? {_BY_NUMBER}",
+            (microseconds(now), owner.number, number),
         )
 
 
 def runs(session: Session, namespace: str) -> list[Run]:
     """Return the runs over a namespace, the latest first."""
-    whose = find_namespace(session, namespace)
-    if whose is None:
+    owner = find_namespace(session, namespace)
+    if owner is None:
         return []
-    rows = session.execute(f"{_RUN} ORDER BY number DESC", (whose.number,)).fetchall()
+    rows = session.execute(f"{_RUN} ORDER BY number DESC", (owner.number,)).fetchall()
     return [_run(row) for row in rows]
 
 
@@ -160,14 +161,14 @@ def undo_run(
     reinstated, left = [], []
     # No run has the largest number of a database; one above it cannot even be asked for.
     wanted = min(number, LARGEST)
-    whose = find_namespace(session, namespace)
+    owner = find_namespace(session, namespace)
     rows = session.execute(
         "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
         f"r.supported_after {_PAIRS} WHERE r.run = ? AND +r.namespace = ? ORDER BY r.number DESC",
-        (wanted, 0 if whose is None else whose.number),
+        (wanted, 0 if owner is None else owner.number),
     ).fetchall()
     for note, loser_id, winner_id, before, after, mentions, once, since in rows:
-        whose, _, _, winner = find(session, namespace, winner_id)
+        owner, _, _, winner = find(session, namespace, winner_id)
         _, _, _, loser = find(session, namespace, loser_id)
         if winner.superseded_by is not None or loser.superseded_by != winner_id:
             left.append(loser)
@@ -181,17 +182,17 @@ def undo_run(
             confidence=before if winner.confidence == after else winner.confidence,
             supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
         )
-        session.execute(f"DELETE FROM repeats {_AT}", (whose.number, note))
+        session.execute(f"DELETE FROM repeats {_BY_NUMBER}", (owner.number, note))
         if terms_of is not None:
             poorer, others = given_back(poorer, notes, {note})
-            note_taken(session, whose.number, others)
+            note_taken(session, owner.number, others)
         update(session, poorer, winner.version, terms_of)
-    found = session.execute(
+    undone = session.execute(
         "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
         "WHERE number = ? AND +namespace = ? AND undone_at IS NULL RETURNING number",
-        (microseconds(now), microseconds(now), wanted, 0 if whose is None else whose.number),
+        (microseconds(now), microseconds(now), wanted, 0 if owner is None else owner.number),
     )
-    if found.fetchone() is None:
+    if undone.fetchone() is None:
         raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
     from memorata.store.repeats import Undone
 
@@ -219,26 +220,26 @@ def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
 
 
 def _repeat(
-    session: Session, namespace: str, each: Repeat, terms_of: Callable[[Memory], Terms] | None
+    session: Session, namespace: str, note: Repeat, terms_of: Callable[[Memory], Terms] | None
 ) -> int:
     """Supersede one memory, and return its number."""
-    whose, winner_number, _, winner = find(session, namespace, each.of)
+    owner, winner_number, _, winner = find(session, namespace, note.of)
     if winner.superseded_by is not None:
-        raise InvalidArgument("of", each.of, "a memory that is current")
-    loser_number = supersede(session, namespace, each.memory_id, winner, each.at)
-    _, _, _, winner = find(session, namespace, each.of)
-    after = winner.confidence if each.confidence is None else each.confidence
-    support = max(filter(None, (winner.supported_at, each.supported_at)), default=None)
-    gained = replace(winner, mentions=winner.mentions + each.mentions, confidence=after, supported_at=support)
-    loser = find(session, namespace, each.memory_id)[3]
-    taken = {} if terms_of is None or each.kind not in INHERITED_KINDS else taken_over(winner, loser)
+        raise InvalidArgument("of", note.of, "a memory that is current")
+    loser_number = supersede(session, namespace, note.memory_id, winner, note.at)
+    _, _, _, winner = find(session, namespace, note.of)
+    after = winner.confidence if note.confidence is None else note.confidence
+    support = max(filter(None, (winner.supported_at, note.supported_at)), default=None)
+    gained = replace(winner, mentions=winner.mentions + note.mentions, confidence=after, supported_at=support)
+    loser = find(session, namespace, note.memory_id)[3]
+    taken = {} if terms_of is None or note.kind not in INHERITED_KINDS else taken_over(winner, loser)
     update(session, replace(gained, **taken), winner.version, terms_of)
     session.insert(
         "repeats",
         "namespace, memory, winner, run, kind, reason, at, mentions, before, after, supported_before, "
         "supported_after, gained",
-        (whose.number, loser_number, winner_number, each.run, each.kind, each.reason,
-         microseconds(each.at), each.mentions, winner.confidence, after,
+        (owner.number, loser_number, winner_number, note.run, note.kind, note.reason,
+         microseconds(note.at), note.mentions, winner.confidence, after,
          microseconds(winner.supported_at), microseconds(support), noted(winner, taken)),
     )  # fmt: skip
     return loser_number
@@ -246,68 +247,70 @@ def _repeat(
 
 def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
     """Mark a current memory as superseded by another, and return its number."""
-    whose, number, slot, loser = find(session, namespace, loser_id)
+    owner, number, slot, loser = find(session, namespace, loser_id)
     _, winner_number, winner_slot, current = find(session, namespace, winner.id)
     if loser.superseded_by is not None or loser.id == winner.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
     until, given, first = loser.valid_to, False, None
     if winner_slot > slot:
-        first = began(session, whose.number, winner.id)
+        first = began(session, owner.number, winner.id)
         until, given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
         session.execute(
-            f"UPDATE memories SET supersedes = ?, version = version + 1 {_AT}",
-            (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), whose.number, winner_number),
+            f"UPDATE memories SET supersedes = ?, version = version + 1 {_BY_NUMBER}",
+            (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), owner.number, winner_number),
         )
-        unchanged = record_of(session, whose, winner_slot).tobytes()
-        put_record(session, whose, winner_slot, unchanged, "update")
+        unchanged = record_of(session, owner, winner_slot).tobytes()
+        put_record(session, owner, winner_slot, unchanged, "update")
     session.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
-        f"version = version + 1 {_AT}",
-        (winner.id, microseconds(at), microseconds(until), int(given), whose.number, number),
+        f"version = version + 1 {_BY_NUMBER}",
+        (winner.id, microseconds(at), microseconds(until), int(given), owner.number, number),
     )
     record = changed(
-        record_of(session, whose, slot),
+        record_of(session, owner, slot),
         superseded=at.timestamp(),
         until=math.inf if until is None else until.timestamp(),
     )
-    put_record(session, whose, slot, record, "supersede")
+    put_record(session, owner, slot, record, "supersede")
     if first is not None and first < loser.event_time:
         # What it had itself taken the place of ended sooner, too.
-        settle_ends(session, whose, loser.id)
+        settle_ends(session, owner, loser.id)
     return number
 
 
 def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
     """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
-    whose, number, slot, kept = find(session, namespace, id_)
-    (given,) = session.execute(f"SELECT end_given FROM memories {_AT}", (whose.number, number)).fetchone()
-    until = ended_again(kept, bool(given), None)
+    owner, number, slot, loser = find(session, namespace, id_)
+    (end_given,) = session.execute(
+        f"SELECT end_given FROM memories {_BY_NUMBER}", (owner.number, number)
+    ).fetchone()
+    until = ended_again(loser, bool(end_given), None)
     session.execute(
         "UPDATE memories SET superseded_by = NULL, superseded_at = NULL, valid_to = ?, "
-        f"end_given = 0, version = version + 1 {_AT}",
-        (microseconds(until), whose.number, number),
+        f"end_given = 0, version = version + 1 {_BY_NUMBER}",
+        (microseconds(until), owner.number, number),
     )
     record = changed(
-        record_of(session, whose, slot),
+        record_of(session, owner, slot),
         superseded=math.inf,
         until=math.inf if until is None else until.timestamp(),
     )
-    put_record(session, whose, slot, record, "reinstate")
+    put_record(session, owner, slot, record, "reinstate")
     if (index := session.dialect.hash_index) is not None:
         index.add_current(session, [number])
-    settle_ends(session, whose, id_)
+    settle_ends(session, owner, id_)
     return find(session, namespace, id_)[3]
 
 
 def _unlisted(session: Session, namespace: str, winner_id: str, loser_id: str) -> Memory:
     """Take one memory out of what another supersedes, and return that."""
-    whose, number, _, winner = find(session, namespace, winner_id)
+    owner, number, _, winner = find(session, namespace, winner_id)
     if loser_id not in winner.supersedes:
         return winner
     kept = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
     session.execute(
-        f"UPDATE memories SET supersedes = ? {_AT}",
-        (json.dumps(kept, ensure_ascii=False), whose.number, number),
+        f"UPDATE memories SET supersedes = ? {_BY_NUMBER}",
+        (json.dumps(kept, ensure_ascii=False), owner.number, number),
     )
     return replace(winner, supersedes=kept)
 

@@ -58,8 +58,8 @@ def page(
         if not digits or int(cursor) > LARGEST:
             raise InvalidArgument("cursor", cursor, "the cursor of a page before")
         before = int(cursor)
-    whose = (find_namespace(session, path) or EMPTY).number
-    end = session.dialect.number(whose, SLOTS)
+    number = (find_namespace(session, path) or EMPTY).number
+    end = session.dialect.number(number, SLOTS)
     wanted = min(limit, LARGEST - 1) + 1
     shown: list[tuple[int, Memory]] = []
     while len(shown) < wanted:
@@ -69,26 +69,26 @@ def page(
             f"SELECT m.number, {OWN}, NULL FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
             f"AND m.number < ? AND {sql} ORDER BY m.number DESC LIMIT ?",
             (
-                whose,
-                session.dialect.number(whose, 0),
+                number,
+                session.dialect.number(number, 0),
                 end if before is None else min(before, end),
                 *values,
                 some,
             ),
         ).fetchall()
         read = [(row[0], memory(row[1:], path)) for row in rows]
-        shown += [each for each in read if condition.passes(each[1])]
+        shown += [numbered for numbered in read if condition.passes(numbered[1])]
         if len(rows) < some:
             break
         before = rows[-1][0]
     more = len(shown) > limit
     shown = shown[:limit]
-    return Page(tuple(each for _, each in shown), str(shown[-1][0]) if more and shown else None)
+    return Page(tuple(memory for _, memory in shown), str(shown[-1][0]) if more and shown else None)
 
 
 def hidden(session: Session, path: str) -> list[Hidden]:
     """Return since when the hidden memories of a namespace have been so, in the order they were added."""
-    whose = (find_namespace(session, path) or EMPTY).number
+    number = (find_namespace(session, path) or EMPTY).number
     rows = session.execute(
         "SELECT m.id, m.forgotten_at, m.superseded_at, m.end_given, "
         "CASE WHEN w.id IS NULL THEN NULL ELSE r.kind END "
@@ -97,11 +97,11 @@ def hidden(session: Session, path: str) -> list[Hidden]:
         "AND w.id = m.superseded_by "
         "WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
         "AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL) ORDER BY m.number",
-        (whose, session.dialect.number(whose, 0), session.dialect.number(whose, SLOTS)),
+        (number, session.dialect.number(number, 0), session.dialect.number(number, SLOTS)),
     ).fetchall()
     return [
-        Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(given), kind)
-        for id_, forgotten, since, given, kind in rows
+        Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(end_given), kind)
+        for id_, forgotten, since, end_given, kind in rows
     ]
 
 
@@ -134,13 +134,13 @@ def export(
         after = tuple(rows[-1][:width])
         for row in rows:
             try:
-                each = memory(row[width:]) if unreadable is None else sound(row[width:])
+                exported = memory(row[width:]) if unreadable is None else sound(row[width:])
             except StoreCorrupt as error:
                 if unreadable is None:
                     raise
                 unreadable(error)
             else:
-                yield each
+                yield exported
 
 
 _WIDTH: Final = SELECTED.count(",") + 1
