@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from memorata import MemorataError
-from memorata.cli.demo import demo
+from memorata.cli.demo import tour
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -17,6 +17,6 @@ if __name__ == "__main__":
     parser.add_argument("--embedder", default="auto", help="auto, builtin, lexical, or an installed model")
     given = parser.parse_args()
     try:
-        demo(given.database, embedder=given.embedder)
+        tour(given.database, embedder=given.embedder)
     except MemorataError as error:
         parser.error(str(error))

@@ -2,18 +2,24 @@
 
 import json
 import os
+import pkgutil
 import pty
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.main import get_group
 
+import memorata.cli
 from memorata import __version__
+from memorata.cli.app import COMMANDS, LazyCommands
 
 Run = Callable[..., Any]
 
@@ -27,7 +33,7 @@ def test_alone_it_says_what_to_do_first(cli: Run, home: Path) -> None:
     shown = cli()
     assert shown.code == 0
     assert 'memorata remember "' in shown.out
-    assert f"Memories are in {home / 'memories.db'} (made when you first remember something)" in shown.out
+    assert f"Memories are in {home / 'memories.db'} (created with the first memory)" in shown.out
     assert not (home / "memories.db").exists()
     assert cli("--json").json == {
         "version": __version__,
@@ -165,3 +171,56 @@ def test_a_terminal_of_no_columns_is_of_unknown_width(home: Path, monkeypatch: p
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "0")
     assert "Anna prefers green tea" in process("list").stdout
+
+
+LOADED = """
+import atexit, sys
+atexit.register(lambda: print("\\n", *sys.modules))
+from memorata.cli import main
+main()
+"""
+
+
+def homes_loaded(*arguments: str, **variables: str) -> set[str]:
+    """Return the modules with commands that a process has loaded when it ends."""
+    command = [sys.executable, "-c", LOADED, *arguments]
+    environment = os.environ | variables
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "memorata.cli.app" in loaded
+    return {home for home in COMMANDS if f"memorata.cli.{home}" in loaded}
+
+
+@pytest.mark.parametrize("home", COMMANDS)
+def test_a_module_registers_the_commands_that_the_table_says(home: str) -> None:
+    part = typer.Typer()
+    import_module(f"memorata.cli.{home}").register(part)
+    assert tuple(get_group(part).commands) == COMMANDS[home]
+
+
+def test_every_module_that_registers_commands_is_in_the_table() -> None:
+    names = [each.name for each in pkgutil.iter_modules(memorata.cli.__path__)]
+    registering = {name for name in names if hasattr(import_module(f"memorata.cli.{name}"), "register")}
+    assert registering == set(COMMANDS)
+
+
+def test_a_command_is_made_once() -> None:
+    commands = LazyCommands(COMMANDS)
+    assert commands["show"] is commands["show"]
+    assert len(dict(commands)) == len(commands) == sum(map(len, COMMANDS.values()))
+    with pytest.raises(KeyError, match="shwo"):
+        commands["shwo"]
+
+
+def test_a_process_loads_the_module_of_its_command_alone(home: Path) -> None:
+    assert homes_loaded("--version") == set()
+    assert homes_loaded("remember", "Anna prefers green tea") == {"memories"}
+    assert homes_loaded("list") == {"memories"}
+    assert homes_loaded("recall", "tea") == {"recall"}
+    assert homes_loaded("key", "--help") == {"server"}
+    assert homes_loaded("--help") == set(COMMANDS)
+
+
+def test_the_shell_completes_a_command_from_those_that_begin_so(home: Path) -> None:
+    asked = {"_MEMORATA_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
+    assert homes_loaded(COMP_WORDS="memorata reca", **asked) == {"recall"}

@@ -10,8 +10,8 @@ Run = Callable[..., Any]
 
 
 def test_it_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:
-    data = cli("bench", "--memories", "60", "--questions", "5", "--json").json
-    assert (data["embedder"], data["memories"], data["questions"]) == ("lexical-512", 60, 5)
+    data = cli("bench", "--memories", "60", "--queries", "5", "--json").json
+    assert (data["embedder"], data["memories"], data["queries"]) == ("lexical-512", 60, 5)
     assert data["writes_per_second"] > 0
     assert data["batched_writes_per_second"] > 0
     assert 0 < data["search_ms"]["p50"] <= data["recall_ms"]["p50"] <= data["recall_ms"]["p95"]
@@ -19,14 +19,14 @@ def test_it_measures_in_a_database_of_its_own(cli: Run, home: Path) -> None:
 
 
 def test_it_says_what_it_is_worth(cli: Run) -> None:
-    shown = cli("bench", "--memories", "3", "--questions", "2")
+    shown = cli("bench", "--memories", "3", "--queries", "2")
     assert "remember, in batches\tmeasured with more than 50 memories" in shown.lines
     assert "an impression, not a benchmark" in shown.err
 
 
 def test_numbers_that_make_no_sense_are_refused(cli: Run) -> None:
     assert cli("bench", "--memories", "0").code == 2
-    assert cli("bench", "--questions", "1").code == 2
+    assert cli("bench", "--queries", "1").code == 2
 
 
 def test_the_sentences_are_the_same_every_time_and_all_different() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from memorata.cli import care
+from memorata.cli import admin
+from memorata.cli.command import exit_code
 from memorata.cli.session import Session
+from memorata.model import errors
 
 Run = Callable[..., Any]
 
@@ -97,6 +99,69 @@ def test_quiet_leaves_only_results(cli: Run, tea: str) -> None:
 
 
 def test_the_decorator_leaves_the_function_as_it_was(cli: Run, tea: str) -> None:
-    assert care.size(0) == "0 bytes"
     with pytest.raises(TypeError):
-        care.stats()  # type: ignore[call-arg]
+        admin.stats()  # type: ignore[call-arg]
+
+
+CODES = {
+    errors.MemorataError: 2,
+    errors.InvalidArgument: 2,
+    errors.AlreadySuperseded: 2,
+    errors.NotGiven: 2,
+    errors.MissingExtra: 4,
+    errors.DatasetError: 2,
+    errors.NotEnoughData: 2,
+    errors.StoreError: 3,
+    errors.StoreCorrupt: 3,
+    errors.NotSupportedHere: 3,
+    errors.ServerUnsuitable: 3,
+    errors.PoolExhausted: 3,
+    errors.ReplyErased: 3,
+    errors.AccessDenied: 2,
+    errors.NotAdmitted: 2,
+    errors.StoreTooNew: 3,
+    errors.StoreUnavailable: 3,
+    errors.StoreReadOnly: 3,
+    errors.PurgeUnfinished: 3,
+    errors.IndexCorrupt: 3,
+    errors.MemoryNotFound: 1,
+    errors.EntityNotFound: 1,
+    errors.RecallNotFound: 1,
+    errors.ExperimentNotFound: 1,
+    errors.VersionConflict: 3,
+    errors.WorkUnderWay: 3,
+    errors.LeaseLost: 3,
+    errors.EmbedderError: 4,
+    errors.ConsentNeeded: 4,
+    errors.ModelNotInstalled: 4,
+    errors.ModelCorrupt: 4,
+    errors.DimensionMismatch: 4,
+    errors.EmbeddingServiceError: 4,
+    errors.ServiceUnreachable: 4,
+    errors.ServiceRefused: 4,
+    errors.ServiceAnswerInvalid: 4,
+}
+
+
+@pytest.mark.parametrize("kind", CODES, ids=lambda kind: kind.__name__)
+def test_every_error_has_its_code(kind: type[Exception]) -> None:
+    assert exit_code(kind.__new__(kind)) == CODES[kind]
+
+
+def test_no_error_was_left_out() -> None:
+    there = {kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)}
+    assert there == set(CODES)
+
+
+@pytest.mark.parametrize("command", [(), ("recall",), ("model",), ("model", "list"), ("tune", "weights")])
+def test_no_type_stands_behind_a_flag(cli: Run, command: tuple[str, ...]) -> None:
+    shown = cli(*command, "--help")
+    assert shown.code == 0
+    assert "bool" not in shown.out
+    assert "--help" in shown.out
+
+
+def test_what_takes_a_value_still_says_so(cli: Run) -> None:
+    lines = cli("recall", "--help").lines
+    assert any("--limit" in line and "int" in line for line in lines)
+    assert any("--db" in line and "PATH" in line for line in lines)

@@ -3,18 +3,19 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 import memorata
 from memorata import RecallResult
-from memorata.cli.demo import ASKED, CONVERSATION, conversation, demo
+from memorata.cli.demo import ASKED, CONVERSATION, conversation, tour
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
 
@@ -91,7 +92,7 @@ class Shown:
     def __init__(self, database: Path | None = None) -> None:
         text = StringIO()
         console = Console(file=text, width=100, markup=False, highlight=False, emoji=False)
-        self.answers: Mapping[str, RecallResult] = demo(database, embedder="lexical", console=console)
+        self.answers: Mapping[str, RecallResult] = tour(database, embedder="lexical", console=console)
         self.text = text.getvalue()
 
     def contents(self, step: str) -> list[str]:
@@ -105,12 +106,12 @@ def shown() -> Shown:
 
 class TestTheWalk:
     def test_says_which_embedder_measures_meaning(self, shown: Shown) -> None:
-        assert "Meaning is measured by lexical-512." in shown.text
+        assert "Embedder: lexical-512." in shown.text
 
     def test_prints_every_call_it_makes(self, shown: Shown) -> None:
         flat = " ".join(shown.text.split())
-        assert flat.count(">>> found = memory.recall(") == len(shown.answers)
-        assert ">>> found = memory.recall('\"blue door\" -bakery', limit=2)" in flat
+        assert flat.count(">>> result = memory.recall(") == len(shown.answers)
+        assert ">>> result = memory.recall('\"blue door\" -bakery', limit=2)" in flat
         assert "memory.recall('When do we release?', limit=1, as_of=datetime(2026, 6, 1, tzinfo=UTC))" in flat
 
     def test_prints_every_hit_it_returns(self, shown: Shown) -> None:
@@ -195,7 +196,7 @@ class TestWhereItIsKept:
         there = tmp_path / "there.db"
         there.write_bytes(b"something else")
         with pytest.raises(InvalidArgument, match="a file that does not exist yet"):
-            demo(there, embedder="lexical")
+            tour(there, embedder="lexical")
         assert there.read_bytes() == b"something else"
 
     def test_every_correction_was_made_on_its_own_day(self, tmp_path: Path) -> None:
@@ -212,3 +213,28 @@ class TestWhereItIsKept:
                 homes = [each for each in seen if re.search(r"(Windmill Row|Linden Court) \d", each)]
                 assert len(homes) == 1, day
                 assert re.search(rf"(Windmill Row|Linden Court) {number}\b", homes[0])
+
+
+Run = Callable[..., Any]
+
+
+def test_it_walks_through_without_touching_your_own_database(cli: Run, home: Path) -> None:
+    shown = cli("demo")
+    assert shown.code == 0
+    assert len(shown.lines) > 50
+    assert not list(home.iterdir())
+
+
+def test_what_was_recalled_as_json_with_the_walk_beside_it(cli: Run) -> None:
+    ran = cli("demo", "--json")
+    assert ran.json["steps"]["nonsense"]["hits"] == []
+    assert any(step["hits"] for step in ran.json["steps"].values())
+    assert "Embedder: lexical-512" in ran.err
+
+
+def test_it_can_be_kept_in_a_new_file_only(cli: Run, home: Path) -> None:
+    assert cli("demo", "--keep", "demo.db").code == 0
+    assert cli("recall", "job queue", "--db", "demo.db").code == 0
+    again = cli("demo", "--keep", "demo.db")
+    assert again.code == 2
+    assert "--keep must be a file that does not exist yet, got 'demo.db'" in again.err

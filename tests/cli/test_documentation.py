@@ -9,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from memorata.cli.app import app
-from memorata.cli.session import Given
+from memorata.cli.session import GlobalOptions
 from memorata.engine.settings import Settings
 from memorata.service.codec import FIELDS
 
@@ -34,7 +34,7 @@ EVERYWHERE = {
     "-h",
     "-q",
     "-n",
-    *(f"--{name.replace('_', '-')}" for name in Given.__dataclass_fields__),
+    *(f"--{name.replace('_', '-')}" for name in GlobalOptions.__dataclass_fields__),
 }
 
 
@@ -102,7 +102,7 @@ JSON = {
     "maintain": ("maintain", "--dry-run"),
     "consolidate": ("consolidate",),
     "about": ("about", "Anna", "anna.jsonl"),
-    "purge-subject": ("purge-subject", "Anna", "--yes"),
+    "purge-entity": ("purge-entity", "Anna", "--yes"),
     "purge-namespace": ("purge-namespace", "default", "--yes"),
     "forget": ("forget", "{tea}"),
     "restore": ("restore", "{tea}"),
@@ -116,7 +116,7 @@ JSON = {
     "vacuum": ("vacuum",),
     "backup": ("backup", "copy.db"),
     "doctor": ("doctor",),
-    "bench": ("bench", "--memories", "2", "--questions", "2"),
+    "bench": ("bench", "--memories", "2", "--queries", "2"),
     "eval facts": ("eval", "facts", "facts.tsv", "--runs", "new"),
     "eval score": ("eval", "score", "{run}"),
     "eval compare": ("eval", "compare", "{run}", "{run}"),

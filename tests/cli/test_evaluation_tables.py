@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memorata.cli.evaluation_tables import as_json, show_comparison, show_runs, times
+from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs, times
 from memorata.cli.output import Output
 from memorata.evaluate.dataset import Question
 from memorata.evaluate.run_file import Answer, Machine, Run, RunHeader
@@ -58,6 +58,6 @@ def test_a_comparison_is_by_kind_too(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_json_has_the_area_instead_of_the_curve() -> None:
-    (found,) = as_json(Section("tea", "turn", (MINE,)))["runs"]
+    (found,) = section_json(Section("tea", "turn", (MINE,)))["runs"]
     assert isinstance(found["abstention"]["risk_coverage"], float)
     assert (found["recipe"], found["file"], found["machine"]) == ("mine", "mine.jsonl", None)

@@ -32,7 +32,7 @@ def test_the_catalogue_is_listed_with_what_is_installed(cli: Run, home: Path) ->
         name: name == "potion-base-8M" for name in CATALOGUE
     }
     assert cli("model", "list").lines[1].startswith("potion-base-8M\tinstalled\t31\t")
-    assert "potion-base-8M     installed   31 MB  The fast one" in cli("model", "list", terminal=True).out
+    assert "potion-base-8M     installed  31 MB   The fast one" in cli("model", "list", terminal=True).out
 
 
 def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

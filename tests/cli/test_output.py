@@ -1,13 +1,31 @@
 """Control characters are made visible; results and remarks go to their own streams."""
 
 import io
+from datetime import UTC, datetime
 
 import pytest
 
-from memorata.cli.output import Output, counted, one_line, visible, written
+from memorata.cli.output import (
+    Output,
+    byline,
+    counted,
+    details,
+    dumps,
+    embedder_name,
+    one_line,
+    plain_line,
+    progress,
+    short_id,
+    visible,
+)
+from memorata.evaluate.significance import Difference
+from memorata.learn.validation import FoldResult, Verdict
+from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
+from memorata.service.codec import plain
 
 
-def test_control_characters_are_written_out_and_lines_and_tabs_stay() -> None:
+def test_control_characters_are_dumps_out_and_lines_and_tabs_stay() -> None:
     assert visible("a\x1b[31mb\x07\tc\nd\x9be") == "a\\x1b[31mb\\x07\tc\nd\\x9be"
     assert visible("שלום 🍵 naïve") == "שלום 🍵 naïve"
     # An override could show a text backwards; it is named instead.
@@ -52,4 +70,83 @@ def test_json_is_one_line_in_a_pipe_and_indented_for_a_person(
 
 @pytest.mark.parametrize(("encoding", "text"), [("UTF8", '"Zoë"'), ("cp1252", '"Zo\\u00eb"')])
 def test_json_can_be_read_whatever_the_encoding(encoding: str, text: str) -> None:
-    assert written("Zoë", io.TextIOWrapper(io.BytesIO(), encoding)) == text
+    assert dumps("Zoë", io.TextIOWrapper(io.BytesIO(), encoding)) == text
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"), [(Output(), True), (Output(quiet=True), False), (Output(json=True), False)]
+)
+def test_it_is_drawn_for_a_person_who_wants_to_know(
+    output: Output, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with progress(output) as advance:
+        advance("reading", 3, 8)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert ("reading" in printed.err and "3/8" in printed.err) == shown
+
+
+def test_in_a_pipe_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    with progress(Output()) as advance:
+        advance("reading", 3, 8)
+    assert capsys.readouterr().err.strip() == ""
+
+
+DAY = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)
+
+
+def test_the_byline_says_who_what_when_and_which() -> None:
+    memory = Memory(id="m1", content="x", created_at=DAY, tags=("tea",), source=Source(speaker="A\x1bnna"))
+    assert byline(memory) == "A\\x1bnna · fact · 7 May 2026 · #tea · id m1"
+    assert byline(memory, dated=False) == "A\\x1bnna · fact · #tea · id m1"
+
+
+def test_a_line_for_a_pipe_never_breaks() -> None:
+    memory = Memory(id="m1", content="one\ntwo\tthree\r\x85four", created_at=DAY)
+    assert plain_line(memory) == "m1\t2026-05-07\tone two three four"
+
+
+def test_only_a_uuid_is_shortened() -> None:
+    assert short_id("01a1e116-a535-77da-93a8-87dda5a72137") == "87dda5a72137"
+    assert short_id("chat-2026-05-07-0001") == "chat-2026-05-07-0001"
+
+
+def test_details_leave_out_what_is_not_set() -> None:
+    fields = dict(details(Memory(id="m1", content="x", created_at=DAY), ""))
+    assert fields["learnt"] == "2026-05-07 18:30 UTC"
+    assert not {"tags", "place", "replaces", "position"} & set(fields)
+    placed = Memory(
+        id="m1", content="x", created_at=DAY, place=Place(1, 2, "Here"), source=Source(position=0)
+    )
+    shown = dict(details(placed, "forgotten"))
+    assert (shown["place"], shown["position"], shown["state"]) == ("1, 2 Here", "0", "forgotten")
+
+
+def test_without_an_embedder_it_says_so() -> None:
+    assert embedder_name("") == "none, words only"
+
+
+def test_a_verdict_holds_nothing_that_json_cannot() -> None:
+    gain = Difference(0.1, float("-inf"), float("inf"), float("nan"))
+    verdict = Verdict(False, "why", {"a": 1}, gain, 0.2, 0.5, (FoldResult({"a": 1}, 0.1, 0.2, 8),))
+    found = plain(verdict.as_dict())
+    assert found["gain"] == {"mean": 0.1, "low": None, "high": None, "p": None}
+    assert found["folds"][0]["questions"] == 8
+
+
+def test_a_pipe_gets_tabs(capsys: object) -> None:
+    Output().table(("one", "two"), [("a", "b\nc")])
+    assert capsys.readouterr().out == "a\tb c\n"  # type: ignore[attr-defined]
+
+
+def test_short_things_are_not_broken_on_a_narrow_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "30")
+    rows = [("562761b3fc13", "balanced", "where is Mira living by now?")]
+    Output().table(("recall", "recipe", "question"), rows, unbroken=1)
+    assert "562761b3fc13" in capsys.readouterr().out
+    Output().table(("recall", "recipe", "question"), rows)
+    assert "562761b3fc13" not in capsys.readouterr().out

@@ -111,30 +111,30 @@ def run(path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int,
 
 def test_the_command_line_refuses_shows_and_counts(run: Callable[..., tuple[int, str, str]]) -> None:
     for word in ("the", "Nobody", "May"):
-        code, _, told = run("purge-subject", word, "--yes")
+        code, _, told = run("purge-entity", word, "--yes")
         assert code == 1
         assert "as a word: text=True (--text) means those" in told
-    code, out, told = run("purge-subject", "Will", "--dry-run")
+    code, out, told = run("purge-entity", "Will", "--dry-run")
     assert (code, out) == (0, "Would remove 2 memories, 1 entity, 0 relations.\n")
     assert "  Will drinks tea.\n  On Sunday I met Will at the lake.\n" in told
-    assert "3 more memories have the word, and probably not as the name; --text means those, too" in told
-    code, _, told = run("purge-subject", "Will")
+    assert "3 more memories have the word, and probably not as the name; --text includes them" in told
+    code, _, told = run("purge-entity", "Will")
     assert code == 2
     assert "Will drinks tea." in told
-    assert run("purge-subject", "Will", "--yes")[1] == "Removed 2 memories, 1 entity, 0 relations.\n"
-    assert run("purge-subject", "will", "--text", "--dry-run")[1].startswith("Would remove 3 memories")
+    assert run("purge-entity", "Will", "--yes")[1] == "Removed 2 memories, 1 entity, 0 relations.\n"
+    assert run("purge-entity", "will", "--text", "--dry-run")[1].startswith("Would remove 3 memories")
     assert run("purge", "word-1", "--dry-run")[1] == "word-1\n"
     assert run("show", "word-1")[0] == 0
 
 
 def test_http_refuses_counts_and_tries(memory: Engine) -> None:
     client = TestClient(create_api(memory, ApiKeys(memory.store, required=False)))
-    assert client.delete("/v1/about", params={"subject": "the"}).status_code == 404
-    tried = client.delete("/v1/about", params={"subject": "Will", "dry_run": True}).json()
+    assert client.delete("/v1/about", params={"entity": "the"}).status_code == 404
+    tried = client.delete("/v1/about", params={"entity": "Will", "dry_run": True}).json()
     assert tried == {"removed": 0, "would_remove": 2}
-    assert client.get("/v1/about", params={"subject": "Will"}).json()["in_texts"] == 3
-    assert len(client.get("/v1/about", params={"subject": "will", "text": True}).json()["memories"]) == 5
+    assert client.get("/v1/about", params={"entity": "Will"}).json()["in_texts"] == 3
+    assert len(client.get("/v1/about", params={"entity": "will", "text": True}).json()["memories"]) == 5
     asked = {"ids": ["may"], "dry_run": True}
     assert client.post("/v1/memories/purge", json=asked).json() == {"done": 0, "would_purge": ["may"]}
-    assert client.delete("/v1/about", params={"subject": "Will"}).json() == {"removed": 2}
+    assert client.delete("/v1/about", params={"entity": "Will"}).json() == {"removed": 2}
     assert "may" in left(memory)

@@ -1,40 +1,96 @@
-"""The application: every command, and what ``memorata`` says when it is given none."""
+"""The application: the table of commands, loaded lazily, and what ``memorata`` prints without a command.
+
+A process of the command line runs one command. To build the others, with all their options, took longer than
+most of them run. ``memorata --help`` loads every module of the table: they import typer, this package and the
+errors at the top, and the engine where a command runs.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated, Final
+from collections import UserDict
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any, Final
 
 import typer
+from typer.main import get_group
 
 from memorata._version import __version__
-from memorata.cli.command import (
-    Config,
-    Db,
-    Debug,
-    Embedder,
-    Json,
-    Namespace,
-    Quiet,
-    ReadOnly,
-    Replica,
-    guarded,
-)
-from memorata.cli.commands import AllCommands
-from memorata.cli.session import Given, Session
+from memorata.cli.command import Group, guarded, with_global_options
+from memorata.cli.session import GlobalOptions, Session
+
+COMMANDS: Final = {
+    "memories": (
+        "remember", "correct", "list", "show", "history", "update", "forget", "restore", "purge",
+    ),
+    "recall": ("recall",),
+    "entities": ("relate", "entities", "about", "purge-entity"),
+    "graph": ("paths", "communities", "near", "timeline"),
+    "recipes": ("recipes",),
+    "lifecycle": ("pin", "unpin", "used", "confirm", "maintain", "consolidate"),
+    "duplicates": ("duplicates", "contradictions"),
+    "transfer": ("import", "export", "copy"),
+    "admin": ("namespaces", "purge-namespace", "check", "stats", "vacuum", "backup", "reembed", "index"),
+    "configuration": ("doctor", "trust"),
+    "server": ("mcp", "serve", "key"),
+    "bench": ("bench",),
+    "feedback": ("feedback", "log", "replay", "retune"),
+    "demo": ("demo",),
+    "models": ("model",),
+    "evaluation": ("eval",),
+    "tuning": ("tune",),
+    "experiments": ("experiment",),
+}  # fmt: skip
+"""By module, the commands it registers, in the order in which the help shows them."""
 
 _FIRST_STEPS: Final = """\
-Memorata remembers what you tell it and finds it again by meaning and by words.
+Memorata remembers what you tell it and finds it again, by vectors and by words.
 
-  memorata remember "Anna prefers green tea"     say something
-  memorata recall "what does Anna drink?"        ask for it
-  memorata recall "what does Anna drink?" -e     … and see why
-  memorata import notes.md                       bring in what you have
-  memorata demo                                  watch it with a made-up conversation
-  memorata doctor                                see what is installed and in use
+  memorata remember "Anna prefers green tea"     store a memory
+  memorata recall "what does Anna drink?"        search
+  memorata recall "what does Anna drink?" -e     … and explain the scores
+  memorata import notes.md                       import files
+  memorata demo                                  a tour, on a made-up conversation
+  memorata doctor                                what is installed and in use
   memorata --help                                all commands
 """
+
+
+class LazyCommands(UserDict[str, Any]):
+    """Commands by name, each built with the others of its module when it is first looked up.
+
+    Examples
+    --------
+    >>> commands = LazyCommands({"recipes": ["recipes"], "bench": ["bench"]})
+    >>> list(commands), commands["bench"].name, commands.get("benc")
+    (['recipes', 'bench'], 'bench', None)
+    """
+
+    def __init__(self, modules: Mapping[str, Sequence[str]]) -> None:
+        self._module_of = {name: module for module, names in modules.items() for name in names}
+        super().__init__(dict.fromkeys(self._module_of))
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer keeps the type of a command to itself
+        if super().__getitem__(name) is None:
+            part = typer.Typer(cls=Group, rich_markup_mode="rich")
+            import_module(f"{__package__}.{self._module_of[name]}").register(part)
+            self.update(get_group(part).commands)
+        return super().__getitem__(name)
+
+
+class AllCommands(Group):
+    """The group of every command, each loaded when it is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as typer gives them
+        super().__init__(**attributes)
+        self.commands = LazyCommands(COMMANDS)
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps its context's type to itself
+        """Return the names of the commands, without building any of them."""
+        return list(self.commands)
+
 
 app = typer.Typer(
     cls=AllCommands,
@@ -49,50 +105,40 @@ app = typer.Typer(
 Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
 
 
-@app.callback()
-def start(
-    ctx: typer.Context,
-    db: Db = None,
-    namespace: Namespace = None,
-    embedder: Embedder = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
-    replica: Replica = None,
-    read_only: ReadOnly = False,
-    config: Config = None,
-    version: Version = False,
-) -> None:
+def start(ctx: typer.Context, version: Version = False, **options: Any) -> None:  # noqa: ANN401
     """Memory that finds the right few things again, on your machine, with reasons."""
-    ctx.obj = Given(db, namespace, embedder, json, quiet, debug, replica, read_only, config)
+    ctx.obj = GlobalOptions(**options)
     if version:
         typer.echo(f"memorata {__version__}")
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         session = Session(ctx.obj)
-        guarded(session, lambda: _welcome(session))
+        guarded(session, lambda: _show_first_steps(session))
+
+
+app.callback()(with_global_options(start, start))
 
 
 def run() -> None:
     """Run the application and leave the process with its exit code."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # Closed by whoever started it, such as a scheduler. What is opened next would get its number.
+            # Closed by the parent process, such as a scheduler. What is opened next would get its number.
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115 - it lasts as long as the process
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character gets its number rather than an error.
         stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     if os.environ.get("COLUMNS") == "0":
-        # Whoever started it does not know how wide the terminal is; nothing fits into no columns.
+        # The parent process does not know the width of the terminal; nothing fits into no columns.
         del os.environ["COLUMNS"]
     app(prog_name="memorata")
 
 
-def _welcome(session: Session) -> None:
+def _show_first_steps(session: Session) -> None:
     path = session.settings.db
     if session.output.json:
         session.output.data({"version": __version__, "db": str(path), "exists": path.exists()})
         return
     session.output.line(_FIRST_STEPS)
-    state = "" if path.exists() else " (made when you first remember something)"
+    state = "" if path.exists() else " (created with the first memory)"
     session.output.line(f"Memories are in {path}{state}")

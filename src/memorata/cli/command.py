@@ -1,8 +1,18 @@
-"""How a function becomes a command: the options every command takes, and errors as one clear line.
+"""Functions as commands: the options every command takes, and errors as one line and an exit code.
 
 A command is a function whose first argument is a :class:`~memorata.cli.session.Session`. The options of
-:class:`~memorata.cli.session.Given` are added to its signature, so that they work after the name of the
-command as well as before it.
+:class:`~memorata.cli.session.GlobalOptions` are added to its signature, so that they work after the name of
+the command as well as before it.
+
+======  ==============================================================================
+``0``   success
+``1``   not found: no memory answers the query, or nothing has that id or name
+``2``   usage: a bad option, value, file or filter
+``3``   the database cannot do it: missing, damaged, locked, read-only
+``4``   the embedder, a model or an optional package cannot be used
+``5``   ``memorata check`` found a problem
+``130`` interrupted with Ctrl-C
+======  ==============================================================================
 """
 
 from __future__ import annotations
@@ -16,146 +26,172 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from memorata.cli.failures import INTERRUPTED, STORE, USAGE, exit_code
-from memorata.cli.flags import Command
-from memorata.cli.session import Given, Session
+from memorata.cli.session import GlobalOptions, Session
+from memorata.model.errors import MemorataError
 
-EVERYWHERE: Final = "Options of every command"
+NOT_FOUND: Final = 1
+USAGE_ERROR: Final = 2
+STORE_ERROR: Final = 3
+EMBEDDER_ERROR: Final = 4
+UNSOUND: Final = 5
+INTERRUPTED: Final = 130
 
-Db = Annotated[
-    str | None,
-    typer.Option(
-        "--db", metavar="PATH", help="The file the memories are in, or postgresql://… for a server.",
-        rich_help_panel=EVERYWHERE,
+_Option = functools.partial(typer.Option, rich_help_panel="Options of every command")
+_GLOBAL: Final[dict[str, tuple[Any, str | bool | None]]] = {
+    "db": (
+        Annotated[
+            str | None,
+            _Option("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
+        ],
+        None,
     ),
-]  # fmt: skip
-Namespace = Annotated[
-    str | None,
-    typer.Option(
-        "--namespace", "-n", metavar="PATH", help="Whose memories, such as acme/alice.",
-        rich_help_panel=EVERYWHERE,
+    "namespace": (
+        Annotated[
+            str | None,
+            _Option("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice."),
+        ],
+        None,
     ),
-]  # fmt: skip
-Embedder = Annotated[
-    str | None,
-    typer.Option(
-        "--embedder", metavar="NAME", help="What measures meaning: auto, builtin, lexical, a model, …",
-        rich_help_panel=EVERYWHERE,
+    "embedder": (
+        Annotated[
+            str | None,
+            _Option("--embedder", metavar="NAME", help="The embedder: auto, builtin, lexical, a model, …"),
+        ],
+        None,
     ),
-]  # fmt: skip
-Replica = Annotated[
-    str | None,
-    typer.Option(
-        "--replica", metavar="URL", help="A server that repeats what --db writes, to recall from.",
-        rich_help_panel=EVERYWHERE,
+    "json": (Annotated[bool, _Option("--json", help="Results as JSON.")], False),
+    "quiet": (Annotated[bool, _Option("--quiet", "-q", help="Only results and errors.")], False),
+    "debug": (Annotated[bool, _Option("--debug", help="Show the traceback of an error.")], False),
+    "replica": (
+        Annotated[
+            str | None, _Option("--replica", metavar="URL", help="A replica of --db to recall from.")
+        ],
+        None,
     ),
-]  # fmt: skip
-ReadOnly = Annotated[
-    bool, typer.Option("--read-only", help="Write nothing to the file.", rich_help_panel=EVERYWHERE)
-]
-Config = Annotated[
-    str | None,
-    typer.Option(
-        "--config", metavar="FILE", help="A settings file, taken as it is; memorata.toml here otherwise.",
-        rich_help_panel=EVERYWHERE,
+    "read_only": (Annotated[bool, _Option("--read-only", help="Write nothing to the file.")], False),
+    "config": (
+        Annotated[
+            str | None,
+            _Option("--config", metavar="FILE", help="A settings file, trusted; else ./memorata.toml."),
+        ],
+        None,
     ),
-]  # fmt: skip
-Json = Annotated[bool, typer.Option("--json", help="Results as JSON.", rich_help_panel=EVERYWHERE)]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Only results and errors.", rich_help_panel=EVERYWHERE)
-]
-Debug = Annotated[
-    bool, typer.Option("--debug", help="Show where an error came from.", rich_help_panel=EVERYWHERE)
-]
-
-_SHARED: Final = {
-    "db": (Db, None),
-    "namespace": (Namespace, None),
-    "embedder": (Embedder, None),
-    "json": (Json, False),
-    "quiet": (Quiet, False),
-    "debug": (Debug, False),
-    "replica": (Replica, None),
-    "read_only": (ReadOnly, False),
-    "config": (Config, None),
-}
+}  # fmt: skip
 
 
-def command(
-    app: typer.Typer, name: str, panel: str | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that makes a function the command `name` of `app`.
+def _without_types(parameters: list[Any]) -> list[Any]:
+    """Clear the metavar of flags: typer writes ``<bool>`` behind them, as if a value had to follow."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+            parameter.metavar = ""
+    return parameters
 
-    Parameters
-    ----------
-    app
-        The application or the group of commands.
-    name
-        What people type.
-    panel
-        The heading under which the command is listed.
-    """
 
-    def decorate(function: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+class Command(TyperCommand):
+    """A command whose help shows flags by their names alone."""
 
-        @functools.wraps(function)
-        def run(ctx: typer.Context, **arguments: Any) -> None:  # noqa: ANN401 - as declared
-            local = Given(**{option: arguments.pop(option) for option in _SHARED})
-            session = Session(local.over(ctx.obj) if isinstance(ctx.obj, Given) else local)
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer keeps its context's type to itself
+        """Return the arguments and options, ``--help`` among them."""
+        return _without_types(super().get_params(ctx))
+
+
+class Group(TyperGroup):
+    """A group of commands whose help shows flags by their names alone."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer keeps its context's type to itself
+        """Return the arguments and options, ``--help`` among them."""
+        return _without_types(super().get_params(ctx))
+
+
+def add_commands(app: typer.Typer, panel: str | None, *functions: Callable[..., None]) -> None:
+    """Add functions as commands of `app` under a heading; ``list_`` becomes ``list``, ``a_b`` ``a-b``."""
+    for function in functions:
+
+        def run(ctx: typer.Context, function: Callable[..., None] = function, **arguments: Any) -> None:  # noqa: ANN401
+            options = GlobalOptions(**{name: arguments.pop(name) for name in _GLOBAL})
+            session = Session(options.over(ctx.obj) if isinstance(ctx.obj, GlobalOptions) else options)
             guarded(session, functools.partial(function, session, **arguments))
 
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        parameters = [
-            inspect.Parameter("ctx", keyword, annotation=typer.Context),
-            *(parameter.replace(kind=keyword) for parameter in own),
-            *(
-                inspect.Parameter(option, keyword, default=default, annotation=kind)
-                for option, (kind, default) in _SHARED.items()
-            ),
-        ]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        app.command(name, cls=Command, rich_help_panel=panel)(run)
-        return function
+        name = function.__name__.strip("_").replace("_", "-")
+        added = with_global_options(functools.wraps(function)(run), function)
+        app.command(name, cls=Command, rich_help_panel=panel)(added)
 
-    return decorate
+
+def add_group(
+    app: typer.Typer, name: str, help: str, panel: str, *functions: Callable[..., None]
+) -> typer.Typer:
+    """Add a group of commands to `app`, and return it."""
+    group = typer.Typer(cls=Group, no_args_is_help=True, help=help)
+    add_commands(group, None, *functions)
+    app.add_typer(group, name=name, rich_help_panel=panel)
+    return group
+
+
+def with_global_options(run: Callable[..., None], function: Callable[..., None]) -> Callable[..., None]:
+    """Give `run` the options of `function`, all but its first argument, and those of every command."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    parameters = [
+        inspect.Parameter("ctx", keyword, annotation=typer.Context),
+        *(each.replace(kind=keyword) for each in own if each.kind is not inspect.Parameter.VAR_KEYWORD),
+        *(
+            inspect.Parameter(name, keyword, default=default, annotation=annotation)
+            for name, (annotation, default) in _GLOBAL.items()
+        ),
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
 
 
 def guarded(session: Session, work: Callable[[], None]) -> None:
-    """Do the work of a command; what can go wrong becomes one line and an exit code."""
+    """Run a command; an error that users can cause becomes one line and an exit code."""
     try:
         work()
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever reads the results has had enough of them, as in `memorata list | head`.
+        # The reader of the results has closed the pipe, as in `memorata list | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         session.leave(0)
     except KeyboardInterrupt:
         session.output.fail("interrupted")
         session.leave(INTERRUPTED)
     except Exception as error:
-        said = _explained(error)
-        if said is None:
+        explained = _explain(error)
+        if explained is None:
             raise
-        if session.given.debug:
+        if session.options.debug:
             traceback.print_exc()
-        session.output.fail(said[1])
-        session.leave(said[0])
+        session.output.fail(explained[1])
+        session.leave(explained[0])
 
 
-def _explained(error: Exception) -> tuple[int, str] | None:
-    """Return the exit code and the words for an error that people can cause; None for one they cannot."""
+def exit_code(error: Exception) -> int:
+    """Return the exit code of one of Memorata's errors.
+
+    Examples
+    --------
+    >>> from memorata.model.errors import MemoryNotFound, ModelNotInstalled
+    >>> exit_code(MemoryNotFound("m1", "default")), exit_code(ModelNotInstalled("no model"))
+    (1, 4)
+    """
+    # Imported here, for `memorata --help` must not wait for numpy.
+    from memorata.service.errors import kind_of
+
+    return kind_of(error).exit_code
+
+
+def _explain(error: Exception) -> tuple[int, str] | None:
+    """Return the exit code and the message of an error that users can cause; None for any other."""
     import sqlite3
-
-    from memorata.model.errors import MemorataError
 
     if isinstance(error, MemorataError):
         return exit_code(error), str(error)
     if isinstance(error, sqlite3.Error):
-        return STORE, f"the database says: {error}"
+        return STORE_ERROR, f"the database says: {error}"
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
-        return USAGE, f"{name}{error.strerror or error}"
+        return USAGE_ERROR, f"{name}{error.strerror or error}"
     return None

@@ -1,7 +1,7 @@
-"""The demo: seven months of a made-up life are remembered, then asked about, one idea at a time.
+"""The demo: a conversation of seven months is remembered, then recalled from, one idea at a time.
 
-The conversation was written for this purpose and ships with the package. Everything below the import is what
-the engine really answers: each step prints the call, makes it, draws the result, and says what to look at.
+The conversation was written for this purpose and ships with the package. Each step prints a call, makes it,
+draws the result, and points out what to look at.
 """
 
 from __future__ import annotations
@@ -15,25 +15,46 @@ from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
 
 from memorata._frozen import frozen
-from memorata.cli.output import counted, one_line
-from memorata.cli.recalling import explanation_tree, hits_table, signals
-from memorata.cli.show_memory import embedder_name, hidden_reasons, memory_table
-from memorata.engine import Engine, RecallResult
-from memorata.engine import open as open_memory
-from memorata.engine.recall.recaller import tokens
+from memorata.cli.command import add_commands
+from memorata.cli.output import counted, embedder_name, hidden_reasons, memory_table, one_line
+from memorata.cli.recall import explanation_tree, hits_table, signals
+from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
-from memorata.model.memory import Memory
-from memorata.service.codec import memory_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from memorata.engine import Engine, RecallResult
+    from memorata.model.memory import Memory
+
 CONVERSATION: Final = "demo_conversation.jsonl"
 ASKED: Final = datetime(2026, 11, 15, 9, tzinfo=UTC)
 """When the questions are asked: two days after the conversation ends."""
+
+
+Keep = Annotated[Path | None, typer.Option("--keep", metavar="FILE", help="Keep the memories in a new file.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    add_commands(app, "Remember and recall", demo)
+
+
+def demo(session: Session, keep: Keep = None) -> None:
+    """Show remember and recall step by step, on a conversation that was made up for it."""
+    if keep is not None and keep.exists():
+        raise InvalidArgument("--keep", str(keep), "a file that does not exist yet")
+    output = session.output
+    # The demo has a database of its own, thrown away unless it is to be kept.
+    console = output.errors if output.json else output.console
+    results = tour(keep, embedder=session.settings.embedder, console=console)
+    if output.json:
+        output.data({"steps": {name: result.as_dict() for name, result in results.items()}})
 
 
 def conversation() -> tuple[Memory, ...]:
@@ -45,30 +66,24 @@ def conversation() -> tuple[Memory, ...]:
     >>> first.source.speaker, first.created_at.year
     ('Ines', 2026)
     """
+    from memorata.model.memory import Memory
+    from memorata.service.codec import memory_arguments
+
     lines = files("memorata.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
     return tuple(Memory(**memory_arguments(json.loads(line))) for line in lines)
 
 
-def demo(
+def tour(
     database: Path | None = None, *, embedder: str = "auto", console: Console | None = None
 ) -> Mapping[str, RecallResult]:
-    """Walk through remembering and recalling; return what was recalled, by the name of the step.
-
-    Parameters
-    ----------
-    database
-        Where to keep the memories; a file that does not exist yet. None for one that is thrown away.
-    embedder
-        What measures meaning, as for :func:`memorata.open`.
-    console
-        Where to draw; None for standard output.
+    """Run the demo on a new database, a temporary one if None; return the results by the name of the step.
 
     Examples
     --------
     >>> from io import StringIO
     >>> from rich.console import Console
-    >>> answers = demo(embedder="lexical", console=Console(file=StringIO()))
-    >>> len(answers["nonsense"]), answers["nonsense"].rejected is None
+    >>> results = tour(embedder="lexical", console=Console(file=StringIO()))
+    >>> len(results["nonsense"]), results["nonsense"].rejected is None
     (0, False)
     """
     from rich.console import Console
@@ -93,6 +108,8 @@ class _Clock:
 
 
 def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallResult]:
+    from memorata.engine import open as open_memory
+
     clock, started = _Clock(), perf_counter()
     with open_memory(path, embedder=embedder, clock=clock) as memory:
         _remember(memory, clock, console)
@@ -109,71 +126,71 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallRes
         console.print("The memories are thrown away now; memorata demo --keep FILE keeps them.", style="dim")
     else:
         console.print(f'Ask on: memorata recall --db {path} "…"', style="dim")
-    return walk.answers
+    return walk.results
 
 
 def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    said = conversation()
-    people = {each.source.speaker for each in said}
+    memories = conversation()
+    people = {each.source.speaker for each in memories}
     _heading(console, "Memorata: remember, recall, and say why")
     name = embedder_name(memory.embedder.name if memory.embedder is not None else "")
-    console.print(f"Meaning is measured by {name}.")
+    console.print(f"Embedder: {name}.")
     for note in memory.notes:
         console.print(f"Note: {note}", style="yellow")
     started = perf_counter()
     columns = (TextColumn("Remembering"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as progress:
-        task = progress.add_task("", total=len(said))
-        for _, session in groupby(said, key=lambda each: each.source.session):
+        task = progress.add_task("", total=len(memories))
+        for _, session in groupby(memories, key=lambda each: each.source.session):
             turns = list(session)
-            # A correction ends what it corrects at the moment the engine hears of it, hence the clock.
+            # A correction ends what it corrects at the moment of its clock, hence the clock.
             clock.now = turns[-1].created_at
             memory.remember_many(turns)
             progress.advance(task, len(turns))
     clock.now = ASKED
     took = perf_counter() - started
     console.print(
-        f"Remembered {counted(len(said), 'thing')} that {counted(len(people), 'person', 'people')} said in "
-        f"{counted(len({each.source.session for each in said}), 'conversation')}, from "
-        f"{_day(said[0].created_at)} to {_day(said[-1].created_at)}: "
-        f"{counted(sum(bool(each.supersedes) for each in said), 'correction')}, "
-        f"{counted(len({each.place for each in said} - {None}), 'place')}, three languages, "
+        f"Remembered {counted(len(memories), 'thing')} that {counted(len(people), 'person', 'people')} said "
+        f"in {counted(len({each.source.session for each in memories}), 'conversation')}, from "
+        f"{_day(memories[0].created_at)} to {_day(memories[-1].created_at)}: "
+        f"{counted(sum(bool(each.supersedes) for each in memories), 'correction')}, "
+        f"{counted(len({each.place for each in memories} - {None}), 'place')}, three languages, "
         f"in {took:.1f} seconds."
     )
 
 
 @frozen
 class _Walk:
-    """The memory that is asked, where answers are drawn, and what was answered so far."""
+    """The memory, the console, and the results so far."""
 
     memory: Engine
     console: Console
-    answers: dict[str, RecallResult] = field(default_factory=dict)
+    results: dict[str, RecallResult] = field(default_factory=dict)
 
     def recall(self, name: str, text: str, **options: Any) -> RecallResult:  # noqa: ANN401 - as recall takes them
-        """Show the call, make it, and show what it returned."""
-        self.call("found = memory.recall", text, **options)
-        found = self.memory.recall(text, **options)
-        self.answers[name] = found
-        if found.hits:
-            self.console.print(hits_table(found.hits))
+        """Show the call, make it, and show its result."""
+        self.call("result = memory.recall", text, **options)
+        result = self.memory.recall(text, **options)
+        self.results[name] = result
+        if result.hits:
+            self.console.print(hits_table(result.hits))
         else:
             self.console.print("No memory is good enough.", style="bold")
-        if found.rejected is not None:
-            best = found.rejected.hit.memory
+        if result.rejected is not None:
+            best = result.rejected.hit.memory
             self.console.print(f"The best one rejected: “{one_line(best.content, 120)}”")
-            self.console.print(f"What it missed: {found.rejected.reason}.")
-        for weakness in found.degraded:
+            self.console.print(f"What it missed: {result.rejected.reason}.")
+        for weakness in result.degraded:
             self.console.print(f"Note: {weakness}", style="yellow")
-        spent = found.milliseconds
-        first = "; the first question also loads the index" if len(self.answers) == 1 else ""
+        spent = result.milliseconds
+        first = "; the first query also loads the index" if len(self.results) == 1 else ""
         self.console.print(
-            f"{spent['embedding']:.1f} ms to embed the question, {spent['search']:.1f} ms to search{first}",
+            f"{spent['embedding']:.1f} ms to embed the query, {spent['search']:.1f} ms to search{first}",
             style="dim",
         )
-        return found
+        return result
 
     def call(self, method: str, *arguments: object, **options: object) -> None:
         """Show a call as one would type it."""
@@ -190,27 +207,29 @@ class _Walk:
 
 
 def _hybrid(walk: _Walk) -> None:
-    found = walk.recall("hybrid", "Why did we move the job queue to PostgreSQL?", limit=3)
-    for hit in found.hits[1:2]:
-        walk.console.print("\n>>> found.hits[1].explanation", style="bold")
+    result = walk.recall("hybrid", "Why did we move the job queue to PostgreSQL?", limit=3)
+    for hit in result.hits[1:2]:
+        walk.console.print("\n>>> result.hits[1].explanation", style="bold")
         walk.console.print(explanation_tree(hit.explanation))
     walk.notice(
-        "Two searches, one by meaning and one by words, become one list; the bars show what each put in. The "
-        "tree is the whole arithmetic of the second score, exact to the last bit."
+        "Two searches, one by vectors and one by words, are fused into one list; the bars show what each "
+        "contributed. The tree is the whole arithmetic of the second score, exact to the last bit."
     )
 
 
 def _meaning(walk: _Walk) -> None:
-    found = walk.recall("meaning", "Who was robbed in Portugal?", limit=3)
-    if found.hits and not signals(found.hits[0].explanation)["lexical"]:
-        walk.notice("No word of the question is in the first answer: it was found by what it means.")
+    result = walk.recall("meaning", "Who was robbed in Portugal?", limit=3)
+    if result.hits and not signals(result.hits[0].explanation)["lexical"]:
+        walk.notice("No word of the query is in the first hit: it was found by what it means.")
     else:
         walk.notice("Nobody used these words, and to this embedder nothing was near enough in meaning.")
 
 
 def _identifier(walk: _Walk) -> None:
     walk.recall("identifier", "What is WX7741920?", limit=1)
-    walk.notice(f"A name without any meaning, said once among {len(conversation())} memories: words find it.")
+    walk.notice(
+        f"An identifier without any meaning, said once in {len(conversation())} memories: words find it."
+    )
 
 
 def _correction(walk: _Walk) -> None:
@@ -231,8 +250,8 @@ def _correction(walk: _Walk) -> None:
 
 def _phrase(walk: _Walk) -> None:
     walk.recall("phrase", '"blue door"', limit=3)
-    found = walk.recall("exclusion", '"blue door" -bakery', limit=2)
-    left = sum("bakery" in hit.memory.content.casefold() for hit in found)
+    result = walk.recall("exclusion", '"blue door" -bakery', limit=2)
+    left = sum("bakery" in hit.memory.content.casefold() for hit in result)
     walk.notice(
         "Words in quotation marks count extra where they stand together; a word after a minus must not "
         f"occur: {counted(left, 'bakery', 'bakeries')} left."
@@ -241,8 +260,8 @@ def _phrase(walk: _Walk) -> None:
 
 def _filter(walk: _Walk) -> None:
     condition = {"category": "event", "tags": "food", "place": {"exists": True}}
-    found = walk.recall("filter", "Where did we eat well on our travels?", limit=3, filter=condition)
-    places = [hit.memory.place.name for hit in found if hit.memory.place is not None]
+    result = walk.recall("filter", "Where did we eat well on our travels?", limit=3, filter=condition)
+    places = [hit.memory.place.name for hit in result if hit.memory.place is not None]
     walk.notice(f"Only events about food that have coordinates could answer. Where: {'; '.join(places)}.")
 
 
@@ -259,22 +278,24 @@ def _date(walk: _Walk) -> None:
 
 
 def _repeats(walk: _Walk) -> None:
-    found = walk.recall("repeats", "How early may a meeting start?", limit=2)
-    for hit in found.hits[:1]:
+    result = walk.recall("repeats", "How early may a meeting start?", limit=2)
+    for hit in result.hits[:1]:
         same = {"content": {"contains": hit.memory.content}}
         walk.call("memory.list", filter=same)
-        said = list(walk.memory.list(filter=same).memories)
-        walk.console.print(memory_table(said, hidden_reasons(walk.memory, said)))
-        walk.notice(f"It was said {counted(len(said), 'time')} and is shown once; nothing is lost.")
+        memories = walk.memory.list(filter=same).memories
+        walk.console.print(memory_table(memories, hidden_reasons(walk.memory, memories)))
+        walk.notice(f"It was said {counted(len(memories), 'time')} and is shown once; nothing is lost.")
 
 
 def _budget(walk: _Walk) -> None:
+    from memorata.engine.recall.recaller import tokens
+
     budget = 90
-    found = walk.recall("budget", "everything about the trip to Tbilisi", limit=10, budget=budget)
-    used = sum(tokens(hit.memory.content) for hit in found)
+    result = walk.recall("budget", "everything about the trip to Tbilisi", limit=10, budget=budget)
+    used = sum(tokens(hit.memory.content) for hit in result)
     walk.notice(
         f"About {used} of {budget} tokens are filled with whole memories, the best first; "
-        f"{counted(found.omitted, 'more hit')} did not fit."
+        f"{counted(result.omitted, 'more hit')} did not fit."
     )
 
 

@@ -1,4 +1,4 @@
-"""What an evaluation found, for people at a terminal, for pipes, and as JSON."""
+"""Scores and comparisons of runs as tables, and as JSON."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
     for run in section.runs:
         cells = [(one_line(run.name), False)]
         for name in names:
-            found = mean(run.scores.measures[name])
-            best = len(section.runs) > 1 and found.mean == tops[name]
-            cells.append((f"{found.mean * 100:.1f} ±{(found.high - found.low) * 50:.1f}", best))
+            score = mean(run.scores.measures[name])
+            best = len(section.runs) > 1 and score.mean == tops[name]
+            cells.append((f"{score.mean * 100:.1f} ±{(score.high - score.low) * 50:.1f}", best))
         rows.append(cells + [(text, False) for text in times(run)])
     _table(output, heads, rows)
     over = "kinds of question" if macro else "questions"
@@ -38,17 +38,17 @@ def show_runs(output: Output, section: Section, *, macro: bool = False) -> None:
     )
 
 
-def show_comparison(output: Output, found: Comparison) -> None:
+def show_comparison(output: Output, comparison: Comparison) -> None:
     """Show one row for each measure: over questions, over kinds, and in each kind."""
     from memorata.evaluate.significance import Difference
     from memorata.evaluate.tables import points
 
     def shown(each: Difference) -> tuple[str, bool]:
-        said = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
-        # An interval without 0 in it is what one looks for.
-        return said, each.low > 0 or each.high < 0
+        text = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
+        # An interval without 0 in it is highlighted.
+        return text, each.low > 0 or each.high < 0
 
-    first = next(iter(found.measures.values()))
+    first = next(iter(comparison.measures.values()))
     kinds = list(first.kinds) if len(first.kinds) > 1 else []
     heads = [
         "measure",
@@ -57,7 +57,7 @@ def show_comparison(output: Output, found: Comparison) -> None:
         *(kind or "other" for kind in kinds),
     ]
     rows = []
-    for name, each in found.measures.items():
+    for name, each in comparison.measures.items():
         differences = [each.micro, *([each.macro] if kinds else []), *(each.kinds[kind] for kind in kinds)]
         rows.append([(name, False), *map(shown, differences)])
     _table(output, heads, rows)
@@ -65,17 +65,17 @@ def show_comparison(output: Output, found: Comparison) -> None:
 
 def times(run: ScoredRun) -> list[str]:
     """Return the median and the 95th percentile of a search, and its median with embedding the question."""
-    found, machine = run.scores.latency, run.machine
-    if found is None:
+    latency, machine = run.scores.latency, run.machine
+    if latency is None:
         return ["–"] * 3
     embedding: float | None = 0.0
     if run.scores.header.embedder:
         embedding = None if machine is None else machine.embedding_p50
-    whole = "–" if embedding is None else f"{found.p50 + embedding:.1f}"
-    return [f"{found.p50:.2f}", f"{found.p95:.2f}", whole]
+    whole = "–" if embedding is None else f"{latency.p50 + embedding:.1f}"
+    return [f"{latency.p50:.2f}", f"{latency.p95:.2f}", whole]
 
 
-def as_json(section: Section) -> dict[str, Any]:
+def section_json(section: Section) -> dict[str, Any]:
     """Return a section as plain data."""
     from dataclasses import asdict
 
@@ -83,7 +83,7 @@ def as_json(section: Section) -> dict[str, Any]:
     for run in section.runs:
         data = run.scores.as_dict()
         if data["abstention"] is not None:
-            # The curves have a point for every question; their areas say it in one number each.
+            # The curves have a point for every question; here their areas are enough.
             data["abstention"]["risk_coverage"] = data["abstention"]["risk_coverage"]["area"]
             del data["abstention"]["roc"]
         machine = None if run.machine is None else asdict(run.machine)

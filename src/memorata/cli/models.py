@@ -1,4 +1,4 @@
-"""The models that measure meaning: list, install, verify, remove."""
+"""Models of the catalogue, embedders and re-rankers: list, install, verify, remove."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from memorata.cli.arguments import chosen
-from memorata.cli.command import command
-from memorata.cli.failures import EMBEDDER
-from memorata.cli.flags import Group
+from memorata.cli.command import EMBEDDER_ERROR, add_group
+from memorata.cli.options import one_of
 from memorata.cli.session import Session
+from memorata.model.errors import EmbedderError
 
 _RECOMMENDED: Final = "arctic-embed-s"
 
 
 def model_names(incomplete: str) -> list[str]:
-    """Return the models that begin with what was typed, for the shell."""
+    """Return the models that begin so, for the shell."""
     from memorata.embed.catalogue import CATALOGUE
 
     return [name for name in CATALOGUE if name.startswith(incomplete)]
@@ -37,12 +36,7 @@ Which = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(cls=Group, no_args_is_help=True, help="The models that measure meaning.")
-    command(group, "list")(list_)
-    command(group, "install")(install)
-    command(group, "verify")(verify)
-    command(group, "remove")(remove)
-    app.add_typer(group, name="model", rich_help_panel="Look after it")
+    add_group(app, "model", "Embedders and re-rankers.", "Administration", list_, install, verify, remove)
 
 
 def list_(session: Session) -> None:
@@ -50,11 +44,11 @@ def list_(session: Session) -> None:
     from memorata.embed.catalogue import available
     from memorata.embed.folder import installed
 
-    here = installed(session.settings.models)
+    present = installed(session.settings.models)
     rows: list[dict[str, Any]] = [
         {
             "name": entry.name,
-            "installed": entry.name in here,
+            "installed": entry.name in present,
             "megabytes": entry.megabytes,
             "kind": entry.kind,
             "dimension": entry.dimension,
@@ -67,20 +61,16 @@ def list_(session: Session) -> None:
     if output.json:
         output.data({"models": rows, "folder": str(session.settings.models)})
         return
-    states = ["installed" if row["installed"] else "" for row in rows]
-    if output.terminal:
-        from rich.table import Table
-
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        for align in ("left", "left", "right"):
-            table.add_column(justify=align, no_wrap=True)
-        table.add_column(overflow="fold")
-        for row, state in zip(rows, states, strict=True):
-            table.add_row(row["name"], state, f"{row['megabytes']} MB", row["summary"])
-        output.show(table)
-    else:
-        for row, state in zip(rows, states, strict=True):
-            output.line(f"{row['name']}\t{state}\t{row['megabytes']}\t{row['summary']}")
+    cells = [
+        (
+            row["name"],
+            "installed" if row["installed"] else "",
+            f"{row['megabytes']} MB" if output.terminal else str(row["megabytes"]),
+            row["summary"],
+        )
+        for row in rows
+    ]
+    output.table((), cells, style="", unbroken=3)
     output.say(f"in {session.settings.models}")
 
 
@@ -91,7 +81,7 @@ def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
     from memorata.embed.catalogue import CATALOGUE
     from memorata.embed.install import install as fetch
 
-    chosen("NAME", name, tuple(CATALOGUE))
+    one_of("NAME", name, tuple(CATALOGUE))
     output = session.output
     shown = output.errors.is_terminal and not output.quiet and not output.json
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
@@ -103,14 +93,14 @@ def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
                 tasks[file] = progress.add_task(file, total=total)
             progress.update(tasks[file], completed=done, total=total)
 
-        found = fetch(name, session.settings.models, progress=report)
+        model = fetch(name, session.settings.models, progress=report)
     if output.json:
-        output.data({"name": found.name, "folder": str(found.folder), "source": found.source})
+        output.data({"name": model.name, "folder": str(model.folder), "source": model.source})
         return
-    output.line(f"{found.name}: {found.source}, in {found.folder}")
+    output.line(f"{model.name}: {model.source}, in {model.folder}")
     output.say("new databases use the best model that is installed; memorata doctor says which is in use")
     if CATALOGUE[name].kind == "embedder" and session.settings.db.exists():
-        output.say(f"memorata reembed --embedder {found.name} moves the database you have to it")
+        output.say(f"memorata reembed --embedder {model.name} moves the database you have to it")
 
 
 def verify(session: Session, name: Which = None) -> None:
@@ -118,10 +108,9 @@ def verify(session: Session, name: Which = None) -> None:
     from memorata.embed.catalogue import CATALOGUE
     from memorata.embed.folder import installed
     from memorata.embed.install import verify as verified
-    from memorata.model.errors import EmbedderError
 
     folder = session.settings.models
-    names = installed(folder) if name is None else (chosen("NAME", name, tuple(CATALOGUE)),)
+    names = installed(folder) if name is None else (one_of("NAME", name, tuple(CATALOGUE)),)
     states: dict[str, str] = {}
     for each in names:
         try:
@@ -129,25 +118,19 @@ def verify(session: Session, name: Which = None) -> None:
             states[each] = ""
         except EmbedderError as error:
             states[each] = str(error)
-    if session.output.json:
-        rows = [{"name": each, "sound": not state, "problem": state} for each, state in states.items()]
-        session.output.data({"models": rows})
-    else:
-        for each, state in states.items():
-            session.output.line(f"{each}: {state or 'verified'}")
-        if not states:
-            session.output.say(f"no models are installed in {folder}")
+    rows = [{"name": each, "sound": not state, "problem": state} for each, state in states.items()]
+    lines = [f"{each}: {state or 'verified'}" for each, state in states.items()]
+    session.output.result({"models": rows}, *lines)
+    if not states and not session.output.json:
+        session.output.say(f"no models are installed in {folder}")
     if any(states.values()):
-        session.leave(EMBEDDER)
+        session.leave(EMBEDDER_ERROR)
 
 
 def remove(session: Session, name: Name) -> None:
-    """Remove an installed model; stores that use it then answer by words only."""
+    """Remove an installed model; databases that use it are then searched by words only."""
     from memorata.embed.catalogue import CATALOGUE
     from memorata.embed.install import remove as removed
 
-    removed(chosen("NAME", name, tuple(CATALOGUE)), session.settings.models)
-    if session.output.json:
-        session.output.data({"removed": name})
-    else:
-        session.output.line(f"removed {name}")
+    removed(one_of("NAME", name, tuple(CATALOGUE)), session.settings.models)
+    session.output.result({"removed": name}, f"removed {name}")

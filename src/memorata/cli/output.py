@@ -1,8 +1,7 @@
 """What goes where: results to standard output, everything else to standard error.
 
 People at a terminal get tables and a little colour; a pipe gets plain lines; ``--json`` gets one JSON value.
-What was remembered is shown with its control characters made visible, so that no memory can move the cursor
-or recolour the terminal of the person who reads it.
+Control characters of memories are made visible, so that no memory can move the cursor or recolour the screen.
 """
 
 from __future__ import annotations
@@ -12,16 +11,24 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.table import Table
 
-_ASKED_FOR: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
+    from memorata.engine import Engine
+    from memorata.evaluate.significance import Difference
+    from memorata.model.memory import Memory
+
+_FORCED: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """The variables by which rich is told to treat a pipe as a terminal."""
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _CONTROLS: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -35,30 +42,30 @@ def visible(text: str) -> str:
     >>> visible("red \x1b[31malert")
     'red \\x1b[31malert'
     """
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def one_line(text: str, longest: int | None = None) -> str:
+def one_line(text: str, max_length: int | None = None) -> str:
     r"""Return text on one line, with an ellipsis where it is cut.
 
     Examples
     --------
-    >>> one_line("first line\n  second line", longest=16)
+    >>> one_line("first line\n  second line", max_length=16)
     'first line seco…'
     """
     flat = visible(" ".join(text.split()))
-    return flat if longest is None or len(flat) <= longest else flat[: longest - 1] + "…"
+    return flat if max_length is None or len(flat) <= max_length else flat[: max_length - 1] + "…"
 
 
-def written(value: Any, stream: TextIO, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON
-    r"""Return JSON as a stream can hold it: its characters in UTF-8, their numbers in any other encoding.
+def dumps(value: Any, stream: TextIO, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON
+    r"""Return JSON that a stream can encode: characters as they are in UTF-8, escaped in any other encoding.
 
-    What a stream cannot hold it writes in Python's way, which is none that JSON knows.
+    A stream would escape them in Python's way, which is no JSON.
 
     Examples
     --------
     >>> import io
-    >>> written("Zoë", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    >>> dumps("Zoë", io.TextIOWrapper(io.BytesIO(), "ascii"))
     '"Zo\\u00eb"'
     """
     plain = codecs.lookup(stream.encoding or "utf-8").name != "utf-8"
@@ -76,31 +83,52 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
-def may_be_drawn_on(stream: TextIO) -> bool:
-    """Return whether rich has to be asked what a stream can show.
+def memories(number: int) -> str:
+    """Return a number of memories, in words."""
+    return counted(number, "memory", "memories")
 
-    It takes longer to load than a command in a pipe, which it has nothing to do with, takes to run.
+
+def size(count: float) -> str:
+    """Return a number of bytes in the largest unit that fits.
+
+    Examples
+    --------
+    >>> size(999), size(1_500_000)
+    ('999 bytes', '1.5 MB')
+    """
+    unit = 0
+    while count >= 1000 and unit < len(_UNITS) - 1:
+        count, unit = count / 1000, unit + 1
+    return f"{count:.0f} bytes" if unit == 0 else f"{count:.1f} {_UNITS[unit]}"
+
+
+def interval(difference: Difference) -> str:
+    """Return a difference with its interval.
+
+    Examples
+    --------
+    >>> from memorata.evaluate.significance import Difference
+    >>> interval(Difference(0.125, 0.05, 0.2, 0.01))
+    '+0.1250 [+0.0500, +0.2000] p 0.0100'
+    """
+    return f"{difference.mean:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}] p {difference.p:.4f}"
+
+
+def may_be_drawn_on(stream: TextIO) -> bool:
+    """Return whether rich has to be asked what a stream can show; to load it takes longer than most commands.
 
     Examples
     --------
     >>> import io
-    >>> may_be_drawn_on(io.StringIO()) and not _ASKED_FOR & os.environ.keys()
+    >>> may_be_drawn_on(io.StringIO()) and not _FORCED & os.environ.keys()
     False
     """
-    return stream.isatty() or not _ASKED_FOR.isdisjoint(os.environ)
+    return stream.isatty() or not _FORCED.isdisjoint(os.environ)
 
 
 @dataclass(frozen=True)
 class Output:
-    """The two streams of a command.
-
-    Parameters
-    ----------
-    json
-        Whether results are wanted as JSON.
-    quiet
-        Whether to leave out everything but results and errors.
-    """
+    """The streams of a command: results as JSON if `json`, only results and errors if `quiet`."""
 
     json: bool = False
     quiet: bool = False
@@ -131,7 +159,7 @@ class Output:
     def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
         """Write a result as JSON: on one line, or indented for a person who is looking."""
         indent = 2 if self._drawn else None
-        self.line(written(value, sys.stdout, indent))
+        self.line(dumps(value, sys.stdout, indent))
 
     def line(self, text: str) -> None:
         """Write a plain line of the result."""
@@ -142,31 +170,57 @@ class Output:
         self.console.print(*renderables)
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Write names and what they stand for: in two columns for people, with a tab between in a pipe."""
+        """Write names and values: in two columns for people, with a tab between in a pipe."""
+        self.table((), rows, style="dim", unbroken=1)
+
+    def table(
+        self, heads: Sequence[str], rows: Iterable[Sequence[str]], *, style: str = "bold", unbroken: int = 0
+    ) -> None:
+        """Write rows under their heads, if there are any; a pipe gets the rows alone, with tabs.
+
+        The first column is in `style`; the first `unbroken` columns are not broken on a narrow terminal.
+        """
         if not self.terminal:
-            for name, value in rows:
-                self.line(f"{name}\t{value}")
+            for row in rows:
+                self.line("\t".join(one_line(cell) for cell in row))
             return
         from rich.table import Table
 
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(overflow="fold")
+        table = Table(box=None, show_header=bool(heads), padding=(0, 2, 0, 0), header_style="dim")
+        rows = list(rows)
+        for column in range(len(rows[0]) if rows else len(heads)):
+            head = heads[column] if heads else ""
+            table.add_column(head, style="" if column else style, overflow="fold", no_wrap=column < unbroken)
         for row in rows:
-            table.add_row(*row)
+            table.add_row(*(one_line(cell) for cell in row))
         self.show(table)
 
+    def result(self, data: Any, *lines: str) -> None:  # noqa: ANN401 - any JSON
+        """Write a result: `data` as JSON, or `lines` as text."""
+        if self.json:
+            self.data(data)
+        else:
+            for line in lines:
+                self.line(line)
+
+    def changed(self, key: str, ids: Sequence[str], verb: str) -> None:
+        """Write which memories a command has changed: their number for people, their ids in a pipe."""
+        if self.terminal:
+            self.show(f"{verb} {memories(len(ids))}.")
+        else:
+            self.result({key: list(ids)}, *ids)
+
     def say(self, text: str, style: str = "dim") -> None:
-        """Tell the person something beside the result."""
+        """Write a note beside the result, unless it is quiet."""
         if not self.quiet:
             self._tell(text, style)
 
     def warn(self, text: str) -> None:
-        """Tell the person something they should not miss."""
+        """Write a note that should not be missed."""
         self.say(text, "yellow")
 
     def fail(self, text: str) -> None:
-        """Say what went wrong, on one line, whether or not it is quiet."""
+        """Write an error on one line, whether or not it is quiet."""
         self._tell(f"memorata: {one_line(text)}", "red")
 
     def _tell(self, text: str, style: str) -> None:
@@ -174,3 +228,133 @@ class Output:
             self.errors.print(text, style=style, soft_wrap=True)
         else:
             sys.stderr.write(text + "\n")
+
+
+@contextmanager
+def progress(output: Output) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Give a function that shows how far each step is, as bars on standard error and only at a terminal."""
+    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    shown = output.errors.is_terminal and not output.quiet and not output.json
+    columns = (*Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as bars:
+        tasks: dict[str, Any] = {}
+
+        def advance(step: str, done: int, total: int | None) -> None:
+            if step not in tasks:
+                tasks[step] = bars.add_task(step, total=total)
+            bars.update(tasks[step], completed=done, total=total)
+
+        yield advance
+
+
+# --- memories -----------------------------------------------------------------------------------------
+
+
+def short_id(id_: str) -> str:
+    """Return the part of an id that is shown and may be typed: the random end of a UUID, else all of it.
+
+    Examples
+    --------
+    >>> short_id("01a1e116-a535-77da-93a8-87dda5a72137"), short_id("m-1")
+    ('87dda5a72137', 'm-1')
+    """
+    return id_[-12:] if _UUID.fullmatch(id_) else id_
+
+
+def byline(memory: Memory, *, dated: bool = True) -> str:
+    """Return speaker, category, day, tags and id in a line."""
+    day = f"{memory.event_time.day} {memory.event_time:%b %Y}" if dated else ""
+    parts = [memory.source.speaker, memory.category, day, *(f"#{tag}" for tag in memory.tags)]
+    return " · ".join(visible(part) for part in (*filter(None, parts), f"id {short_id(memory.id)}"))
+
+
+def plain_line(memory: Memory) -> str:
+    """Return a memory as a line for a pipe: its id, its day and its content, with tabs between."""
+    return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{one_line(memory.content)}"
+
+
+def embedder_name(name: str) -> str:
+    """Return an embedder's name without the digest that tells its versions apart.
+
+    Examples
+    --------
+    >>> embedder_name("snowflake-arctic-embed-s-int8@f5e56449:cls")
+    'snowflake-arctic-embed-s-int8'
+    """
+    return name.partition("@")[0] or "none, words only"
+
+
+def memory_table(memories: Sequence[Memory], reasons: Mapping[str, str]) -> Table:
+    """Return a table of memories, with the reason for each one that is hidden."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(ratio=1, overflow="fold")
+    for memory in memories:
+        hidden = reasons.get(memory.id, "")
+        text = Text(one_line(memory.content, 400), style="dim" if hidden else "")
+        text.append(f"\n{byline(memory, dated=False)}", style="dim")
+        if hidden:
+            text.append(f" · {hidden}", style="yellow")
+        table.add_row(f"{memory.event_time:%Y-%m-%d}", text)
+    return table
+
+
+def details(memory: Memory, hidden: str, confidence: float | None = None) -> list[tuple[str, str]]:
+    """Return the fields of a memory but the content, as names and values; `confidence` is that of now."""
+    decayed = confidence is not None and confidence != memory.confidence
+    source, place = memory.source, memory.place
+    rows: list[tuple[str, Any]] = [
+        ("id", memory.id),
+        ("namespace", memory.namespace),
+        ("state", hidden or "current"),
+        ("category", memory.category),
+        ("tier", memory.tier.value),
+        (
+            "confidence",
+            f"{confidence:.3g} by now, {memory.confidence:g} as written"
+            if decayed
+            else f"{memory.confidence:g}",
+        ),
+        ("importance", f"{memory.importance:g}"),
+        ("pinned", "yes" if memory.pinned else ""),
+        ("said", f"{memory.mentions} times" if memory.mentions > 1 else ""),
+        ("last supported", _moment(memory.supported_at)),
+        ("used", f"{memory.access_count} times" if memory.access_count else ""),
+        ("last used", _moment(memory.last_accessed_at)),
+        ("tags", ", ".join(memory.tags)),
+        ("entities", ", ".join(memory.entities)),
+        ("speaker", source.speaker),
+        ("session", source.session),
+        ("position", source.position),
+        ("link", source.link),
+        ("place", place and f"{place.lat:g}, {place.lon:g} {place.name}".strip()),
+        ("learnt", _moment(memory.created_at)),
+        ("true from", _moment(memory.valid_from)),
+        ("true until", _moment(memory.valid_to)),
+        ("expires", _moment(memory.expires_at)),
+        ("replaces", ", ".join(memory.supersedes)),
+        ("replaced by", memory.superseded_by),
+        ("version", memory.version),
+        ("metadata", dict(memory.metadata) or ""),
+        ("embedder", embedder_name(memory.embedder)),
+    ]
+    return [(name, visible(str(value))) for name, value in rows if value not in (None, "")]
+
+
+def hidden_reasons(engine: Engine, memories: Sequence[Memory]) -> dict[str, str]:
+    """Return, of the memories that a recall does not show, the reason: superseded or forgotten."""
+    reasons = {memory.id: "superseded" for memory in memories if memory.superseded_by is not None}
+    others = [memory.id for memory in memories if memory.id not in reasons]
+    if others:
+        page = engine.list(namespace=memories[0].namespace, filter={"id": {"in": others}}, limit=len(others))
+        visible_ids = {memory.id for memory in page.memories}
+        reasons |= {id_: "forgotten" for id_ in others if id_ not in visible_ids}
+    return reasons
+
+
+def _moment(value: Any) -> str:  # noqa: ANN401 - a datetime or None
+    return "" if value is None else f"{value:%Y-%m-%d %H:%M} UTC"

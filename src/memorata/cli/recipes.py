@@ -1,19 +1,15 @@
-"""Which recipes there are, shipped and saved, what can be changed in them, and which is in use.
-
-What can be changed is generated from their declarations.
-"""
+"""Recipes, shipped and saved: their parameters, generated from their declarations, and which is in use."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memorata.cli.arguments import chosen, ranged
-from memorata.cli.command import command
-from memorata.cli.recalling import recipe_names
+from memorata.cli.command import add_commands
+from memorata.cli.options import one_of, range_of, recipe_names
 from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from memorata.engine import Recipe
@@ -35,18 +31,17 @@ Target = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command to the application."""
-    command(app, "recipes", "Look around")(recipes)
+    add_commands(app, "Look around", recipes)
 
 
 def recipes(session: Session, name: Name = None, recipe: Target = None) -> None:
-    """List the ways to recall; with a NAME, every parameter of one, its value and its range.
+    """List the recipes; with a NAME, every parameter of one, its value and its range.
 
-    recipes use NAME lets recalls use a shipped or saved recipe from now on; recipes use alone goes back to
-    that of the settings. recipes rollback NAME takes the last version of a saved recipe back, and recipes
-    rollback alone the last change of what is in use.
+    recipes use NAME lets recalls use a shipped or saved recipe from now on; recipes use alone returns to
+    that of the settings. recipes rollback NAME drops the last version of a saved recipe, and recipes
+    rollback alone undoes the last change of what is in use.
     """
     from memorata.engine import RECIPES
-    from memorata.model.errors import InvalidArgument
     from memorata.service.codec import recipe_json, saved_recipe_json
 
     if name in ("use", "rollback"):
@@ -54,81 +49,56 @@ def recipes(session: Session, name: Name = None, recipe: Target = None) -> None:
         return
     if recipe is not None:
         raise InvalidArgument("RECIPE", recipe, "given after use or rollback only")
-    saved = _saved(session)
+    saved = {each.recipe.name: each for each in _saved(session)}
     if name is not None:
-        own = {each.recipe.name: each for each in saved}
-        known = {**RECIPES, **{key: each.recipe for key, each in own.items()}}
-        _one(session, known[chosen("NAME", name, tuple(known))], own.get(name))
+        by_name = {**RECIPES, **{key: each.recipe for key, each in saved.items()}}
+        _show(session, by_name[one_of("NAME", name, tuple(by_name))], saved.get(name))
         return
     if session.output.json:
-        session.output.data(
-            {
-                "recipes": [recipe_json(each) for each in RECIPES.values()],
-                "saved": [saved_recipe_json(each) for each in saved],
-            }
-        )
+        shipped = [recipe_json(each) for each in RECIPES.values()]
+        own = [saved_recipe_json(each) for each in saved.values()]
+        session.output.data({"recipes": shipped, "saved": own})
         return
     rows = [(each.name, each.doc) for each in RECIPES.values()]
-    for own_one in saved:
-        used = "in use; " if own_one.in_use else ""
-        reason = own_one.evidence.get("reason", "saved by hand")
-        rows.append((own_one.recipe.name, f"{used}version {own_one.versions}: {reason}"))
-    _table(session, ("recipe", "what it does"), rows)
+    for own_name, each in saved.items():
+        in_use = "in use; " if each.in_use else ""
+        reason = each.evidence.get("reason", "saved by hand")
+        rows.append((own_name, f"{in_use}version {each.versions}: {reason}"))
+    session.output.table(("recipe", "what it does"), rows)
     session.output.say("memorata recipes NAME shows the parameters; recall --set NAME=VALUE changes one")
 
 
 def _saved(session: Session) -> tuple[SavedRecipe, ...]:
-    """Return the saved recipes, of a database that is there."""
+    """Return the saved recipes; none without a database."""
     if not session.settings.db.exists():
         return ()
     with session.memory() as engine:
         return engine.recipes.list()
 
 
-def _change(session: Session, what: str, name: str | None) -> None:
+def _change(session: Session, verb: str, name: str | None) -> None:
     from memorata.service.codec import recipe_json
 
     with session.memory() as engine:
-        now = engine.recipes.use(name) if what == "use" else engine.recipes.rollback(name)
-        used = engine.recipes.get()
-    if session.output.json:
-        session.output.data({"recipe": recipe_json(now), "in_use": used.name})
-    else:
-        session.output.line(f"in use: {used.name}")
+        changed = engine.recipes.use(name) if verb == "use" else engine.recipes.rollback(name)
+        in_use = engine.recipes.get().name
+    session.output.result({"recipe": recipe_json(changed), "in_use": in_use}, f"in use: {in_use}")
 
 
-def _one(session: Session, recipe: Recipe, saved: SavedRecipe | None) -> None:
+def _show(session: Session, recipe: Recipe, saved: SavedRecipe | None) -> None:
     from memorata.engine import PARAMETERS
     from memorata.service.codec import recipe_json, saved_recipe_json
 
     if session.output.json:
         session.output.data(recipe_json(recipe) if saved is None else saved_recipe_json(saved))
         return
-    about = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
-    session.output.say(f"{recipe.name}: {about}", "")
-    rows = [
-        (each.name, _said(getattr(recipe, each.name)), ranged(each), each.doc)
-        for each in PARAMETERS
-    ]  # fmt: skip
-    _table(session, ("parameter", "value", "may be", "meaning"), rows)
+    doc = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
+    session.output.say(f"{recipe.name}: {doc}", "")
+    rows = [(each.name, _text(getattr(recipe, each.name)), range_of(each), each.doc) for each in PARAMETERS]
+    session.output.table(("parameter", "value", "may be", "meaning"), rows, unbroken=2)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _table(session: Session, heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    if not session.output.terminal:
-        for row in rows:
-            session.output.line("\t".join(row))
-        return
-    from rich.table import Table
-
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for number, head in enumerate(heads):
-        table.add_column(head, style="bold" if number == 0 else "", no_wrap=number < 2 and len(heads) > 2)
-    for row in rows:
-        table.add_row(*row)
-    session.output.show(table)

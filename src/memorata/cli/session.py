@@ -1,8 +1,9 @@
-"""One run of a command: what was asked for everywhere, the settings, and the memory it opens."""
+"""One run of a command: the options of every command, the settings, and the memory it opens."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ import typer
 
 from memorata._frozen import frozen
 from memorata.cli.output import Output
+from memorata.model.errors import NotGiven, StoreUnavailable
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @frozen
-class Given:
-    """The options that every command takes; None or False where they were not given."""
+class GlobalOptions:
+    """The options that every command takes; None or False where they are absent."""
 
     db: str | Path | None = None
     namespace: str | None = None
@@ -33,44 +35,46 @@ class Given:
     read_only: bool = False
     config: str | None = None
 
-    def over(self, before: Given) -> Given:
-        """Return what holds when these options were given after others.
+    def over(self, before: GlobalOptions) -> GlobalOptions:
+        """Return the options that hold where these come after those of `before`.
 
         Examples
         --------
-        >>> Given(namespace="b").over(Given(namespace="a", json=True))
-        Given(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False, replica=None,
-        read_only=False, config=None)
+        >>> GlobalOptions(namespace="b").over(GlobalOptions(namespace="a", json=True))
+        GlobalOptions(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False,
+        replica=None, read_only=False, config=None)
         """
-        given = {each.name: getattr(self, each.name) for each in fields(self)}
-        return replace(before, **{name: value for name, value in given.items() if value not in (None, False)})
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return replace(
+            before, **{name: value for name, value in values.items() if value not in (None, False)}
+        )
 
 
 class Session:
-    """What a command works with.
+    """What a command works with: its options, its output, the settings and the memory."""
 
-    Parameters
-    ----------
-    given
-        The options that every command takes.
-    """
-
-    def __init__(self, given: Given) -> None:
-        self.given = given
-        self.output = Output(json=given.json, quiet=given.quiet)
+    def __init__(self, options: GlobalOptions) -> None:
+        self.options = options
+        self.output = Output(json=options.json, quiet=options.quiet)
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings, with what was given on the command line before everything else."""
+        """The settings; options of the command line come before everything else."""
         from memorata.engine.gc_pause import gc_paused
 
         with gc_paused():
             from memorata.engine.settings import Settings
 
-        named = {name: getattr(self.given, name) for name in ("db", "replica", "namespace", "embedder")}
-        given: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
-        given |= {"read_only": True} if self.given.read_only else {}
-        return Settings(config=self.given.config, **given)
+        named = {name: getattr(self.options, name) for name in ("db", "replica", "namespace", "embedder")}
+        values: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        values |= {"read_only": True} if self.options.read_only else {}
+        return Settings(config=self.options.config, **values)
+
+    @property
+    def api_key(self) -> str | None:
+        """The API key of the settings, for a service that a command names itself."""
+        key = self.settings.api_key
+        return None if key is None else key.get_secret_value()
 
     @contextmanager
     def memory(
@@ -78,17 +82,9 @@ class Session:
     ) -> Iterator[Engine]:
         """Open the memory for the length of a block.
 
-        Parameters
-        ----------
-        create
-            Whether a database that is not there is made; its folder too, if it is the usual place.
-        embed
-            Whether meaning is needed.
-        reranker
-            What reads the best candidates again, if not what the settings say.
+        With `create`, a missing database is created, with its folder if it is the default one; `embed` opens
+        the embedder; `reranker` takes the place of that of the settings.
         """
-        from memorata.model.errors import StoreUnavailable
-
         settings = self.settings
         if reranker is not None:
             settings = settings.model_copy(update={"reranker": reranker})
@@ -112,6 +108,21 @@ class Session:
             for note in engine.notes:
                 self.output.say(f"Note: {note}")
             yield engine
+
+    def confirm(
+        self, question: str, *, yes: bool, lines: Sequence[str] = (), refused: str = "Nothing was removed."
+    ) -> bool:
+        """Return whether the user agrees, without asking if `yes`; `lines` are shown before the question."""
+        if yes:
+            return True
+        if not sys.stdin.isatty():
+            raise NotGiven("--yes", "where there is no terminal to ask at")
+        for line in lines:
+            self.output.errors.print(line)
+        if typer.confirm(question, err=True):
+            return True
+        self.output.say(refused)
+        return False
 
     def leave(self, code: int) -> NoReturn:
         """End the command with an exit code."""

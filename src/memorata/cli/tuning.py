@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from memorata.cli.arguments import changes, instant
-from memorata.cli.command import command
-from memorata.cli.flags import Group
-from memorata.cli.learning import PANEL, Plot, Since
-from memorata.cli.learning_output import table, verdict_json
+from memorata.cli import options
+from memorata.cli.command import add_group
+from memorata.cli.feedback import PANEL
+from memorata.cli.options import parameter_values, recipe_of, time_of
 from memorata.cli.output import counted
-from memorata.cli.recalling import RecipeName, recipe_of
 from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
 
 if TYPE_CHECKING:
     from memorata.engine import Engine, Recipe
@@ -34,9 +33,8 @@ Labels = Annotated[
 NoFeedback = Annotated[bool, typer.Option("--labels-only", help="Leave logged feedback out.")]
 Name = Annotated[str, typer.Option("--save", metavar="NAME", help="The name to save what wins under.")]
 Use = Annotated[bool, typer.Option("--use", help="Use it from now on, if it wins.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Judge, and save nothing.")]
 Metric = Annotated[str, typer.Option("--metric", "-m", help="What settings are compared by.")]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="How often data is held out.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="In how many folds data is held out.")]
 Seed = Annotated[int, typer.Option("--seed", help="The same seed deals the same folds.")]
 Over = Annotated[
     list[str] | None,
@@ -59,57 +57,49 @@ All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace tha
 
 def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
-    group = typer.Typer(
-        cls=Group,
-        no_args_is_help=True,
-        help="Tune on feedback and labels; what wins on held-out questions is saved.",
-    )
-    command(group, "weights")(weights)
-    command(group, "thresholds")(thresholds)
-    command(group, "recipe")(recipe)
-    command(group, "namespaces")(namespaces)
-    app.add_typer(group, name="tune", rich_help_panel=PANEL)
+    help_ = "Tune on feedback and labels; what wins on held-out questions is saved."
+    add_group(app, "tune", help_, PANEL, weights, thresholds, recipe, namespaces)
 
 
 def weights(
     session: Session,
-    base: RecipeName = None,
+    base: options.RecipeName = None,
     over: Over = None,
     labels: Labels = None,
     labels_only: NoFeedback = False,
-    since: Since = None,
+    since: options.Since = None,
     save: Name = "tuned",
     use: Use = False,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     metric: Metric = "ndcg@10",
     folds: Folds = 5,
     seed: Seed = 0,
-    plot: Plot = None,
+    plot: options.Plot = None,
 ) -> None:
-    """Try every setting of a grid: the share of meaning in tenths, or what --over says."""
+    """Try every setting of a grid: the weight of the vector leg in tenths, or what --over says."""
     from memorata.learn.tuning import tune_weights
 
-    _savable(save)
+    _check_name(save)
     grid = None if not over else _grid(over)
-    with _material(session, base, labels, labels_only, since, dry_run) as (engine, recipe, material):
-        found = tune_weights(material, recipe, grid, metric=metric, folds=folds, seed=seed)
-        saved = None if dry_run else _install(engine, found, save, use=use)
+    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, recipe, training_set):
+        tuned = tune_weights(training_set, recipe, grid, metric=metric, folds=folds, seed=seed)
+        saved = None if dry_run else _save(engine, tuned, save, use=use)
     if plot is not None:
-        _draw_grid(session, found, plot)
-    _report(session, found, saved, {})
+        _draw_grid(session, tuned, plot)
+    _report(session, tuned, saved, {})
 
 
 def recipe(
     session: Session,
-    base: RecipeName = None,
+    base: options.RecipeName = None,
     parameter: Parameters = None,
     trials: Trials = 60,
     labels: Labels = None,
     labels_only: NoFeedback = False,
-    since: Since = None,
+    since: options.Since = None,
     save: Name = "tuned",
     use: Use = False,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     metric: Metric = "ndcg@10",
     folds: Folds = 5,
     seed: Seed = 0,
@@ -117,62 +107,61 @@ def recipe(
     """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
     from memorata.learn.tuning import TUNED_PARAMETERS, tune_families, tune_recipe
 
-    _savable(save)
-    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
+    _check_name(save)
+    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, chosen, training_set):
         shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
         if trials:
             names = tuple(parameter or TUNED_PARAMETERS)
-            found = tune_recipe(material, chosen, names, trials=trials, **shared)
+            tuned = tune_recipe(training_set, chosen, names, trials=trials, **shared)
         else:
-            found = tune_families(material, chosen, **shared)
-        saved = None if dry_run else _install(engine, found, save, use=use)
-    _report(session, found, saved, {})
+            tuned = tune_families(training_set, chosen, **shared)
+        saved = None if dry_run else _save(engine, tuned, save, use=use)
+    _report(session, tuned, saved, {})
 
 
 def thresholds(
     session: Session,
-    base: RecipeName = None,
+    base: options.RecipeName = None,
     method: Method = "precision",
     target: Target = 0.9,
     fit: Fit = "logistic",
     labels: Labels = None,
     labels_only: NoFeedback = False,
-    since: Since = None,
+    since: options.Since = None,
     save: Name = "tuned",
     use: Use = False,
-    dry_run: DryRun = False,
+    dry_run: options.DryRun = False,
     folds: Folds = 5,
     seed: Seed = 0,
-    plot: Plot = None,
+    plot: options.Plot = None,
 ) -> None:
-    """Draw the line: the least similarity (for f1, also confidence), and what a similarity is worth."""
+    """Tune the similarity threshold (for f1, also confidence), and calibrate similarity to probability."""
     from memorata.learn.calibration import calibrate, keep_calibration
     from memorata.learn.gate import tune_thresholds
-    from memorata.model.errors import InvalidArgument
     from memorata.service.codec import plain
 
-    _savable(save)
-    with _material(session, base, labels, labels_only, since, dry_run) as (engine, chosen, material):
+    _check_name(save)
+    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, chosen, training_set):
         if engine.embedder is None:
             raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
-        pairs = material.pairs(engine.embedder.name)
+        pairs = training_set.pairs(engine.embedder.name)
         now = chosen.least_similarity
         now = engine.embedder.similarity_threshold if now == -1 else now
-        found = tune_thresholds(pairs, chosen, now, method=method, target=target, folds=folds, seed=seed)
+        tuned = tune_thresholds(pairs, chosen, now, method=method, target=target, folds=folds, seed=seed)
         curve = calibrate(pairs, engine.embedder.name, fit=fit, folds=folds, seed=seed)
         saved = kept = None
         if not dry_run:
-            saved = _install(engine, found, save, use=use)
+            saved = _save(engine, tuned, save, use=use)
             kept = keep_calibration(engine, curve)
     if plot is not None:
         from memorata.learn.plots import draw_calibration, draw_grid, draw_thresholds
 
         plot.mkdir(parents=True, exist_ok=True)
-        drawn = [draw_thresholds(found.curve, found.choice, plot / "thresholds.svg")]
+        drawn = [draw_thresholds(tuned.curve, tuned.choice, plot / "thresholds.svg")]
         both = {"similarity itself": curve.before, "calibrated, held out": curve.after}
         drawn.append(draw_calibration(both, plot / "calibration.svg"))
-        if found.grid is not None:
-            drawn.append(draw_grid(found.grid, plot / "grid.svg"))
+        if tuned.grid is not None:
+            drawn.append(draw_grid(tuned.grid, plot / "grid.svg"))
         session.output.say(f"Drawn: {', '.join(map(str, drawn))}")
     calibration = {
         "embedder": curve.embedder,
@@ -180,44 +169,38 @@ def thresholds(
         "kept": kept is not None,
         **plain(curve.evidence()),
     }
-    if found.choice.warning is not None:
-        session.output.warn(str(found.choice.warning))
-    _report(session, found, saved, {"calibration": calibration, "precision": plain(found.choice.precision),
-                                    "recall": found.choice.recall})  # fmt: skip
+    if tuned.choice.warning is not None:
+        session.output.warn(str(tuned.choice.warning))
+    _report(session, tuned, saved, {"calibration": calibration, "precision": plain(tuned.choice.precision),
+                                    "recall": tuned.choice.recall})  # fmt: skip
 
 
 def namespaces(
-    session: Session, dry_run: DryRun = False, all_namespaces: All = False, seed: Seed = 0
+    session: Session, dry_run: options.DryRun = False, all_namespaces: All = False, seed: Seed = 0
 ) -> None:
-    """Give namespaces a share of meaning of their own, where their feedback says so and it wins."""
+    """Adapt the weight of the vector leg to single namespaces, where their feedback says so and it wins."""
     from memorata.learn.adaptation import adapt
-    from memorata.model.errors import NotEnoughData, WorkUnderWay
+    from memorata.service.codec import plain
 
     with session.memory() as engine:
-        found = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
-    if session.output.json:
-        session.output.data(
-            {
-                "namespaces": {
-                    path: {"accepted": False, "reason": str(each)}
-                    if isinstance(each, NotEnoughData | WorkUnderWay)
-                    else verdict_json(each.verdict)
-                    for path, each in found.items()
-                }
-            }
-        )
-        return
+        adapted = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
+    data: dict[str, Any] = {}
     rows = []
-    for path, each in found.items():
+    for path, each in adapted.items():
         if isinstance(each, NotEnoughData | WorkUnderWay):
+            data[path] = {"accepted": False, "reason": str(each)}
             rows.append((path, "", str(each)))
         else:
+            data[path] = plain(each.verdict.as_dict())
             rows.append((path, f"{each.recipe.vector_weight:g}", each.verdict.reason))
-    table(session, ("namespace", "share of meaning", "verdict"), rows)
+    if session.output.json:
+        session.output.data({"namespaces": data})
+    else:
+        session.output.table(("namespace", "vector weight", "verdict"), rows)
 
 
 @contextmanager
-def _material(
+def _training_set(
     session: Session,
     base: str | None,
     labels: Path | None,
@@ -228,9 +211,8 @@ def _material(
     from memorata.learn.labelled_file import labelled_training_set
     from memorata.learn.training_set import from_feedback
     from memorata.learn.tuning import WORK
-    from memorata.model.errors import InvalidArgument
 
-    moment = instant("--since", since)
+    moment = time_of("--since", since)
     if labels_only and labels is None:
         raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
     with ExitStack() as stack:
@@ -238,56 +220,58 @@ def _material(
         leasing = nullcontext() if dry_run else engine.leases.hold(WORK, engine.namespace)
         held = stack.enter_context(leasing)
         recipe = recipe_of(engine, "--recipe", base)
-        said = None if labels_only else from_feedback(engine, since=moment)
+        feedback = None if labels_only else from_feedback(engine, since=moment)
         if labels is None:
-            assert said is not None  # there is one source at least
-            material = said
+            assert feedback is not None  # there is one source at least
+            training_set = feedback
         else:
             labelled = stack.enter_context(labelled_training_set(engine, labels, recipe=recipe))
-            material = labelled if said is None else labelled.with_more(said)
-        yield engine, recipe, material if held is None else material.under(held)
+            training_set = labelled if feedback is None else labelled.with_more(feedback)
+        yield engine, recipe, training_set if held is None else training_set.under(held)
 
 
-def _savable(name: str) -> None:
-    """Refuse a name that nothing could be saved under, before minutes of work."""
+def _check_name(name: str) -> None:
+    """Refuse a name that no recipe may have, before minutes of work."""
     from memorata.engine.recipes.saved import own_name
 
     own_name("--save", name)
 
 
-def _install(engine: Engine, found: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
+def _save(engine: Engine, tuned: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
     from memorata.service.codec import plain
 
-    if not found.verdict.accepted:
+    if not tuned.verdict.accepted:
         return None
     with engine.store.together():
-        engine.recipes.save(name, found.recipe, evidence=plain(found.evidence()))
+        engine.recipes.save(name, tuned.recipe, evidence=plain(tuned.evidence()))
         if use:
             engine.recipes.use(name)
     return name
 
 
 def _report(
-    session: Session, found: Tuned | TunedThresholds, saved: str | None, more: dict[str, Any]
+    session: Session, tuned: Tuned | TunedThresholds, saved: str | None, more: dict[str, Any]
 ) -> None:
-    output, verdict = session.output, found.verdict
+    from memorata.service.codec import plain
+
+    output, verdict = session.output, tuned.verdict
     if output.json:
-        output.data({**verdict_json(verdict), "base": found.base.name, "saved": saved, **more})
+        output.data({**plain(verdict.as_dict()), "base": tuned.base.name, "saved": saved, **more})
     else:
-        changed = ", ".join(f"{name}={_said(value)}" for name, value in verdict.setting.items())
+        changed = ", ".join(f"{name}={_text(value)}" for name, value in verdict.setting.items())
         output.line(f"{'accepted' if verdict.accepted else 'refused'}\t{changed}\t{verdict.reason}")
         rows = [
             (
-                str(place),
-                ", ".join(f"{name}={_said(value)}" for name, value in fold.setting.items()),
+                str(number),
+                ", ".join(f"{name}={_text(value)}" for name, value in fold.setting.items()),
                 f"{fold.learnt_gain:+.4f}",
                 f"{fold.held_out_gain:+.4f}",
                 counted(fold.questions, "question"),
             )
-            for place, fold in enumerate(verdict.folds, 1)
+            for number, fold in enumerate(verdict.folds, 1)
         ]
         if output.terminal:
-            table(session, ("fold", "chosen without it", "gain there", "gain held out", ""), rows)
+            output.table(("fold", "chosen without it", "gain there", "gain held out", ""), rows)
         if saved is not None:
             output.say(
                 f"saved as {saved}: memorata recall --recipe {saved}; memorata recipes rollback {saved}"
@@ -296,7 +280,7 @@ def _report(
         session.leave(REFUSED)
 
 
-def _said(value: object) -> str:
+def _text(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
@@ -308,9 +292,6 @@ def _grid(over: list[str]) -> dict[str, list[Any]]:
     >>> _grid(["vector_weight=0.2:0.6:0.2", "fusion=relative,rrf"])
     {'vector_weight': [0.2, 0.4, 0.6], 'fusion': ['relative', 'rrf']}
     """
-    from memorata.engine import PARAMETERS
-    from memorata.model.errors import InvalidArgument
-
     grid: dict[str, list[Any]] = {}
     for each in over:
         name, equals, text = each.partition("=")
@@ -320,15 +301,13 @@ def _grid(over: list[str]) -> dict[str, list[Any]]:
         if text.count(":") == 2:
             values = _steps(each, *text.split(":"))
         for value in values:
-            (found,) = changes([f"{name}={value}"], PARAMETERS, "--over").items()
-            grid.setdefault(found[0], []).append(found[1])
+            ((parameter, parsed),) = parameter_values([f"{name}={value}"], "--over").items()
+            grid.setdefault(parameter, []).append(parsed)
     return grid
 
 
 def _steps(option: str, low: str, high: str, step: str) -> list[str]:
     from decimal import Decimal, InvalidOperation
-
-    from memorata.model.errors import InvalidArgument
 
     try:
         first, last, by = Decimal(low), Decimal(high), Decimal(step)
@@ -336,31 +315,31 @@ def _steps(option: str, low: str, high: str, step: str) -> list[str]:
             raise InvalidOperation
     except InvalidOperation as error:
         raise InvalidArgument("--over", option, "NAME=FROM:TO:STEP with up to a thousand steps") from error
-    return [str(first + by * place) for place in range(int((last - first) / by) + 1)]
+    return [str(first + by * number) for number in range(int((last - first) / by) + 1)]
 
 
-def _draw_grid(session: Session, found: Tuned, folder: Path) -> None:
+def _draw_grid(session: Session, tuned: Tuned, folder: Path) -> None:
     """Draw the grid as a heat map, where it has two numeric parameters; a curve of one is its table."""
     import numpy as np
 
     from memorata.learn.plots import draw_heat_map
 
-    names = list(found.verdict.setting)
-    values_of = [{setting[name] for setting, _ in found.scores[1:]} for name in names]
+    names = list(tuned.verdict.setting)
+    values_of = [{setting[name] for setting, _ in tuned.scores[1:]} for name in names]
     if len(names) != 2 or any(isinstance(each, str | bool) for values in values_of for each in values):
         session.output.say("A heat map needs exactly two parameters that are numbers; nothing was drawn.")
         return
     first, second = map(sorted, values_of)
-    means = {tuple(setting[name] for name in names): mean for setting, mean in found.scores}
+    means = {tuple(setting[name] for name in names): mean for setting, mean in tuned.scores}
     values = np.array([[means[row, column] for column in second] for row in first])
     folder.mkdir(parents=True, exist_ok=True)
     drawn = draw_heat_map(
         values,
         {names[0]: first, names[1]: second},
-        (found.verdict.setting[names[0]], found.verdict.setting[names[1]]),
+        (tuned.verdict.setting[names[0]], tuned.verdict.setting[names[1]]),
         folder / "weights.svg",
-        title=f"Mean {found.metric} of each setting",
-        value=found.metric,
-        reached=means[found.verdict.setting[names[0]], found.verdict.setting[names[1]]],
+        title=f"Mean {tuned.metric} of each setting",
+        value=tuned.metric,
+        reached=means[tuned.verdict.setting[names[0]], tuned.verdict.setting[names[1]]],
     )
     session.output.say(f"Drawn: {drawn}")

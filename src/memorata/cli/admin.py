@@ -1,0 +1,210 @@
+"""Administration: namespaces, purge-namespace, check, stats, vacuum, backup, reembed, index."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import EMBEDDER_ERROR, UNSOUND, add_commands
+from memorata.cli.options import new_file
+from memorata.cli.output import counted, memories, one_line, progress, size
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument, StoreCorrupt
+
+if TYPE_CHECKING:
+    from memorata.engine.admin import Reembedding
+
+_LABELS: Final = {
+    "db": "database",
+    "superseded": "superseded",
+    "entities": "entities declared",
+    "segments": "index segments",
+    "waiting": "not yet in a segment",
+    "changes": "changes so far",
+    "unfinished_purge": "purge to be finished",
+    "bytes": "size",
+    "vector_search": "vector searches",
+    "vector_search_advice": "they would be faster",
+    "methods": "searched by",
+}
+_MAX_FAILURES: Final = 20
+
+NamespacePath = Annotated[str, typer.Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
+Repair = Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")]
+Target = Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
+KeepOld = Annotated[bool, typer.Option("--keep-old", help="Keep the vectors of other embedders.")]
+Batch = Annotated[int, typer.Option("--batch", min=1, help="How many memories in one transaction.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Look around", namespaces)
+    add_commands(app, "Remove", purge_namespace)
+    add_commands(app, "Administration", check, stats, vacuum, backup, reembed, index)
+
+
+def namespaces(session: Session) -> None:
+    """List the namespaces and how many memories each holds."""
+    output = session.output
+    with session.memory() as engine:
+        counts = engine.store.namespaces()
+    if output.json:
+        output.data({"namespaces": dict(counts)})
+        return
+    for name, count in counts.items():
+        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
+    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
+
+
+def purge_namespace(session: Session, namespace_path: NamespacePath, yes: options.Yes = False) -> None:
+    """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
+    with session.memory() as engine:
+        count = engine.store.namespaces().get(namespace_path)
+        if count is None:
+            raise InvalidArgument("NAMESPACE", namespace_path, "one that there is (memorata namespaces)")
+        question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
+        if not session.confirm(question, yes=yes):
+            return
+        removed = engine.admin.purge_namespace(namespace_path)
+    session.output.result(
+        {"namespace": namespace_path, "memories": removed},
+        f"Removed {namespace_path} and its {memories(removed)}.",
+    )
+
+
+def check(session: Session, repair: Repair = False) -> None:
+    """Check that the database is sound; --repair rebuilds derived data, and never touches memories."""
+    output = session.output
+    try:
+        with session.memory(embed=True) as engine:
+            problems = engine.admin.check(repair=repair)
+            remaining = engine.admin.check() if repair and problems else problems
+    except StoreCorrupt as error:
+        # Its usual advice is to run this command.
+        cause = error.__cause__ or error
+        raise StoreCorrupt(
+            f"{session.settings.db} is too damaged to be checked ({cause}); restore a backup"
+        ) from error
+    state = [] if remaining else ["repaired" if problems else "sound"]
+    data = {"sound": not remaining, "problems": problems, "remaining": remaining, "repaired": repair}
+    output.result(data, *map(one_line, problems), *state)
+    if remaining:
+        advice = "memorata check --repair rebuilds what can be rebuilt"
+        if repair:
+            advice = "restore a backup, or export what can be read and import it into another file"
+        output.warn(f"{counted(len(remaining), 'problem')}; {advice}")
+        session.leave(UNSOUND)
+
+
+def stats(session: Session) -> None:
+    """Show how much is in the database and how large it is."""
+    with session.memory() as engine:
+        values: dict[str, Any] = {"db": str(session.settings.db), **engine.store.statistics()}
+    if session.output.json:
+        session.output.data(values)
+        return
+    texts = {name: _stat_text(name, value) for name, value in values.items()}
+    session.output.pairs((_LABELS.get(name, name), text) for name, text in texts.items() if text)
+
+
+def vacuum(session: Session) -> None:
+    """Write the file anew: give back the space of what was removed, and erase every trace of it.
+
+    This takes time in proportion to the size of the file, and for a moment twice its space; others can read
+    meanwhile. It also finishes a purge that others kept from erasing what it removed.
+    """
+    with session.memory() as engine:
+        before = engine.store.statistics()["bytes"]
+        engine.store.vacuum()
+        after = engine.store.statistics()["bytes"]
+    session.output.result(
+        {"bytes_before": before, "bytes_after": after}, f"{size(before)} before, {size(after)} now"
+    )
+
+
+def backup(session: Session, target: Target, force: options.Force = False) -> None:
+    """Copy the whole database to another file, while others use it."""
+    with session.memory() as engine:
+        new_file(str(target), force=force)
+        engine.store.backup(target)
+    written = target.stat().st_size
+    line = f"{target}  {size(written)}" if session.output.terminal else str(target)
+    session.output.result({"file": str(target), "bytes": written}, line)
+
+
+def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False, batch: Batch = 256) -> None:
+    """Embed everything anew after a change of --embedder, or what could not be embedded when it was written.
+
+    It can be stopped at any moment and run again; searches continue meanwhile.
+    """
+    output = session.output
+    with session.memory(embed=True) as engine, progress(output) as advance:
+        try:
+            done = engine.admin.reembed(
+                dry_run=dry_run,
+                keep_old=keep_old,
+                batch=batch,
+                progress=lambda count, total: advance("embedding", count, total),
+            )
+        except KeyboardInterrupt:
+            output.say(f"{memories(engine.store.count_waiting())} to go; run the same again to continue.", "")
+            raise
+    if output.json:
+        output.data(asdict(done) | {"others": dict(done.others)})
+    else:
+        for failure in done.failed[:_MAX_FAILURES]:
+            output.fail(f"memory {failure.memory_id} in {failure.namespace}: {failure.reason}")
+        if len(done.failed) > _MAX_FAILURES:
+            output.fail(f"… and {len(done.failed) - _MAX_FAILURES:,} more; --json lists them all")
+        output.line(_reembedded(done))
+        output.say(f"{done.embedder} · {session.settings.db}")
+    if done.failed:
+        left = memories(len(done.failed))
+        output.warn(f"{left} without a vector, found by words only; run the same again to try again")
+        session.leave(EMBEDDER_ERROR)
+
+
+def index(session: Session) -> None:
+    """Build the indexes that large namespaces are searched by; searches and writes continue meanwhile.
+
+    It can be stopped at any moment and run again.
+    """
+    output = session.output
+    with session.memory(embed=True) as engine, progress(output) as advance:
+        done = engine.admin.index(
+            progress=lambda what, count, total: advance("indexing", count, total or None)
+        )
+    made = f"made {counted(done.made, 'index', 'indexes')}" if done.made else "nothing to index"
+    output.result(asdict(done) | {"methods": dict(done.methods)}, made)
+    for leg, method in () if output.json else done.methods.items():
+        output.say(f"{leg} leg: {method}")
+
+
+def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store counts
+    if name == "vector_search":
+        return ", ".join(f"{method} in {counted(n, 'namespace')}" for method, n in value.items() if n)
+    if name == "methods":
+        return "; ".join(f"{leg}: {method}" for leg, method in value.items())
+    if name == "bytes":
+        return size(value)
+    if isinstance(value, dict):
+        return ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
+    if isinstance(value, bool):
+        return "yes, by memorata vacuum" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _reembedded(done: Reembedding) -> str:
+    from memorata.engine.admin import duration
+
+    if not done.waiting and not done.dropped:
+        return "every memory has its vector"
+    if done.dry_run:
+        return f"would embed {memories(done.waiting)}, in about {duration(done.seconds)}"
+    old = f", removed {counted(done.dropped, 'old vector')}" if done.dropped else ""
+    return f"embedded {memories(done.embedded)} in {duration(done.seconds)}{old}"

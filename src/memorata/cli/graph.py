@@ -1,0 +1,205 @@
+"""The graph, place and time: paths, communities, near, timeline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import NOT_FOUND, add_commands
+from memorata.cli.options import one_of, place_of, time_of
+from memorata.cli.output import byline, counted, memory_table, one_line, plain_line, visible
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.engine.graph.communities import FoundPath
+
+_DIRECTIONS: Final = ("both", "out", "in")
+_ORDERS: Final = ("breadth", "depth")
+_EXCERPT: Final = 60
+_KILOMETRE: Final = 1000
+
+Start = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity to start from.")]
+To = Annotated[str | None, typer.Option("--to", metavar="ENTITY", help="Only paths to this entity.")]
+Depth = Annotated[int, typer.Option("--depth", help="How many steps a path may have.")]
+Types = Annotated[
+    list[str] | None, typer.Option("--type", "-t", help="A type of relation to follow; repeatable.")
+]
+Direction = Annotated[str, typer.Option("--direction", help="both, out or in.")]
+Order = Annotated[str, typer.Option("--order", help="breadth or depth first.")]
+Nodes = Annotated[int, typer.Option("--nodes", help="How many entities and memories to reach at most.")]
+Seconds = Annotated[float | None, typer.Option("--seconds", help="How much time to take at most.")]
+Level = Annotated[
+    int, typer.Option("--level", help="0 for the finest communities, up to 2 for the coarsest.")
+]
+Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same communities.")]
+PlaceText = Annotated[str, typer.Argument(metavar="LAT,LON", help="The place, in degrees.")]
+Radius = Annotated[float | None, typer.Option("--radius", "-r", help="How far at most, in metres.")]
+OneEntity = Annotated[
+    str | None, typer.Argument(metavar="[ENTITY]", help="Only memories that mention this entity.")
+]
+StartTime = Annotated[str | None, typer.Option("--start", metavar="TIME", help="Only from that time on.")]
+EndTime = Annotated[str | None, typer.Option("--end", metavar="TIME", help="Only before that time.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Entities, graph, place and time", paths, communities, near, timeline)
+
+
+def paths(
+    session: Session,
+    entity: Start,
+    to: To = None,
+    depth: Depth = 2,
+    type: Types = None,
+    direction: Direction = "both",
+    order: Order = "breadth",
+    nodes: Nodes = 100,
+    limit: options.Limit = 100,
+    seconds: Seconds = None,
+    as_of: options.AsOf = None,
+) -> None:
+    """Show the paths that lead from an entity through relations and memories."""
+    from memorata.service.codec import path_json
+
+    output = session.output
+    moment = time_of("--as-of", as_of)
+    with session.memory() as engine:
+        result = engine.graph.paths(
+            entity,
+            to=to,
+            depth=depth,
+            types=type or None,
+            direction=one_of("--direction", direction, _DIRECTIONS),
+            order=one_of("--order", order, _ORDERS),
+            nodes=nodes,
+            paths=limit,
+            seconds=seconds,
+            as_of=moment,
+        )
+        lines = [] if output.json else [_path_line(engine, path) for path in result.paths]
+    if output.json:
+        output.data({"paths": [path_json(path) for path in result.paths], "truncated": result.truncated})
+    for path, line in zip(result.paths, lines, strict=False):
+        output.line(f"{path.score:.4f}  {line}" if output.terminal else f"{path.score:.4f}\t{line}")
+    if result.truncated is not None:
+        output.say(f"There is more: the search ended at its limit of {result.truncated}")
+    if not result.paths:
+        output.say("No path leads from there" + ("" if to is None else f" to {visible(to)}"))
+        session.leave(NOT_FOUND)
+
+
+def communities(
+    session: Session,
+    level: Level = 0,
+    limit: options.Limit = 10,
+    seed: Seed = 0,
+    as_of: options.AsOf = None,
+) -> None:
+    """Show the communities of memories and entities, and what each is about."""
+    from memorata.service.codec import community_json
+
+    output = session.output
+    moment = time_of("--as-of", as_of)
+    with session.memory() as engine:
+        result = engine.graph.communities(level=level, limit=limit, seed=seed, as_of=moment)
+    data = {
+        "communities": [community_json(group) for group in result.groups],
+        "level": result.level,
+        "count": result.count,
+        "modularity": result.modularity,
+        "converged": result.converged,
+    }
+    output.result(data, *(visible(group.summary.text) for group in result.groups))
+    if not result.groups:
+        output.say("There are no communities here yet")
+        session.leave(NOT_FOUND)
+    output.say(f"{counted(result.count, 'community', 'communities')} · modularity {result.modularity:.2f}")
+
+
+def near(
+    session: Session,
+    place: PlaceText,
+    radius: Radius = None,
+    limit: options.Limit = 10,
+    as_of: options.AsOf = None,
+) -> None:
+    """Show the memories that were nearest to a place, and how far each was."""
+    from memorata.service.codec import nearby_json
+
+    output = session.output
+    point, moment = place_of("LAT,LON", place), time_of("--as-of", as_of)
+    if point is None:
+        raise InvalidArgument("LAT,LON", place, "degrees such as 48.857,2.352")
+    with session.memory() as engine:
+        nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=moment)
+    if output.terminal:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+        table.add_column(no_wrap=True, justify="right", style="dim")
+        table.add_column(ratio=1, overflow="fold")
+        for each in nearest:
+            text = Text(one_line(each.memory.content, 400))
+            table.add_row(distance(each.metres), text.append(f"\n{byline(each.memory)}", style="dim"))
+        if nearest:
+            output.show(table)
+    else:
+        output.result(
+            {"memories": [nearby_json(each) for each in nearest]},
+            *(f"{each.metres:.1f}\t{each.memory.id}\t{one_line(each.memory.content)}" for each in nearest),
+        )
+    if not nearest:
+        output.say("No memory here has a place" + ("" if radius is None else " so near"))
+        session.leave(NOT_FOUND)
+
+
+def timeline(
+    session: Session,
+    entity: OneEntity = None,
+    start: StartTime = None,
+    end: EndTime = None,
+    limit: options.Limit = 50,
+    as_of: options.AsOf = None,
+) -> None:
+    """Show memories in the order in which what they tell happened, the oldest first."""
+    from memorata.service.codec import memories_json
+
+    output = session.output
+    first, last, moment = time_of("--start", start), time_of("--end", end), time_of("--as-of", as_of)
+    with session.memory() as engine:
+        memories = engine.graph.timeline(entity, start=first, end=last, limit=limit, as_of=moment)
+    if not output.terminal:
+        output.result(memories_json(memories), *map(plain_line, memories))
+    elif memories:
+        output.show(memory_table(memories, {}))
+    if not memories:
+        output.say("No memory is from that time")
+        session.leave(NOT_FOUND)
+
+
+def distance(metres: float) -> str:
+    """Return a distance for people.
+
+    Examples
+    --------
+    >>> distance(12.3), distance(263_456)
+    ('12 m', '263 km')
+    """
+    return f"{metres:.0f} m" if metres < _KILOMETRE else f"{metres / _KILOMETRE:,.0f} km"
+
+
+def _path_line(engine: Engine, path: FoundPath) -> str:
+    """Return a path as text, memories by their content."""
+    line = path.start
+    for step in path.steps:
+        node = step.entity
+        if step.memory is not None:
+            node = f"“{one_line(engine.get(step.memory).content, _EXCERPT)}”"
+        line += f" —{step.type}→ {node}" if step.forward else f" ←{step.type}— {node}"
+    return one_line(line)

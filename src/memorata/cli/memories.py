@@ -1,0 +1,357 @@
+"""Memories: remember, correct, list, show, history, update, forget, restore, purge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import add_commands
+from memorata.cli.options import (
+    TIERS,
+    MemoryId,
+    MemoryIds,
+    json_object,
+    memory_of,
+    one_of,
+    place_of,
+    text_of,
+    time_of,
+)
+from memorata.cli.output import (
+    counted,
+    details,
+    embedder_name,
+    hidden_reasons,
+    memories,
+    memory_table,
+    one_line,
+    plain_line,
+    progress,
+    short_id,
+    visible,
+)
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.model.memory import Memory
+
+_EXCERPT: Final = 70
+_MAX_CONTRADICTIONS: Final = 3
+"""How many memories that a new one may contradict are shown."""
+_LONG_TEXT: Final = 20_000
+"""From how many characters on a text is more than one memory should hold."""
+_NEVER: Final = "never"
+_METADATA: Final = '{"page": 12}'
+
+Content = Annotated[list[str], typer.Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
+Speaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
+SessionName = Annotated[str | None, typer.Option("--session", help="The conversation it is from.")]
+Link = Annotated[str | None, typer.Option("--link", help="Where to read it again.")]
+Id = Annotated[str | None, typer.Option("--id", help="An id of your own; otherwise one is made.")]
+Cursor = Annotated[str | None, typer.Option("--cursor", help="Continue after the page before.")]
+Hidden = Annotated[bool, typer.Option("--hidden", help="Forgotten and superseded ones too.")]
+Version = Annotated[
+    int | None,
+    typer.Option("--expected-version", metavar="NUMBER", help="Only if it still has this version."),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; whole ids only.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Remember and recall", remember, correct)
+    add_commands(app, "Look around", list_, show, history)
+    add_commands(app, "Keep in order", update)
+    add_commands(app, "Remove", forget, restore, purge)
+
+
+def remember(
+    session: Session,
+    text: Content,
+    category: options.Category = None,
+    tag: options.Tags = None,
+    entity: options.Entities = None,
+    tier: options.Tier = None,
+    confidence: options.Confidence = None,
+    importance: options.Importance = None,
+    speaker: Speaker = None,
+    session_name: SessionName = None,
+    link: Link = None,
+    place: options.PlaceText = None,
+    metadata: options.Metadata = None,
+    valid_from: options.ValidFrom = None,
+    valid_to: options.ValidTo = None,
+    expires: options.Expires = None,
+    id: Id = None,
+) -> None:
+    """Remember one thing, word for word."""
+    fields = _present(
+        category=category,
+        tags=tag,
+        entities=entity,
+        tier=None if tier is None else one_of("--tier", tier, TIERS),
+        confidence=confidence,
+        importance=importance,
+        source=_present(speaker=speaker, session=session_name, link=link),
+        place=place_of("--place", place),
+        metadata=json_object("--metadata", metadata, _METADATA),
+        valid_from=time_of("--valid-from", valid_from),
+        valid_to=time_of("--valid-to", valid_to),
+        expires_at=time_of("--expires", expires),
+        id=id,
+    )
+    content = text_of(text)
+    with session.memory(create=True, embed=True) as engine:
+        with _embedding_progress(session, content):
+            memory = engine.remember(content, **fields)
+        _report(session, "Repeated" if memory.mentions > 1 else "Remembered", memory)
+        _report_duplicates(session, engine, memory)
+
+
+def correct(
+    session: Session,
+    id: MemoryId,
+    text: Content,
+    category: options.Category = None,
+    tag: options.Tags = None,
+    confidence: options.Confidence = None,
+    speaker: Speaker = None,
+    place: options.PlaceText = None,
+    valid_from: options.ValidFrom = None,
+) -> None:
+    """Supersede a memory by a new one; the old one stays in its history."""
+    fields = _present(
+        category=category,
+        tags=tag,
+        confidence=confidence,
+        source=_present(speaker=speaker),
+        place=place_of("--place", place),
+        valid_from=time_of("--valid-from", valid_from),
+    )
+    content = text_of(text)
+    with session.memory(embed=True) as engine:
+        old = memory_of(engine, id)
+        with _embedding_progress(session, content):
+            memory = engine.correct(old.id, content, **fields)
+        _report(session, "Corrected", memory)
+
+
+def list_(
+    session: Session,
+    limit: options.Limit = 20,
+    filter: options.Filter = None,
+    cursor: Cursor = None,
+    hidden: Hidden = False,
+) -> None:
+    """List memories, the last remembered first, each with the day it is about."""
+    condition = json_object("--filter", filter)
+    with session.memory() as engine:
+        page = engine.list(limit=limit, filter=condition, cursor=cursor, hidden=hidden)
+        _show_all(session, engine, page.memories, cursor=page.cursor)
+    if not page.memories and not limit:
+        session.output.say("--limit 0 shows none.", "")
+    elif not page.memories:
+        session.output.say(f"No memories here · namespace {engine.namespace} · {session.settings.db}")
+    elif page.cursor is not None:
+        session.output.say(f"More: --cursor {page.cursor}")
+
+
+def show(session: Session, ids: MemoryIds) -> None:
+    """Show all fields of memories."""
+    output = session.output
+    with session.memory() as engine:
+        shown = [memory_of(engine, id_) for id_ in ids]
+        reasons = hidden_reasons(engine, shown)
+        confidences = [engine.lifecycle.confidence_of(memory) for memory in shown]
+        if output.json:
+            output.data(_rows(engine, shown, reasons))
+            return
+    for number, (memory, confidence) in enumerate(zip(shown, confidences, strict=True)):
+        if number:
+            output.line("")
+        if output.terminal:
+            output.show(visible(memory.content) + "\n")
+        else:
+            output.line(visible(memory.content))
+        output.pairs(details(memory, reasons.get(memory.id, ""), confidence))
+
+
+def history(session: Session, id: MemoryId) -> None:
+    """Show what a memory superseded and what superseded it, oldest first."""
+    with session.memory() as engine:
+        chain = engine.history(memory_of(engine, id).id)
+        _show_all(session, engine, chain, cursor=None)
+    if len(chain) == 1:
+        session.output.say("It has never been corrected.")
+
+
+def update(
+    session: Session,
+    id: MemoryId,
+    category: options.Category = None,
+    tier: options.Tier = None,
+    confidence: options.Confidence = None,
+    importance: options.Importance = None,
+    tag: options.Tags = None,
+    entity: options.Entities = None,
+    metadata: options.Metadata = None,
+    place: options.PlaceText = None,
+    valid_from: options.ValidFrom = None,
+    valid_to: options.ValidTo = None,
+    expires: options.Expires = None,
+    expected_version: Version = None,
+) -> None:
+    """Change fields of a memory, each as a whole; to change its content, correct it."""
+    from memorata.service.codec import memory_json
+
+    values: dict[str, Any] = {
+        "category": category,
+        "tier": tier,
+        "confidence": confidence,
+        "importance": importance,
+        "tags": tag,
+        "entities": entity,
+        "metadata": json_object("--metadata", metadata, _METADATA),
+        "place": place_of("--place", place),
+        "valid_from": time_of("--valid-from", valid_from),
+        "valid_to": time_of("--valid-to", valid_to),
+        "expires_at": None if expires == _NEVER else time_of("--expires", expires),
+    }
+    fields = {name: value for name, value in values.items() if value is not None}
+    if expires == _NEVER:
+        fields["expires_at"] = None
+    if not fields:
+        raise InvalidArgument("options", "none", "at least one thing to change, such as --category")
+    with session.memory() as engine:
+        whole_id = memory_of(engine, id).id
+        updated = engine.update(whole_id, expected_version=expected_version, **fields)
+    if session.output.terminal:
+        session.output.show(f"Updated; it is at version {updated.version} now.")
+    else:
+        session.output.result(memory_json(updated), updated.id)
+
+
+def forget(session: Session, ids: MemoryIds) -> None:
+    """Hide memories from every recall; restore brings them back."""
+    with session.memory() as engine:
+        whole_ids = [memory_of(engine, id_).id for id_ in ids]
+        engine.forget(*whole_ids)
+    session.output.changed("forgotten", whole_ids, "Forgot")
+    session.output.say("restore brings them back; purge removes them for good")
+
+
+def restore(session: Session, ids: MemoryIds) -> None:
+    """Show forgotten memories again."""
+    with session.memory() as engine:
+        whole_ids = [memory_of(engine, id_).id for id_ in ids]
+        engine.restore(*whole_ids)
+    session.output.changed("restored", whole_ids, "Restored")
+
+
+def purge(session: Session, ids: MemoryIds, dry_run: options.DryRun = False, yes: Yes = False) -> None:
+    """Remove memories for good: text, vectors, words. This cannot be undone.
+
+    Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
+    proportion to its size, so give many ids at once. If others keep it busy, memorata vacuum finishes it.
+    """
+    output = session.output
+    with session.memory() as engine:
+        # Without a user to look at the matches, a part of an id is too little to destroy by.
+        matches = [memory_of(engine, id_) for id_ in ids]
+        for id_, memory in zip(ids, matches, strict=True):
+            if yes and memory.id != id_ and not dry_run:
+                raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
+        whole_ids = [memory.id for memory in matches]
+        purged = [] if yes and not dry_run else engine.purge(*whole_ids, dry_run=True)
+        if dry_run:
+            for memory in engine.store.get(engine.namespace, list(purged)):
+                output.say(f"  {one_line(memory.content, 100)}", "")
+            output.changed("would_purge", list(purged), "Would remove")
+            return
+        lines = [f"  {one_line(memory.content, 100)}" for memory in matches]
+        copies = len(purged) - len(matches)
+        along = "" if copies <= 0 else f" and {counted(copies, 'copy or summary', 'copies and summaries')}"
+        if not session.confirm(f"Remove {memories(len(matches))}{along} for good?", yes=yes, lines=lines):
+            return
+        engine.purge(*whole_ids)
+    output.changed("purged", whole_ids, "Removed")
+
+
+@contextmanager
+def _embedding_progress(session: Session, content: str) -> Iterator[None]:
+    """Show how far the embedding of a long text is; nothing is written before it ends."""
+    if len(content) < _LONG_TEXT:
+        yield
+        return
+    from memorata.embed.vectors import report_progress
+
+    session.output.warn(
+        f"{len(content):,} characters are a lot for one memory, and take time to embed; memorata import "
+        "makes one of every paragraph of a file. Ctrl-C stops it, and nothing is written then"
+    )
+    with (
+        progress(session.output) as advance,
+        report_progress(lambda done, total: advance("embedding passages", done, total)),
+    ):
+        yield
+
+
+def _present(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a memory
+    """Return the fields that were given."""
+    return {name: value for name, value in fields.items() if value is not None and value not in ([], {})}
+
+
+def _report(session: Session, verb: str, memory: Memory) -> None:
+    from memorata.service.codec import memory_json
+
+    output = session.output
+    if output.terminal:
+        output.show(f"{verb} · id {short_id(memory.id)}")
+    else:
+        output.result(memory_json(memory), memory.id)
+    if memory.embedder:
+        output.say(f"embedded by {embedder_name(memory.embedder)} · {session.settings.db}")
+    else:
+        output.warn("It could not be embedded now, so it is found by its words only.")
+
+
+def _report_duplicates(session: Session, engine: Engine, memory: Memory) -> None:
+    """Report that a new memory repeats others, and which it may contradict."""
+    if memory.mentions > 1:
+        command = f"memorata history {short_id(memory.id)}"
+        session.output.say(f"It was said before, {memory.mentions:,} times by now; {command} shows them")
+    hints = [hint for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
+    for hint in hints[:_MAX_CONTRADICTIONS]:
+        older = one_line(engine.get(hint.older).content, _EXCERPT)
+        session.output.say(f"It may contradict “{older}”: {hint.reason}")
+    if hints:
+        session.output.say(f"memorata contradictions {short_id(memory.id)} shows all, and resolves them")
+
+
+def _rows(engine: Engine, shown: Sequence[Memory], reasons: dict[str, str]) -> list[dict[str, Any]]:
+    from memorata.service.codec import memory_json
+
+    return [
+        memory_json(memory)
+        | {"hidden": reasons.get(memory.id), "confidence_now": engine.lifecycle.confidence_of(memory)}
+        for memory in shown
+    ]
+
+
+def _show_all(session: Session, engine: Engine, shown: Sequence[Memory], *, cursor: str | None) -> None:
+    output = session.output
+    reasons = hidden_reasons(engine, shown)
+    if output.json:
+        output.data({"memories": _rows(engine, shown, reasons), "cursor": cursor})
+    elif output.terminal:
+        if shown:
+            output.show(memory_table(shown, reasons))
+    else:
+        for memory in shown:
+            output.line(plain_line(memory))

@@ -1,0 +1,289 @@
+"""Recall: hits with a bar for each signal and, on request, the whole explanation."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import NOT_FOUND, add_commands
+from memorata.cli.options import (
+    json_object,
+    parameter_values,
+    period_of,
+    place_of,
+    recipe_of,
+    text_of,
+    time_of,
+)
+from memorata.cli.output import byline, counted, embedder_name, one_line, short_id
+from memorata.cli.session import Session
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.tree import Tree
+
+    from memorata.engine import Engine, RecallResult
+    from memorata.engine.recall.result import SessionHit
+    from memorata.learn.agreement import ConfidentRecall
+    from memorata.model.explanation import Explanation
+    from memorata.model.hit import Hit
+
+SIGNALS: Final = ("vector", "lexical")
+_RERANK_DEPTH: Final = 20
+"""How many candidates a re-ranker reads where the recipe does not say."""
+_BAR_WIDTH: Final = 8
+_EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_OPERATIONS: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "max": "the larger"}
+
+TrueAt = Annotated[str | None, typer.Option("--true-at", metavar="TIME", help="What was true at that time.")]
+Near = Annotated[
+    str | None, typer.Option("--near", metavar="LAT,LON", help="Memories from near there count more.")
+]
+PeriodText = Annotated[
+    str | None, typer.Option("--period", metavar="FROM..TO", help="The time the query is about.")
+]
+Sessions = Annotated[
+    bool, typer.Option("--sessions", help="Rank whole sessions, each with its best memories.")
+]
+Budget = Annotated[
+    int | None, typer.Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")
+]
+Reranker = Annotated[
+    str | None, typer.Option("--reranker", metavar="NAME", help="Re-rank the best candidates by a model.")
+]
+Agreement = Annotated[
+    float | None,
+    typer.Option(
+        "--agreement",
+        metavar="LEAST",
+        help="Also search by vectors and by words alone, and show nothing if the results agree less.",
+    ),
+]
+Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
+Fresh = Annotated[
+    bool, typer.Option("--fresh", help="Include all that was written, where a replica may be behind.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the application."""
+    add_commands(app, "Remember and recall", recall)
+
+
+def recall(
+    session: Session,
+    query: options.Query,
+    limit: options.Limit = 10,
+    recipe: options.RecipeName = None,
+    set: options.Changes = None,
+    filter: options.Filter = None,
+    as_of: options.AsOf = None,
+    true_at: TrueAt = None,
+    near: Near = None,
+    period: PeriodText = None,
+    sessions: Sessions = False,
+    budget: Budget = None,
+    reranker: Reranker = None,
+    agreement: Agreement = None,
+    explain: Explain = False,
+    fresh: Fresh = False,
+) -> None:
+    """Find the right few memories for a query, and explain them."""
+    changes = parameter_values(set)
+    arguments: dict[str, Any] = {
+        "limit": limit,
+        "changes": changes,
+        "filter": json_object("--filter", filter),
+        "as_of": time_of("--as-of", as_of),
+        "true_at": time_of("--true-at", true_at),
+        "period": period_of("--period", period),
+        "near": place_of("--near", near),
+        "sessions": sessions,
+        "budget": budget,
+        "fresh": fresh,
+    }
+    text = text_of(query)
+    with session.memory(embed=True, reranker=reranker) as engine:
+        arguments["recipe"] = recipe_of(engine, "--recipe", recipe)
+        if reranker is not None and not arguments["recipe"].rerank_depth:
+            changes.setdefault("rerank_depth", _RERANK_DEPTH)
+        confident = None
+        if agreement is None:
+            result = engine.recall(text, **arguments)
+        else:
+            from memorata.learn.agreement import confident_recall
+            from memorata.model import checks
+
+            checks.probability("--agreement", agreement)
+            confident = confident_recall(engine, text, require=agreement, **arguments)
+            result = confident.recall
+        _report(session, result, explain=explain, confident=confident)
+        if not result.hits and confident is None:
+            session.output.say(_reason_for_nothing(engine, result, text, limit), "")
+        session.output.say(_summary(session, result))
+    if not result.hits:
+        session.leave(NOT_FOUND)
+
+
+def bar(value: float, most: float, width: int = _BAR_WIDTH) -> str:
+    """Return a bar as long as `value` is of `most`; none for a value that is not above 0.
+
+    Examples
+    --------
+    >>> bar(1, 2), bar(0.3, 2, width=4), bar(-1, 2)
+    ('████', '▋', '')
+    """
+    if value <= 0 or most <= 0:
+        return ""
+    # A signal that is there at all shows at least a sliver.
+    eighths = max(1, round(min(value / most, 1.0) * width * 8))
+    return ("█" * (eighths // 8) + _EIGHTHS[eighths % 8]).strip()
+
+
+def signals(why: Explanation) -> dict[str, float]:
+    """Return what each signal contributed to a score, by name; 0 for one that took no part."""
+    values = {node.label: node.value for node in why.walk() if node.label in SIGNALS}
+    return {name: values.get(name, 0.0) for name in SIGNALS}
+
+
+def explanation_tree(why: Explanation) -> Tree:
+    """Return an explanation as a tree to draw."""
+    from rich.text import Text
+    from rich.tree import Tree
+
+    label = Text(f"{why.value:.4f} ").append(why.label, "bold" if why.parts else "")
+    if why.note:
+        label.append(f"  {one_line(why.note)}", "dim")
+    if why.parts:
+        label.append(f"  {_OPERATIONS[why.operation]}", "dim")
+    tree = Tree(label, guide_style="dim")
+    for part in why.parts:
+        tree.children.append(explanation_tree(part))
+    return tree
+
+
+def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> Table:
+    """Return hits as a table, under their sessions if any: score, a bar for each signal, the memory."""
+    from rich.table import Table
+    from rich.text import Text
+
+    parts = [signals(hit.explanation) for hit in hits]
+    most = max((value for part in parts for value in part.values()), default=0.0)
+    heads = _first_hits(sessions)
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column("", justify="right", style="dim", no_wrap=True)
+    table.add_column("score", justify="right", no_wrap=True)
+    for name, colour in zip(SIGNALS, ("cyan", "green"), strict=True):
+        table.add_column(name, style=colour, width=_BAR_WIDTH, no_wrap=True)
+    table.add_column("memory", ratio=1, overflow="fold")
+    for rank, (hit, part) in enumerate(zip(hits, parts, strict=True), 1):
+        if rank in heads:
+            title = Text(one_line(heads[rank].session) or "no session", "bold")
+            table.add_row("", Text(f"{heads[rank].score:.4f}", "bold"), "", "", title)
+        text = Text(one_line(hit.memory.content, 400)).append(f"\n{byline(hit.memory)}", "dim")
+        bars = [bar(part[name], most) for name in SIGNALS]
+        table.add_row(str(rank), f"{hit.score:.4f}", *bars, text)
+    return table
+
+
+def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
+    """Return the sessions by the rank of their first hit, counted from 1 through all of them."""
+    ends = accumulate((len(each.hits) for each in sessions), initial=1)
+    return dict(zip(ends, sessions, strict=False))
+
+
+def _report(
+    session: Session, result: RecallResult, *, explain: bool, confident: ConfidentRecall | None
+) -> None:
+    output = session.output
+    if output.json:
+        output.data(_as_json(result, explain=explain, confident=confident))
+    elif output.terminal and result.hits:
+        output.show(hits_table(result.hits, result.sessions))
+        for rank, hit in enumerate(result.hits if explain else (), 1):
+            output.show(f"\n{rank}. {one_line(hit.memory.content, 80)}")
+            output.show(explanation_tree(hit.explanation))
+    else:
+        names = [f"{one_line(each.session)}\t" for each in result.sessions for _ in each.hits]
+        for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
+            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
+            if explain:
+                output.line(
+                    "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
+                )
+    for text in result.degraded:
+        output.warn(f"Note: {text}.")
+    if confident is not None:
+        verdict = confident.refused or f"the results agree to {confident.agreement.confidence:.2f}"
+        output.say(f"{verdict} ({', '.join(confident.samples)})", "")
+    if explain:
+        for leg, how in result.methods.items():
+            output.say(f"{leg} leg: {how}", "")
+
+
+def indented_line(line: str) -> str:
+    """Return a line with its indentation and without control characters.
+
+    Examples
+    --------
+    >>> indented_line("    0.5 words")
+    '    0.5 words'
+    """
+    return line[: len(line) - len(line.lstrip())] + one_line(line)
+
+
+def _reason_for_nothing(engine: Engine, result: RecallResult, query: str, limit: int) -> str:
+    """Return why there are no hits."""
+    if not limit:
+        return "--limit 0 shows none."
+    if not query.strip():
+        return "The query is blank, so there is nothing to look for."
+    if result.rejected is not None:
+        best = one_line(result.rejected.hit.memory.content, 80)
+        return f"Nothing is close enough. The nearest is “{best}”, but {result.rejected.reason}."
+    if result.omitted:
+        return f"The budget is too small for the first of {counted(result.omitted, 'hit')}."
+    if engine.namespace not in engine.store.namespaces():
+        return f"Nothing has been remembered in the namespace {engine.namespace} yet."
+    from memorata.engine.recall.query import parse_query
+    from memorata.text.queries import has_content
+
+    if not parse_query(query, engine.analyser).text:
+        return "The query says only what must not occur, so there is nothing to look for."
+    if not has_content(query):
+        return "The query names nothing and asks for nothing, so there is nothing to look for."
+    return "Nothing was found."
+
+
+def _summary(session: Session, result: RecallResult) -> str:
+    parts = [counted(len(result.hits), "hit")]
+    if result.sessions:
+        parts = [f"{counted(len(result.sessions), 'session')}, {parts[0]}"]
+    if result.omitted:
+        parts.append(f"{result.omitted} left out by the budget")
+    parts.append(f"recipe {result.recipe}")
+    parts.append(f"embedder {embedder_name(result.embedder)}")
+    times = result.milliseconds
+    parts.append(f"{times['embedding']:.0f} ms embedding, {times['search']:.0f} ms searching")
+    if result.id:
+        parts.append(f"recall {short_id(result.id) if session.output.terminal else result.id}")
+    return " · ".join([*parts, str(session.settings.db)])
+
+
+def _as_json(result: RecallResult, *, explain: bool, confident: ConfidentRecall | None) -> dict[str, Any]:
+    from memorata.service.codec import recall_json
+
+    data = recall_json(result, explain=explain)
+    for row, hit in zip(data["hits"], result.hits, strict=True):
+        row["signals"] = signals(hit.explanation)
+    if confident is not None:
+        data["agreement"] = {
+            "confidence": confident.agreement.confidence,
+            "support": dict(confident.agreement.support),
+            "samples": list(confident.samples),
+            "refused": confident.refused,
+        }
+    return data

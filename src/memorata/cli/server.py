@@ -1,0 +1,296 @@
+"""Servers and their keys: mcp, serve, key.
+
+This is the one place where the interfaces are put together: `serve` mounts the pages beside ``/v1``.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from errno import EACCES, EADDRINUSE
+from os import strerror
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from memorata.cli.command import add_commands, add_group
+from memorata.cli.options import time_of
+from memorata.cli.output import visible
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.engine.access import ApiKeys
+    from memorata.store.access import ApiKey
+
+_PORT: Final = 8765
+_MCP_PORT: Final = 8766
+_RATE: Final = 100.0
+"""Requests a second that one key may make, where keys are needed and --rate is absent."""
+_BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+_CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
+_HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
+_MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
+_FOR_PROGRAMS: Final = "For programs"
+
+Host = Annotated[
+    str, typer.Option("--host", help="The address to listen at; others than loopback need a key.")
+]
+Port = Annotated[
+    int, typer.Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")
+]
+RequireKey = Annotated[bool, typer.Option("--require-key", help="Require a key on loopback too.")]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option("--allow-host", metavar="NAME", help="A name to answer under; repeatable."),
+]
+Cors = Annotated[
+    list[str] | None,
+    typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."),
+]
+Rate = Annotated[float | None, typer.Option("--rate", help="Requests a second that one key may make.")]
+Burst = Annotated[int, typer.Option("--burst", help="How many of them at once.")]
+Timeout = Annotated[float, typer.Option("--timeout", help="The most seconds for one answer.")]
+Threads = Annotated[int, typer.Option("--threads", help="How many requests work at the same time.")]
+MaxBody = Annotated[int, typer.Option("--max-body", help="The most bytes of one request.")]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option("--log-level", help="What is written to standard error: debug, info, warning or error."),
+]
+LogContents = Annotated[
+    bool, typer.Option("--log-contents", help="Log the texts of errors too, which may quote memories.")
+]
+NoPages = Annotated[bool, typer.Option("--no-pages", help="Only /v1, without the pages.")]
+
+Transport = Annotated[
+    Literal["stdio", "http"],
+    typer.Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
+]
+McpHost = Annotated[str, typer.Option("--host", help="For http, the address to listen at.")]
+McpPort = Annotated[
+    int, typer.Option("--port", "-p", min=0, max=65_535, help="The port, for http; 0 for any that is free.")
+]
+Compat = Annotated[
+    Literal["reference"] | None,
+    typer.Option("--compat", help="Tools by the names of the protocol's reference memory server."),
+]
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="What the key is called.")]
+Scope = Annotated[
+    list[str] | None,
+    typer.Option("--scope", "-s", help="What it may do: read, write or admin; each includes the one before."),
+]
+Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is valid.")]
+KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id of the key.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "For agents", mcp)
+    add_commands(app, _FOR_PROGRAMS, serve)
+    add_group(app, "key", "API keys of the server.", _FOR_PROGRAMS, create, list_, revoke)
+
+
+def mcp(
+    session: Session,
+    transport: Transport = "stdio",
+    host: McpHost = "127.0.0.1",
+    port: McpPort = _MCP_PORT,
+    compat: Compat = None,
+) -> None:
+    """Serve this memory to agents by the Model Context Protocol."""
+    server = _load_mcp()
+    server.log_to_stderr(debug=session.options.debug)
+    reference = compat == "reference"
+
+    def opening() -> AbstractContextManager[Engine]:
+        return session.memory(create=True, embed=True)
+
+    def announce(address: str) -> None:
+        session.output.say(f"Listening on {address}")
+
+    if transport == "stdio":
+        if sys.stdin.isatty():
+            session.output.say(
+                "Waiting for a client on standard input; clients start this command themselves, "
+                "and docs/mcp.md says how. Ctrl-C ends it.",
+                "",
+            )
+        server.serve_stdio(opening, reference=reference)
+    else:
+        server.serve_http(opening, host, port, announce, reference=reference)
+
+
+def _load_mcp() -> ModuleType:
+    """Return the module of the MCP server, loaded quickly, because a client waits for it.
+
+    The SDK makes hundreds of classes of messages, of which a conversation uses few. Their validators are
+    built when first needed, and the garbage collector is off meanwhile: a quarter less time.
+    """
+    try:
+        with _deferred_validators():
+            from memorata.mcp import server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _MCP_PACKAGES:
+            raise
+        raise MissingExtra("memorata mcp", "'memorata[mcp]'") from error
+    return server
+
+
+@contextmanager
+def _deferred_validators() -> Iterator[None]:
+    from pydantic import BaseModel
+
+    was_on = gc.isenabled()
+    gc.disable()
+    # A class inherits the configuration of its base when it is made.
+    BaseModel.model_config["defer_build"] = True
+    try:
+        yield
+    finally:
+        del BaseModel.model_config["defer_build"]
+        if was_on:
+            gc.enable()
+
+
+def serve(
+    session: Session,
+    host: Host = "127.0.0.1",
+    port: Port = _PORT,
+    require_key: RequireKey = False,
+    allow_host: AllowHost = None,
+    cors: Cors = None,
+    rate: Rate = None,
+    burst: Burst = 100,
+    timeout: Timeout = 30.0,
+    threads: Threads = 4,
+    max_body: MaxBody = 4 * 1024 * 1024,
+    log_level: LogLevel = "info",
+    log_contents: LogContents = False,
+    no_pages: NoPages = False,
+) -> None:
+    """Serve this memory over HTTP: /v1 for programs, / for people."""
+    for variable in _BLAS_THREADS:
+        # Read when numpy is first imported, which is below. Requests share the processors among themselves:
+        # threads of one matrix product would only take processors away from other requests.
+        os.environ.setdefault(variable, "1")
+    try:
+        from memorata.http import server, telemetry
+        from memorata.http.app import create_api
+        from memorata.http.middleware import Limits, loopback_names
+        from memorata.web.app import create_pages
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in _HTTP_PACKAGES:
+            raise
+        raise MissingExtra("The server", "'memorata[server]'") from error
+    from memorata.engine.access import ApiKeys
+    from memorata.service.auth import is_loopback
+
+    loopback = is_loopback(host)
+    required = require_key or not loopback
+    if rate is None and required:
+        rate = _RATE
+    limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
+    if required and not session.settings.db.exists():
+        # Without a database there is no key, and none has to be created to find that out.
+        raise _key_needed(host, loopback=loopback)
+    with session.memory(create=True, embed=True) as engine:
+        keys = ApiKeys(engine.store, required=required)
+        if required and not _has_key(keys):
+            raise _key_needed(host, loopback=loopback)
+        hosts = None if keys.required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
+        pages = None if no_pages else create_pages(engine, keys=keys, hosts=allow_host or ())
+        api = create_api(engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
+        telemetry.set_up(log_level, contents=log_contents)
+        try:
+            server.serve(api, host, port, lambda address: _announce(session, address, keys))
+        except OSError as error:
+            if error.errno not in (EADDRINUSE, EACCES):
+                raise
+            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
+        finally:
+            if pages is not None:
+                pages.state.jobs.close()
+
+
+def _announce(session: Session, address: str, keys: ApiKeys) -> None:
+    if session.output.json:
+        session.output.data({"address": address, "key_required": keys.required})
+    else:
+        access = "a key is needed" if keys.required else "no key is needed on this machine"
+        session.output.say(f"Serving at {address} ({access}); Ctrl-C stops it")
+
+
+def _has_key(keys: ApiKeys) -> bool:
+    """Return whether there is a valid key."""
+    now = datetime.now(UTC)
+    return any(key.holds_at(now) for key in keys.list())
+
+
+def _key_needed(host: str, *, loopback: bool) -> InvalidArgument:
+    first = "as long as there is no key; make one first: " + _CREATE_KEY
+    if loopback:
+        return InvalidArgument("--require-key", True, f"left out {first}")
+    return InvalidArgument("--host", host, f"127.0.0.1 {first}")
+
+
+def create(session: Session, name: Name, scope: Scope = None, expires: Expires = None) -> None:
+    """Create a key for the namespaces that --namespace names, such as 'acme/*'; its token is shown once."""
+    from memorata.service.codec import key_json
+
+    until = time_of("--expires", expires)
+    patterns = session.options.namespace
+    if patterns is None:
+        raise NotGiven("--namespace", "as acme/alice, 'acme/*', '*', or several with commas")
+    with _api_keys(session) as keys:
+        key, token = keys.create(name, patterns.split(","), scope or ["read"], expires_at=until)
+    session.output.result({**key_json(key), "token": token}, token)
+    if not session.output.json:
+        session.output.say("Keep it: the database holds only its digest, and it is not shown again")
+
+
+def list_(session: Session) -> None:
+    """List the keys, revoked ones too."""
+    from memorata.service.codec import key_json
+
+    with _api_keys(session) as api_keys:
+        keys = api_keys.list()
+    output, now = session.output, datetime.now(UTC)
+    if output.json:
+        output.data({"keys": [key_json(key) for key in keys]})
+        return
+    for key in keys:
+        row = (key.id, visible(key.name), ",".join(key.namespaces), ",".join(key.scopes), _state(key, now))
+        output.line("\t".join(row))
+    if not keys:
+        output.say("There is no key yet; memorata key create makes one")
+
+
+def revoke(session: Session, id: KeyId) -> None:
+    """Revoke a key; a running server refuses it within two seconds."""
+    with _api_keys(session) as keys:
+        keys.revoke(id)
+    session.output.result({"revoked": id}, f"revoked {visible(id)}")
+
+
+@contextmanager
+def _api_keys(session: Session) -> Iterator[ApiKeys]:
+    from memorata.engine.access import ApiKeys
+
+    # Here --namespace is a pattern, which is no namespace to open.
+    opening = Session(replace(session.options, namespace=None))
+    with opening.memory(create=True) as engine:
+        yield ApiKeys(engine.store)
+
+
+def _state(key: ApiKey, now: datetime) -> str:
+    if key.revoked_at is not None:
+        return "revoked"
+    return "valid" if key.holds_at(now) else "expired"

@@ -1,0 +1,217 @@
+"""Import, export and copy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
+
+import typer
+
+from memorata.cli import options
+from memorata.cli.command import STORE_ERROR, UNSOUND, USAGE_ERROR, add_commands
+from memorata.cli.options import new_file, one_of
+from memorata.cli.output import counted, dumps, memories, progress
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument, MemorataError
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.service.formats.record import Notes
+    from memorata.service.record_writer import ImportCounts
+
+FORMATS: Final = ("text", "markdown", "jsonl", "chatgpt", "mcp-memory", "mem0")
+"""The formats, named here too so that no other command loads their readers; a test compares."""
+_MAX_PROBLEMS: Final = 20
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Files or folders to read; - is standard input.")
+]
+Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; otherwise detected.")]
+Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per paragraphs or lines.")]
+From = Annotated[str, typer.Argument(metavar="FROM", help="The file or the address to copy from.")]
+To = Annotated[str, typer.Argument(metavar="TO", help="The file or the address to copy to.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Files", import_, export, copy)
+
+
+def import_(
+    session: Session,
+    files: Files,
+    format: Format = None,
+    split: Split = "paragraphs",
+    dry_run: options.DryRun = False,
+) -> None:
+    """Import files and folders, those of other programs too. Run again, it adds only what is new."""
+    from memorata.service.formats import SPLITS, read
+    from memorata.service.formats.record import Notes
+    from memorata.service.importer import Importer, sources
+
+    if format is not None:
+        one_of("--format", format, FORMATS)
+    one_of("--split", split, SPLITS)
+    notes = Notes()
+    opened = [source for name in files for source in sources(name, format, notes)]
+    with _memory(session, dry_run=dry_run) as engine, progress(session.output) as advance:
+        importer = Importer(engine, session.options.namespace, dry_run=dry_run, notes=notes)
+        try:
+            for source in opened:
+                reading = read(source.data, source.format, name=source.label, link=source.link, split=split)
+                for line in importer.add_file(source.name, reading.records):
+                    advance(source.label, line, reading.total)
+        except (KeyboardInterrupt, MemorataError):
+            # A full disk, say: what was written before that is there.
+            session.output.say(
+                f"{importer.counts.imported:,} imported so far; run the same again to continue.", ""
+            )
+            raise
+    _report(session, importer.counts, notes, len(opened), dry_run=dry_run)
+    if notes.problems:
+        session.leave(USAGE_ERROR)
+
+
+def export(
+    session: Session,
+    file: options.OutputFile = "-",
+    all_namespaces: options.AllNamespaces = False,
+    force: options.Force = False,
+) -> None:
+    """Write memories, entities and relations as JSONL, forgotten and superseded ones too."""
+    from memorata.service.export import export_rows
+
+    output = session.output
+    with session.memory() as engine, open_target(file, force=force) as target:
+        damaged: list[str] = []
+        counts = Counter[str]()
+        only = None if all_namespaces else engine.namespace
+        for row in export_rows(engine, only, lambda error: damaged.append(str(error))):
+            target.write(dumps(row, target) + "\n")
+            counts["memory" if "content" in row else row["kind"]] += 1
+        others = len(engine.store.namespaces().keys() - {engine.namespace})
+    entities, relations = counts["entity"], counts["relation"]
+    if file != "-" and output.json:
+        data = {"exported": counts["memory"], "entities": entities, "relations": relations}
+        output.data({**data, "damaged": damaged, "file": file})
+    else:
+        parts = [memories(counts["memory"])]
+        parts += [counted(entities, "entity", "entities")] if entities else []
+        parts += [counted(relations, "relation")] if relations else []
+        where = "" if file == "-" else f" written to {file}"
+        output.say(f"{', '.join(parts)}{where} · {session.settings.db}")
+    if others and not all_namespaces:
+        output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
+    for problem in damaged:
+        output.fail(f"left out: {problem}")
+    if damaged:
+        session.leave(STORE_ERROR)
+
+
+def copy(session: Session, origin: From, target: To) -> None:
+    """Copy every memory, entity and relation into another database, and compare the two.
+
+    The source may be in use. A copy that was interrupted continues where it was when it is started again.
+    """
+    from memorata.engine.opening import open_store
+    from memorata.engine.settings import Settings
+
+    output = session.output
+    settings = session.settings
+    source = Settings(db=origin, namespace=settings.namespace, embedder=settings.embedder)
+    with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
+        done = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
+    data = {
+        "namespaces": done.namespaces,
+        "memories": done.memories,
+        "new": done.new,
+        "changed": done.changed,
+        "entities": done.entities,
+        "relations": done.relations,
+        "checksum": done.checksum,
+        "differing": list(done.differing),
+    }
+    state = "the same on both sides" if not done.differing else f"{len(done.differing)} differ"
+    output.result(data, f"{memories(done.memories)}, {done.new} new, {done.changed} changed: {state}")
+    for id_ in () if output.json else done.differing[:_MAX_PROBLEMS]:
+        output.say(f"differs: {id_}")
+    if done.differing:
+        session.leave(UNSOUND)
+
+
+@contextmanager
+def open_target(name: str, *, force: bool) -> Iterator[TextIO]:
+    """Open a file to write, which appears whole or not at all; ``-`` is standard output.
+
+    A pipe or a device is written into and stays what it is.
+    """
+    import tempfile
+
+    if name == "-":
+        yield sys.stdout
+        return
+    path = new_file(name, force=force)
+    if not path.absolute().parent.is_dir():
+        raise InvalidArgument("FILE", name, "in a folder that exists")
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="\n") as target:
+            yield target
+        return
+    path = path.resolve()
+    try:
+        handle, partial = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
+    except OSError as error:
+        raise InvalidArgument("FILE", name, f"in a folder that can be written ({error.strerror})") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        Path(partial).replace(path)
+    finally:
+        with suppress(FileNotFoundError):
+            Path(partial).unlink()
+
+
+@contextmanager
+def _memory(session: Session, *, dry_run: bool) -> Iterator[Engine]:
+    """Open the memory; for a dry run without a database, an empty one that is thrown away."""
+    if dry_run and not session.settings.db.exists():
+        from memorata.engine import open as open_engine
+
+        with open_engine(":memory:", embedder=None, namespace=session.settings.namespace) as engine:
+            yield engine
+    else:
+        with session.memory(create=not dry_run, embed=not dry_run) as engine:
+            yield engine
+
+
+def _report(session: Session, counts: ImportCounts, notes: Notes, files: int, *, dry_run: bool) -> None:
+    output = session.output
+    if output.json:
+        about = {"skipped": notes.skipped, "problems": notes.problems, "files": files, "dry_run": dry_run}
+        output.data({**asdict(counts), **about})
+        return
+    for problem in notes.problems[:_MAX_PROBLEMS]:
+        output.fail(f"{problem['file']}, {problem['where']}: {problem['problem']}")
+    if len(notes.problems) > _MAX_PROBLEMS:
+        output.fail(f"… and {len(notes.problems) - _MAX_PROBLEMS:,} more; --json lists them all")
+    parts = [f"{'would import' if dry_run else 'imported'} {memories(counts.imported)}"]
+    parts += [counted(counts.entities, "entity", "entities")] if counts.entities else []
+    parts += [counted(counts.relations, "relation")] if counts.relations else []
+    parts += [f"{counts.known:,} known already"] if counts.known else []
+    parts += [f"{len(notes.skipped):,} skipped"] if notes.skipped else []
+    parts += [f"{len(notes.problems):,} could not be read"] if notes.problems else []
+    output.line(", ".join(parts))
+    for reason, count in Counter(each["reason"] for each in notes.skipped).most_common():
+        output.say(f"skipped {count:,}: {reason}")
+    if not any((*asdict(counts).values(), notes.skipped, notes.problems)):
+        where = " in it" if files == 1 else ""
+        output.say(f"There was nothing to remember{where}.", "")
+    output.say(f"from {counted(files, 'file')} · {session.settings.db}")

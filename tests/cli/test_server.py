@@ -1,0 +1,270 @@
+"""The command that serves: what it refuses, and a server of its own that loses nothing it acknowledged."""
+
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+import memorata
+from memorata.engine.access import ApiKeys
+from memorata.mcp import server
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def _as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the environment as it was; the command changes it for what it imports."""
+    for variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        monkeypatch.setenv(variable, "1")
+
+
+@contextmanager
+def served(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """Run a server on a port of its own until the block ends."""
+    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", *options]
+    process = subprocess.Popen(
+        command, cwd=home, env=dict(os.environ), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise AssertionError(process.communicate(timeout=120)[1])
+        yield process, json.loads(line)["address"]
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
+def test_other_addresses_than_loopback_need_a_key(cli: Run, home: Path, host: str) -> None:
+    ran = cli("serve", "--host", host)
+    assert ran.code == 2
+    assert "--host must be 127.0.0.1 as long as there is no key" in ran.err
+    assert "memorata key create" in ran.err
+    # Nothing is made for what is refused.
+    assert list(home.iterdir()) == []
+    made = cli("key", "create", "old", "-n", "*", "--json").json
+    cli("key", "revoke", made["id"])
+    ran = cli("serve", "--host", host)
+    assert (ran.code, "as long as there is no key" in ran.err) == (2, True)
+
+
+def test_asking_for_a_key_needs_one(cli: Run, home: Path) -> None:
+    ran = cli("serve", "--require-key")
+    assert ran.code == 2
+    assert "--require-key must be left out as long as there is no key" in ran.err
+    assert not (home / "memories.db").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--rate", "0"), ("--threads", "0"), ("--timeout", "-1"), ("--max-body", "0"), ("--port", "-1")],
+)
+def test_limits_that_make_no_sense_are_refused(cli: Run, options: tuple[str, ...]) -> None:
+    assert cli("serve", *options).code == 2
+
+
+def test_a_port_that_is_taken_is_told_in_one_line(cli: Run, home: Path) -> None:
+    with served(home) as (_, address):
+        ran = cli("serve", "--port", address.rpartition(":")[2])
+        assert ran.code == 2
+        assert "memorata: --port must be one that is free (Address already in use), got " in ran.err
+
+
+def test_a_server_answers_programs_and_people_and_logs_without_contents(home: Path) -> None:
+    with served(home) as (process, address):
+        said = httpx.post(f"{address}/v1/memories", json={"content": "the vault opens with marmalade"})
+        assert said.status_code == 201
+        assert httpx.get(f"{address}/v1/memories/{said.json()['id']}").status_code == 200
+        wrong = httpx.post(f"{address}/v1/recall", json={"query": "marmalade", "limit": -1})
+        assert wrong.status_code == 422
+        assert httpx.get(f"{address}/").headers["content-type"].startswith("text/html")
+        assert httpx.get(f"{address}/v1/health", headers={"Host": "evil.example"}).status_code == 421
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=120)
+        assert process.returncode == 0
+    lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert [line["event"] for line in lines if line["event"] != "request"] == ["started", "stopping"]
+    assert {"/v1/memories", "/v1/memories/{id:path}"} <= {line.get("route") for line in lines}
+    assert "marmalade" not in log
+    assert said.json()["id"] not in log
+
+
+def test_with_keys_required_a_key_is_needed_on_loopback_too(cli: Run, home: Path) -> None:
+    token = cli("key", "create", "mine", "-n", "acme/*", "--json").json["token"]
+    with served(home, "--require-key", "--no-pages") as (_, address):
+        bearer = {"Authorization": f"Bearer {token}"}
+        assert httpx.get(f"{address}/v1/memories").status_code == 401
+        whose = {"namespace": "acme/alice"}
+        assert httpx.get(f"{address}/v1/memories", headers=bearer, params=whose).status_code == 200
+        assert httpx.get(f"{address}/").status_code == 404
+
+
+def test_a_stop_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(home: Path) -> None:
+    acknowledged: list[str] = []
+    failed = 0
+
+    def write(address: str, number: int) -> None:
+        nonlocal failed
+        with httpx.Client() as client:
+            for turn in range(10_000):
+                try:
+                    said = client.post(f"{address}/v1/memories", json={"content": f"thought {number} {turn}"})
+                except httpx.TransportError:
+                    failed += 1
+                    return
+                if said.status_code == 201:
+                    acknowledged.append(said.json()["id"])
+
+    with served(home, "--no-pages") as (process, address):
+        writers = [threading.Thread(target=write, args=(address, number)) for number in range(4)]
+        for writer in writers:
+            writer.start()
+        while len(acknowledged) < 40:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(120) == 0
+        for writer in writers:
+            writer.join(120)
+    assert failed == 4
+    with memorata.open(home / "memories.db", embedder="lexical") as memory:
+        there = {found.id for found in memory.store.export(None)}
+        assert set(acknowledged) <= there
+        assert memory.admin.check() == []
+
+
+@pytest.fixture
+def mcp_served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What was mcp_served, instead of serving it."""
+    seen: list[Any] = []
+
+    def stdio(opening: Callable[[], Any], *, reference: bool) -> None:
+        with opening() as engine:
+            seen.append(("stdio", engine.namespace, reference))
+
+    def http(opening: Any, host: str, port: int, announce: Callable[[str], None], *, reference: bool) -> None:
+        announce(f"http://{host}:{port}/mcp")
+        seen.append(("http", host, port, reference))
+
+    monkeypatch.setattr(server, "serve_stdio", stdio)
+    monkeypatch.setattr(server, "serve_http", http)
+    monkeypatch.setattr(server, "log_to_stderr", lambda *, debug: seen.append(debug))
+    return seen
+
+
+def test_over_stdio_unless_told_otherwise(cli: Run, home: Path, mcp_served: list[Any]) -> None:
+    ran = cli("mcp", "-n", "acme/alice")
+    assert (ran.code, ran.out) == (0, "")
+    assert mcp_served == [False, ("stdio", "acme/alice", False)]
+    assert (home / "memories.db").exists()
+
+
+def test_a_person_at_a_terminal_is_told_who_should_be_there(
+    cli: Run, mcp_served: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Waiting for a client" not in cli("mcp").err
+    monkeypatch.setattr(
+        "memorata.cli.server.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True))
+    )
+    asked = cli("mcp")
+    assert asked.out == ""
+    assert "Waiting for a client on standard input" in asked.err
+
+
+def test_over_http_where_it_is_told(cli: Run, mcp_served: list[Any]) -> None:
+    ran = cli("mcp", "-t", "http", "--port", "0", "--compat", "reference", "--debug")
+    assert (ran.code, ran.out) == (0, "")
+    assert "Listening on http://127.0.0.1:0/mcp" in ran.err
+    assert mcp_served == [True, ("http", "127.0.0.1", 0, True)]
+
+
+@pytest.mark.parametrize(
+    "given", [("-t", "carrier-pigeon"), ("--compat", "other"), ("--port", "70000"), ("--port", "x")]
+)
+def test_what_cannot_be_is_refused(cli: Run, mcp_served: list[Any], given: tuple[str, ...]) -> None:
+    assert cli("mcp", *given).code == 2
+    assert mcp_served == []
+
+
+def test_another_machine_is_not_served(cli: Run) -> None:
+    ran = cli("mcp", "-t", "http", "--host", "0.0.0.0")
+    assert ran.code == 2
+    assert "only this machine is served" in ran.err
+
+
+def test_without_the_sdk_it_says_what_to_install(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.stdio", None)
+    monkeypatch.delitem(sys.modules, "memorata.mcp.server")
+    monkeypatch.delattr(sys.modules["memorata.mcp"], "server")
+    ran = cli("mcp")
+    assert ran.code == 4
+    assert "pip install 'memorata[mcp]'" in ran.err
+
+
+def test_the_haste_of_loading_leaves_nothing_behind(cli: Run, mcp_served: list[Any]) -> None:
+    cli("mcp")
+    assert gc.isenabled()
+    assert "defer_build" not in BaseModel.model_config
+
+
+def test_a_key_is_made_listed_and_revoked(cli: Run, home: Path) -> None:
+    made = cli("key", "create", "the bot", "--namespace", "acme/*,beta", "-s", "write", "--json").json
+    assert (made["name"], made["namespaces"], made["scopes"]) == ("the bot", ["acme/*", "beta"], ["write"])
+    with memorata.open(home / "memories.db", embedder=None) as memory:
+        assert ApiKeys(memory.store).authenticate(made["token"]).allows("write", "acme/alice")
+    assert cli("key", "list").lines == [f"{made['id']}\tthe bot\tacme/*,beta\twrite\tvalid"]
+    assert cli("key", "revoke", made["id"]).out == f"revoked {made['id']}\n"
+    assert cli("key", "list").lines[0].endswith("\trevoked")
+    assert cli("key", "list", "--json").json["keys"][0]["revoked_at"] is not None
+    assert cli("key", "revoke", made["id"], "--json").json == {"revoked": made["id"]}
+
+
+def test_a_token_is_shown_once_on_standard_output(cli: Run) -> None:
+    made = cli("key", "create", "mine", "-n", "*", "--expires", "2099-01-01")
+    assert made.out.startswith("rcl_")
+    assert "not shown again" in made.err
+    assert made.out.strip() not in cli("key", "list", "--json").out
+    assert cli("key", "list", "--json").json["keys"][0]["scopes"] == ["read"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("create", "mine"),
+        ("create", "mine", "-n", "a/../b"),
+        ("create", "mine", "-n", "acme/*", "--scope", "root"),
+        ("create", "mine", "-n", "acme/*", "--expires", "2001-01-01"),
+        ("create", " ", "-n", "acme/*"),
+        ("revoke", "nobody"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(cli: Run, arguments: tuple[str, ...]) -> None:
+    ran = cli("key", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert cli("key", "list", "--json").json == {"keys": []}
+
+
+def test_a_key_without_a_namespace_is_told_what_to_give(cli: Run) -> None:
+    wrong = cli("key", "create", "laptop").err
+    assert wrong.startswith("memorata: --namespace must be given as acme/alice, ")
+    assert "got None" not in wrong
+
+
+def test_no_key_yet_says_how_to_make_one(cli: Run) -> None:
+    assert "memorata key create" in cli("key", "list").err
