@@ -39,7 +39,8 @@ def write(path: Path, writer: int, seconds: float) -> dict[str, Any]:
     engine = memorata.open(path, embedder="lexical")
     dice = random.Random(writer)
     updates, conflicts, number, end = 0, 0, 0, time.monotonic() + seconds
-    while time.monotonic() < end:
+    # On a busy machine it takes longer to write as much as the readers have to see.
+    while time.monotonic() < end or number < 8:
         word = mark(writer, number)
         batch = [{"content": f"{word} zqallx part {n}", "metadata": {"batch": word}} for n in
                  range(size(writer, number))]  # fmt: skip
@@ -64,7 +65,7 @@ def read(path: Path, reader: int, seconds: float) -> dict[str, Any]:
     dice = random.Random(reader)
     seen = [0] * WRITERS
     looks, end, most = 0, time.monotonic() + seconds, 0
-    while time.monotonic() < end:
+    while time.monotonic() < end or looks < 20 or max(seen) <= 3:
         writer = dice.randrange(WRITERS)
         number = dice.randrange(seen[writer] + 3)
         word, whole = mark(writer, number), size(writer, number)

@@ -75,6 +75,10 @@ def one_run(copy: Path, file: Path, step: bytes, count: int, delay: float) -> No
         os.close(receiving)
         try:
             child(copy, file, sending)
+        except SystemExit:
+            # It was faster than this process, which kills it all the same.
+            os.close(sending)
+            signal.pause()
         except BaseException:
             traceback.print_exc()
         finally:
