@@ -7,7 +7,7 @@ BENCH_ENV := $(VENV)/.installed-bench
 BROWSER := $(VENV)/.browser
 MODELS := $(VENV)/.models
 # A package that names its public things shows only those; its rooms are named here.
-DOCUMENTED := memorata memorata.aio $(addprefix memorata.,model text rank graph geo dedupe embed index store engine evaluate learn service http mcp web)
+DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model text rank graph geo dedupe embed index store engine evaluate learn service http mcp web)
 # All packages together have a gate in pyproject.toml; these a higher one of their own.
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
