@@ -277,7 +277,7 @@ def test_a_place_that_is_none_is_refused(cli: Run, tea: str, where: str) -> None
 def test_agreement_can_be_required(cli: Run, tea: str) -> None:
     found = cli("recall", "green tea", "--agreement", "0.1", "--json").json
     assert found["hits"][0]["id"] == tea
-    assert found["agreement"]["samples"] == ["as asked", "by meaning alone", "by words alone"]
+    assert found["agreement"]["samples"] == ["as asked", "vector leg alone", "lexical leg alone"]
     assert "the results agree to" in cli("recall", "green tea", "--agreement", "0").err
     refused = cli("recall", "Bob tea", "--agreement", "1")
     assert (refused.code, refused.out) == (1, "")

@@ -84,7 +84,7 @@ def test_bad_arguments(changes: dict[str, Any]) -> None:
 
 def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:
     found = confident_recall(engine, "what of thingav?", limit=1)
-    assert found.samples == ("as asked", "by meaning alone", "by words alone")
+    assert found.samples == ("as asked", "vector leg alone", "lexical leg alone")
     assert found.agreement.confidence == pytest.approx(1 / 3)
     assert found.agreement.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
     assert len(engine.feedback.recalls()) == 1  # only what was asked is logged

@@ -141,7 +141,7 @@ def confident_recall(
     text
         The question.
     variants
-        The same question in other words; without one it is also asked by meaning alone and by words alone.
+        The same question in other words; the vector leg and the lexical leg are also asked alone.
     require
         The least agreement, from 0 to 1; with less, nothing is shown.
     support
@@ -160,7 +160,7 @@ def confident_recall(
             (f"as {other!r}", engine.recall(other, limit=limit, recipe=recipe, **options)) for other in others
         ]
         if recipe.vector_pool and recipe.lexical_pool and engine.embedder is not None:
-            for label, leg in (("by meaning alone", "lexical_pool"), ("by words alone", "vector_pool")):
+            for label, leg in (("vector leg alone", "lexical_pool"), ("lexical leg alone", "vector_pool")):
                 alone = recipe.changed({leg: 0})
                 samples.append((label, engine.recall(text, limit=limit, recipe=alone, **options)))
     if len(samples) < 2:
