@@ -8,7 +8,6 @@ frequencies over the memories that may be seen keeps a namespace's forgotten one
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from itertools import accumulate
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
-from memorata.rank.bm25 import BM25
+from memorata.rank.bm25 import BM25, idf
 from memorata.rank.combination import Combination
 from memorata.rank.order import ranked
 
@@ -223,9 +222,8 @@ class Sums:
 
 
 def scale(part: Part, count: int) -> float:
-    """Return the weight of a part times its idf, ``ln((N - n + 0.5) / (n + 0.5) + 1)``."""
-    frequency = part.frequency
-    return part.weight * math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
+    """Return the weight of a part times its idf."""
+    return part.weight * idf(part.frequency, count)
 
 
 def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combination:
@@ -246,7 +244,7 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     is known has found a fifth of what it asked for, not all of it.
     """
     known = {part.term: part for part in parts if part.field == "content"}
-    rarest = math.log((count + 0.5) / 0.5 + 1)
+    rarest = idf(0, count)
     weight = query.fields.get("content", 0.0)
     return sum(
         scale(known[term], count) if term in known else weight * times * rarest

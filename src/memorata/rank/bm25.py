@@ -56,7 +56,12 @@ def inverse_document_frequency(document_frequency: int, document_count: int) -> 
     total = checks.whole("document_count", document_count)
     if frequency > total:
         raise InvalidArgument("document_frequency", frequency, f"at most the document count, {total}")
-    return math.log((total - frequency + 0.5) / (frequency + 0.5) + 1) if frequency else 0.0
+    return idf(frequency, total) if frequency else 0.0
+
+
+def idf(frequency: int, count: int) -> float:
+    """Compute :func:`inverse_document_frequency` without checks; a term of no text counts as the rarest."""
+    return math.log((count - frequency + 0.5) / (frequency + 0.5) + 1)
 
 
 @frozen
