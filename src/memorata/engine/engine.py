@@ -283,9 +283,9 @@ class Engine:
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
-        What is not in `details` is taken over from the old memory: category, tier, importance, tags, metadata,
-        place, pinned, expiry, and the names that its text does not mention. A place that the old text names
-        and the new one does not was corrected, and is not taken over.
+        What is not in `details` is taken over from the old memory: category, tier, importance, tags,
+        metadata, place, pinned, expiry, and the names that its text does not mention. A place that the old
+        text names and the new one does not was corrected, and is not taken over.
         """
         old = self.get(id, namespace=namespace)
         kept = self._writer.inherited(
