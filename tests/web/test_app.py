@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
-from memorata.web.app import MOST_BYTES, create_pages
-from memorata.web.headers import HEADERS
+from memorata.web.app import MAX_FORM_BYTES, create_pages
+from memorata.web.security import HEADERS
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
@@ -22,7 +22,7 @@ READABLE = (
 )  # fmt: skip
 FORMS = (
     "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
-    "/recipes", "/duplicates/find", "/duplicates/settle", "/duplicates/settle-all", "/duplicates/undo",
+    "/recipes", "/duplicates/find", "/duplicates/resolve", "/duplicates/resolve-all", "/duplicates/undo",
     "/duplicates/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
     "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/use", "/settings/rollback",
 )  # fmt: skip
@@ -90,7 +90,7 @@ def test_a_form_may_carry_its_token_in_a_header(client: TestClient, token: str) 
 
 
 def test_a_form_that_is_too_large_is_refused(client: TestClient, token: str) -> None:
-    form = {"token": token, "content": "x" * MOST_BYTES}
+    form = {"token": token, "content": "x" * MAX_FORM_BYTES}
     assert client.post("/memories", data=form).status_code == 400
 
 

@@ -27,7 +27,7 @@ FORMS = {
     "/memories/tea/change": "version tier confidence valid_from expires_at lat place",
     "/recipes": "name recipe vector_weight",
     "/duplicates/find": "strategy",
-    "/duplicates/settle": "memory keep do",
+    "/duplicates/resolve": "memory keep do",
     "/duplicates/undo": "run",
     "/duplicates/decide": "newer older because do",
     "/lab/ask": "q",

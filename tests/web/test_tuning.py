@@ -17,6 +17,7 @@ from memorata.learn.tuning import Tuned
 from memorata.learn.validation import Verdict
 from memorata.web import tuning
 from memorata.web.app import create_pages
+from memorata.web.tuning import HEIGHT, WIDTH, plotted
 
 LIVE = {"HX-Request": "true"}
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
@@ -85,9 +86,9 @@ def test_too_few_judgements_are_told(client: TestClient, token: str) -> None:
 
 def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: Engine, token: str) -> None:
     for number in range(25):
-        engine.remember(f"Room {number} has the code K{number * 37}.", id=f"room{number}")
-        found = engine.recall(f"code of room {number}")
-        engine.feedback.record(found.id, f"room{number}", "relevant")
+        engine.remember(f"PageRoute {number} has the code K{number * 37}.", id=f"route{number}")
+        found = engine.recall(f"code of route {number}")
+        engine.feedback.record(found.id, f"route{number}", "relevant")
     page = tuned(client, token, "share")
     assert "Refused" in page
     assert '<svg class="plot"' in page
@@ -171,3 +172,34 @@ def test_a_hit_beyond_those_that_the_lab_shows_is_judged_all_the_same(
     answer = client.post("/lab/judge", data=form, headers=LIVE)
     assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, f"/lab?recall={recall.id}")
     assert [each.feedback.memory_id for each in engine.feedback.list()] == [recall.hits[1].memory.id]
+
+
+POINTS = [(0.0, 0.5), (0.5, 0.9), (1.0, 0.7)]
+
+
+def test_points_keep_their_order_and_stay_inside() -> None:
+    plot = plotted(POINTS, "share", "ndcg", {"in use": 0.5})
+    assert plot is not None
+    xs, ys = [each.x for each in plot.points], [each.y for each in plot.points]
+    assert xs == sorted(xs)
+    assert ys[1] < ys[2] < ys[0]
+    assert all(0 < x < WIDTH for x in xs)
+    assert all(0 < y < HEIGHT for y in ys)
+    assert [tick.text for tick in plot.across] == ["0", "0.5", "1"]
+    assert [tick.text for tick in plot.upwards] == ["0.500", "0.900"]
+
+
+def test_what_is_no_point_is_not_marked() -> None:
+    plot = plotted(POINTS, "share", "ndcg", {"in use": 0.55, "found": 1.0})
+    assert plot is not None
+    assert [mark.label for mark in plot.marks] == ["found"]
+
+
+def test_a_flat_line_is_in_the_middle() -> None:
+    plot = plotted([(0.0, 0.5), (1.0, 0.5)], "x", "y", {})
+    assert plot is not None
+    assert plot.points[0].y == plot.points[1].y
+
+
+def test_one_point_is_no_line() -> None:
+    assert plotted(POINTS[:1], "x", "y", {}) is None

@@ -1,6 +1,6 @@
 """The application: every page at its address, and what happens around each of them.
 
-A page is a function of a :class:`~memorata.web.visit.Visit`; it runs on a thread, since the engine is
+A page is a function of a :class:`~memorata.web.context.PageContext`; it runs on a thread, since the engine is
 synchronous. Around it: who comes is looked at, a form is read within limits and must be from our own page,
 the namespace is one that the visitor may touch, and an error becomes a page that says what to do.
 """
@@ -28,41 +28,37 @@ from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
 from memorata.web import (
-    browsing,
-    experimenting,
-    graphing,
-    grouping,
-    keeping,
-    mapping,
-    memory_page,
-    reviewing,
-    searching,
+    browse,
+    experiments,
+    graph,
+    map,
+    memory,
+    review,
+    search,
+    settings,
     timeline,
     tuning,
 )
-from memorata.web.failures import BROKEN, failure
-from memorata.web.headers import HEADERS, SafeHeaders
-from memorata.web.session import TOKEN_FIELD, TOKEN_HEADER, Browser, PageSessions
-from memorata.web.values import Values
-from memorata.web.visit import Room, Visit
+from memorata.web.context import BROKEN, PageContext, PageRoute, failure
+from memorata.web.forms import Values
+from memorata.web.security import HEADERS, TOKEN_FIELD, TOKEN_HEADER, Browser, PageSessions, SafeHeaders
 
-MOST_BYTES: Final = 4_000_000
+MAX_FORM_BYTES: Final = 4_000_000
 """The largest form that is read."""
 MAX_JOBS: Final = 4
 """How many jobs of the pages run at the same time."""
 
-_ROOMS: Final[tuple[Room, ...]] = (
-    *searching.ROOMS,
-    *browsing.ROOMS,
-    *memory_page.ROOMS,
-    *graphing.ROOMS,
-    *grouping.ROOMS,
-    *timeline.ROOMS,
-    *mapping.ROOMS,
-    *reviewing.ROOMS,
-    *tuning.ROOMS,
-    *experimenting.ROOMS,
-    *keeping.ROOMS,
+_ROUTES: Final[tuple[PageRoute, ...]] = (
+    *search.ROUTES,
+    *browse.ROUTES,
+    *memory.ROUTES,
+    *graph.ROUTES,
+    *timeline.ROUTES,
+    *map.ROUTES,
+    *review.ROUTES,
+    *tuning.ROUTES,
+    *experiments.ROUTES,
+    *settings.ROUTES,
 )
 
 
@@ -89,7 +85,7 @@ def create_pages(
     """
     jobs = Jobs(clock, MAX_JOBS)
     site = _Site(engine, PageSessions(keys, clock, hosts), jobs)
-    rooms = [Route(room.path, _endpoint(site, room), methods=[room.method]) for room in _ROOMS]
+    routes = [Route(route.path, _endpoint(site, route), methods=[route.method]) for route in _ROUTES]
     static = StaticFiles(directory=str(files("memorata.web") / "static"))
     pages = Starlette(
         routes=[
@@ -97,7 +93,7 @@ def create_pages(
             Route("/login", _login_page(site), methods=["GET"]),
             Route("/login", _log_in(site), methods=["POST"]),
             Route("/logout", _log_out(site), methods=["POST"]),
-            *rooms,
+            *routes,
         ],
         middleware=[Middleware(SafeHeaders)],
         exception_handlers={HTTPException: _nowhere(site), Exception: _broken(site)},
@@ -118,28 +114,28 @@ class _Site:
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def _endpoint(site: _Site, room: Room) -> _Endpoint:
+def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
     async def answer(request: Request) -> Response:
-        visit = _bare(site, request)
+        context = _bare(site, request)
         try:
             browser = await run_in_threadpool(site.sessions.browser, request)
         except MemorataError as error:
-            return _failed(visit, request, error)
+            return _failed(context, request, error)
         if browser.access is None:
-            return _to_login(visit)
+            return _to_login(context)
         try:
             values = await _values(request)
-            if room.method == "POST":
+            if route.method == "POST":
                 token = request.headers.get(TOKEN_HEADER) or values.text(TOKEN_FIELD)
                 site.sessions.check_form(request, browser, token)
-            visit = await run_in_threadpool(_visit, site, request, browser, values)
-            if room.everywhere:
+            context = await run_in_threadpool(_context, site, request, browser, values)
+            if route.everywhere:
                 browser.access.require_everywhere("admin")
             else:
-                browser.access.require(room.scope, visit.namespace)
-            response = await run_in_threadpool(room.answer, visit)
+                browser.access.require(route.scope, context.namespace)
+            response = await run_in_threadpool(route.answer, context)
         except MemorataError as error:
-            response = _failed(visit, request, error)
+            response = _failed(context, request, error)
         if browser.new:
             site.sessions.set_cookie(response, request, browser.session)
         return response
@@ -149,15 +145,15 @@ def _endpoint(site: _Site, room: Room) -> _Endpoint:
 
 def _login_page(site: _Site) -> _Endpoint:
     async def show(request: Request) -> Response:
-        visit = _bare(site, request)
+        context = _bare(site, request)
         try:
             browser = await run_in_threadpool(site.sessions.browser, request)
         except MemorataError as error:
-            return _failed(visit, request, error)
+            return _failed(context, request, error)
         if browser.access is not None:
-            return visit.go(visit.prefix + "/")
-        visit = _bare(site, request, site.sessions.token(browser.session))
-        response = visit.page("login.html", problem="")
+            return context.go(context.prefix + "/")
+        context = _bare(site, request, site.sessions.token(browser.session))
+        response = context.page("login.html", problem="")
         if browser.new:
             site.sessions.set_cookie(response, request, browser.session)
         return response
@@ -167,18 +163,18 @@ def _login_page(site: _Site) -> _Endpoint:
 
 def _log_in(site: _Site) -> _Endpoint:
     async def enter(request: Request) -> Response:
-        visit = _bare(site, request)
+        context = _bare(site, request)
         try:
             browser = await run_in_threadpool(site.sessions.browser, request)
             values = await _values(request)
             site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
-            visit = _bare(site, request, site.sessions.token(browser.session))
+            context = _bare(site, request, site.sessions.token(browser.session))
             session = await run_in_threadpool(site.sessions.log_in, values.text("key"))
         except NotAdmitted as error:
-            return visit.page("login.html", problem=str(error), status=403)
+            return context.page("login.html", problem=str(error), status=403)
         except MemorataError as error:
-            return _failed(visit, request, error)
-        response = visit.go(visit.prefix + "/")
+            return _failed(context, request, error)
+        response = context.go(context.prefix + "/")
         site.sessions.set_cookie(response, request, session)
         return response
 
@@ -187,15 +183,15 @@ def _log_in(site: _Site) -> _Endpoint:
 
 def _log_out(site: _Site) -> _Endpoint:
     async def leave(request: Request) -> Response:
-        visit = _bare(site, request)
+        context = _bare(site, request)
         try:
             browser = await run_in_threadpool(site.sessions.browser, request)
             values = await _values(request)
             site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
         except MemorataError as error:
-            return _failed(visit, request, error)
+            return _failed(context, request, error)
         site.sessions.log_out(browser.session)
-        return _to_login(visit)
+        return _to_login(context)
 
     return leave
 
@@ -212,11 +208,11 @@ def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]
 
 def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
-        visit = _bare(site, request)
-        template = "error_notice.html" if visit.fragment else "error.html"
+        context = _bare(site, request)
+        template = "error_notice.html" if context.fragment else "error.html"
         name = request.scope.get("state", {}).get("request_id", "")
         text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
-        response = visit.page(template, status=500, title=BROKEN, text=text)
+        response = context.page(template, status=500, title=BROKEN, text=text)
         # What nobody foresaw is answered outside of everything that adds these.
         response.headers.update({**HEADERS, "Cache-Control": "no-store"})
         return response
@@ -224,15 +220,15 @@ def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     return say
 
 
-def _failed(visit: Visit, request: Request, error: MemorataError) -> Response:
+def _failed(context: PageContext, request: Request, error: MemorataError) -> Response:
     """Return the page of an error, and leave the error for the log of the server around the pages."""
     request.scope.setdefault("state", {})["error"] = error
-    return failure(visit, error)
+    return failure(context, error)
 
 
-def _bare(site: _Site, request: Request, token: str = "") -> Visit:
-    """Return a visit of somebody who may see nothing yet."""
-    return Visit(
+def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
+    """Return a context of somebody who may see nothing yet."""
+    return PageContext(
         engine=site.engine,
         namespace=site.engine.namespace,
         namespaces=(),
@@ -251,12 +247,12 @@ def _bare(site: _Site, request: Request, token: str = "") -> Visit:
     )
 
 
-def _visit(site: _Site, request: Request, browser: Browser, values: Values) -> Visit:
+def _context(site: _Site, request: Request, browser: Browser, values: Values) -> PageContext:
     access = browser.access
     if access is None:
         raise NotAdmitted("a key is needed")
     namespace, all_ = _namespaces(site.engine, access, values.text("ns"))
-    return Visit(
+    return PageContext(
         engine=site.engine,
         namespace=namespace,
         namespaces=all_,
@@ -293,8 +289,8 @@ async def _values(request: Request) -> Values:
     try:
         async for chunk in request.stream():
             body += chunk
-            if len(body) > MOST_BYTES:
-                raise InvalidArgument("form", f"more than {MOST_BYTES} bytes", "smaller")
+            if len(body) > MAX_FORM_BYTES:
+                raise InvalidArgument("form", f"more than {MAX_FORM_BYTES} bytes", "smaller")
     except ClientDisconnect as error:
         # Nobody reads the answer, but the log and the metrics tell it from a failure of ours.
         raise HTTPException(400, "the form is not all there") from error
@@ -306,8 +302,8 @@ def _is_fragment(request: Request) -> bool:
     return headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true"
 
 
-def _to_login(visit: Visit) -> Response:
-    address = visit.prefix + "/login"
-    if visit.fragment:
+def _to_login(context: PageContext) -> Response:
+    address = context.prefix + "/login"
+    if context.fragment:
         return Response(status_code=204, headers={"HX-Redirect": address})
     return RedirectResponse(address, 303)

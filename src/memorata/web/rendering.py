@@ -14,7 +14,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from memorata._version import __version__
-from memorata.web.values import joined
+from memorata.web.forms import joined
 
 PAGES: Final = (
     ("/", "Search"),
@@ -32,9 +32,9 @@ PAGES: Final = (
 _EXCERPT: Final = 280
 
 
-def render(template: str, context: Mapping[str, Any]) -> str:
+def render(template: str, variables: Mapping[str, Any]) -> str:
     """Return a template filled in."""
-    return environment().get_template(template).render(context)
+    return environment().get_template(template).render(variables)
 
 
 @cache

@@ -10,8 +10,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
+from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import day
-from memorata.web.visit import Room, Visit
 
 _COUNTED: Final = 10_000
 _SHOWN: Final = 60
@@ -43,19 +43,19 @@ class Bin:
     height: float
 
 
-def show(visit: Visit) -> Response:
+def show(context: PageContext) -> Response:
     """Show the timeline, of everything or of one name."""
-    values = visit.values
+    values = context.values
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
-    memories = visit.engine.graph.timeline(
-        entity, start=start, end=end, limit=_COUNTED, namespace=visit.namespace
+    memories = context.engine.graph.timeline(
+        entity, start=start, end=end, limit=_COUNTED, namespace=context.namespace
     )
     page = values.whole("page", 0)
     shown = memories[page * _SHOWN : (page + 1) * _SHOWN]
     days = [(date, list(group)) for date, group in groupby(shown, key=lambda each: each.event_time.date())]
     kept: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
-    return visit.page(
+    return context.page(
         "timeline.html",
         memories=memories,
         bins=bins([memory.event_time for memory in memories]),
@@ -65,7 +65,7 @@ def show(visit: Visit) -> Response:
         all_counted=len(memories) < _COUNTED,
         kept=kept,
         entity=entity or "",
-        today=visit.now,
+        today=context.now,
     )
 
 
@@ -134,4 +134,4 @@ def _label(start: datetime, end: datetime | None, unit: str) -> str:
     return f"{start.year:04}" if start.year == until else f"{start.year:04}–{until:04}"
 
 
-ROOMS: Final = (Room("/timeline", show),)
+ROUTES: Final = (PageRoute("/timeline", show),)

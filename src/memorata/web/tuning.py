@@ -7,7 +7,7 @@ chosen on can be installed as a recipe, and rolled back.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -24,8 +24,7 @@ from memorata.model.memory import Memory
 from memorata.service import work
 from memorata.service.jobs import Job
 from memorata.store.logged_recall import LoggedRecall
-from memorata.web.plotting import Plot, plotted
-from memorata.web.visit import Room, Visit
+from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "tuning"
 _WAYS: Final[dict[str, tuple[str, Callable[..., Tuned]]]] = {
@@ -45,87 +44,87 @@ class Judged:
     relevant: bool | None
 
 
-def lab(visit: Visit) -> Response:
+def lab(context: PageContext) -> Response:
     """Show the lab."""
-    engine = visit.engine
-    material = from_feedback(engine, namespace=visit.namespace)
-    recall = visit.values.text("recall")
-    return visit.page(
+    engine = context.engine
+    material = from_feedback(engine, namespace=context.namespace)
+    recall = context.values.text("recall")
+    return context.page(
         "lab.html",
-        question=_question(visit, recall) if recall else "",
+        question=_question(context, recall) if recall else "",
         recall=recall,
-        hits=_hits(visit, recall) if recall else (),
+        hits=_hits(context, recall) if recall else (),
         logged=engine.recall_log.how.recalls,
         questions=len(set(material.groups)),
         needed=MIN_GROUPS,
-        reactions=len(engine.feedback.list(namespace=visit.namespace)),
-        latest=engine.feedback.recalls(namespace=visit.namespace, limit=8),
+        reactions=len(engine.feedback.list(namespace=context.namespace)),
+        latest=engine.feedback.recalls(namespace=context.namespace, limit=8),
         ways={name: text for name, (text, _) in _WAYS.items()},
-        recipe=engine.recipes.get(namespace=visit.namespace),
-        **_outcome(visit),
+        recipe=engine.recipes.get(namespace=context.namespace),
+        **_outcome(context),
     )
 
 
-def ask(visit: Visit) -> Response:
+def ask(context: PageContext) -> Response:
     """Ask a question that is logged, and show its hits to be judged."""
-    if not visit.engine.recall_log.how.recalls:
+    if not context.engine.recall_log.how.recalls:
         raise InvalidArgument("log_recalls", False, "true: what is not logged cannot be learnt from")
-    found = visit.engine.recall(visit.values.text("q"), namespace=visit.namespace)
-    return visit.go(visit.url("/lab", recall=found.id))
+    found = context.engine.recall(context.values.text("q"), namespace=context.namespace)
+    return context.go(context.url("/lab", recall=found.id))
 
 
-def judge(visit: Visit) -> Response:
+def judge(context: PageContext) -> Response:
     """Take down whether a hit was relevant."""
-    values = visit.values
+    values = context.values
     recall, memory = values.text("recall"), values.text("memory")
-    visit.engine.feedback.record(
-        recall, memory, "relevant", values.text("relevant"), namespace=visit.namespace
+    context.engine.feedback.record(
+        recall, memory, "relevant", values.text("relevant"), namespace=context.namespace
     )
-    if visit.fragment:
-        hit = next((each for each in _hits(visit, recall) if each.memory.id == memory), None)
+    if context.fragment:
+        hit = next((each for each in _hits(context, recall) if each.memory.id == memory), None)
         if hit is not None:
-            return visit.page("lab_hit.html", hit=hit, recall=recall)
-    return visit.go(visit.url("/lab", recall=recall))
+            return context.page("lab_hit.html", hit=hit, recall=recall)
+    return context.go(context.url("/lab", recall=recall))
 
 
-def tune(visit: Visit) -> Response:
+def tune(context: PageContext) -> Response:
     """Start to look for better settings."""
-    way = checks.one_of("way", visit.values.text("way"), tuple(_WAYS))
-    engine, namespace = visit.engine, visit.namespace
+    way = checks.one_of("way", context.values.text("way"), tuple(_WAYS))
+    engine, namespace = context.engine, context.namespace
 
     def search(job: Job) -> Tuned:
         return work.tune(engine, namespace, job.progress, _WAYS[way][1])[0]
 
-    visit.jobs.start_once(_KIND, visit.namespace, LOCAL.name, search)
-    return outcome(visit) if visit.fragment else visit.go(visit.url("/lab") + "#outcome")
+    context.jobs.start_once(_KIND, context.namespace, LOCAL.name, search)
+    return outcome(context) if context.fragment else context.go(context.url("/lab") + "#outcome")
 
 
-def outcome(visit: Visit) -> Response:
+def outcome(context: PageContext) -> Response:
     """Show how the tuning stands."""
-    return visit.page("lab_outcome.html", **_outcome(visit))
+    return context.page("lab_outcome.html", **_outcome(context))
 
 
-def keep(visit: Visit) -> Response:
+def keep(context: PageContext) -> Response:
     """Install what the last tuning found, if it won."""
-    job = visit.jobs.last(_KIND, visit.namespace)
+    job = context.jobs.last(_KIND, context.namespace)
     if job is None or not isinstance(job.result, Tuned):
         raise InvalidArgument("tuning", None, "done: there is nothing to install")
-    values = visit.values
+    values = context.values
     saved = install(
-        visit.engine,
+        context.engine,
         job.result,
         values.text("name"),
         use=values.flag("use"),
-        namespace=visit.namespace,
+        namespace=context.namespace,
     )
     if saved is None:
         raise InvalidArgument("tuning", job.result.verdict.reason, "a win; this was refused")
-    visit.jobs.drop(_KIND, visit.namespace)
-    return visit.go(visit.url("/settings") + "#recipes")
+    context.jobs.drop(_KIND, context.namespace)
+    return context.go(context.url("/settings") + "#recipes")
 
 
-def _outcome(visit: Visit) -> dict[str, Any]:
-    job = visit.jobs.last(_KIND, visit.namespace)
+def _outcome(context: PageContext) -> dict[str, Any]:
+    job = context.jobs.last(_KIND, context.namespace)
     tuned = job.result if job is not None and isinstance(job.result, Tuned) else None
     return {"job": job, "tuned": tuned, "plot": None if tuned is None else _drawn(tuned)}
 
@@ -142,16 +141,16 @@ def _drawn(tuned: Tuned) -> Plot | None:
     return plotted(sorted(points.items()), name.replace("_", " "), tuned.metric, marks)
 
 
-def _question(visit: Visit, recall: str) -> str:
-    return _logged(visit, recall).query or ""
+def _question(context: PageContext, recall: str) -> str:
+    return _logged(context, recall).query or ""
 
 
-def _hits(visit: Visit, recall: str) -> tuple[Judged, ...]:
-    logged = _logged(visit, recall)
+def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
+    logged = _logged(context, recall)
     ids = [logged.ids[place] for place in logged.shown][:_JUDGED]
-    memories = visit.engine.store.get(visit.namespace, ids) if ids else []
+    memories = context.engine.store.get(context.namespace, ids) if ids else []
     said: dict[str, list[Feedback]] = {}
-    for reaction in visit.engine.feedback.list(namespace=visit.namespace):
+    for reaction in context.engine.feedback.list(namespace=context.namespace):
         if reaction.feedback.recall_id == recall:
             said.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
     return tuple(
@@ -159,18 +158,111 @@ def _hits(visit: Visit, recall: str) -> tuple[Judged, ...]:
     )
 
 
-def _logged(visit: Visit, recall: str) -> LoggedRecall:
-    found = visit.engine.feedback.recalls(namespace=visit.namespace, ids=(recall,))
+def _logged(context: PageContext, recall: str) -> LoggedRecall:
+    found = context.engine.feedback.recalls(namespace=context.namespace, ids=(recall,))
     if not found:
-        raise RecallNotFound(recall, visit.namespace)
+        raise RecallNotFound(recall, context.namespace)
     return found[0]
 
 
-ROOMS: Final = (
-    Room("/lab", lab),
-    Room("/lab/outcome", outcome),
-    Room("/lab/ask", ask, "POST"),
-    Room("/lab/judge", judge, "POST"),
-    Room("/lab/tune", tune, "POST"),
-    Room("/lab/install", keep, "POST"),
+ROUTES: Final = (
+    PageRoute("/lab", lab),
+    PageRoute("/lab/outcome", outcome),
+    PageRoute("/lab/ask", ask, "POST"),
+    PageRoute("/lab/judge", judge, "POST"),
+    PageRoute("/lab/tune", tune, "POST"),
+    PageRoute("/lab/install", keep, "POST"),
 )
+
+
+WIDTH: Final = 480.0
+HEIGHT: Final = 180.0
+_LEFT: Final = 56.0
+_EDGE: Final = 14.0
+_BELOW: Final = 34.0
+_ROOM: Final = 0.12
+
+
+@frozen
+class Mark:
+    """A point that has a name."""
+
+    label: str
+    x: float
+    y: float
+    value: float
+    height: float
+
+
+@frozen
+class Tick:
+    """A number beside an axis, and where it stands along it."""
+
+    text: str
+    at: float
+
+
+@frozen
+class Plot:
+    """A drawing: the line and its points in drawing units, what is marked, and the numbers at the axes."""
+
+    line: str
+    points: tuple[Mark, ...]
+    marks: tuple[Mark, ...]
+    across: tuple[Tick, ...]
+    upwards: tuple[Tick, ...]
+    x_label: str
+    y_label: str
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+def plotted(
+    points: Sequence[tuple[float, float]], x_label: str, y_label: str, marks: Mapping[str, float]
+) -> Plot | None:
+    """Return a drawing of points in the order of their first coordinate; None with fewer than two.
+
+    Parameters
+    ----------
+    points
+        What is drawn.
+    x_label, y_label
+        What the axes show.
+    marks
+        Names for some of the points, by their first coordinate; what is none of the points is left out.
+
+    Examples
+    --------
+    >>> drawing = plotted([(0.0, 0.5), (1.0, 0.7)], "share", "ndcg", {"found": 1.0})
+    >>> [(mark.label, mark.value, mark.height) for mark in drawing.marks]
+    [('found', 1.0, 0.7)]
+    """
+    if len(points) < 2:
+        return None
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    # A flat line is drawn in the middle.
+    slack = (max(ys) - min(ys)) * _ROOM or 0.01
+    low, high = min(ys) - slack, max(ys) + slack
+
+    def across(x: float) -> float:
+        return _LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * (WIDTH - _LEFT - _EDGE)
+
+    def upwards(y: float) -> float:
+        return HEIGHT - _BELOW - (y - low) / (high - low) * (HEIGHT - _BELOW - _EDGE)
+
+    drawn = tuple(Mark("", across(x), upwards(y), x, y) for x, y in points)
+    named = tuple(
+        Mark(label, each.x, each.y, each.value, each.height)
+        for label, wanted in marks.items()
+        for each in drawn
+        if each.value == wanted
+    )
+    return Plot(
+        " ".join(f"{each.x:.1f},{each.y:.1f}" for each in drawn),
+        drawn,
+        named,
+        tuple(Tick(f"{x:g}", across(x)) for x in (xs[0], xs[len(xs) // 2], xs[-1])),
+        tuple(Tick(f"{y:.3f}", upwards(y)) for y in (min(ys), max(ys))),
+        x_label,
+        y_label,
+    )

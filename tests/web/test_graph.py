@@ -1,5 +1,6 @@
 """The graph explorer: what leads from a name to others, as data to draw and as a list to read."""
 
+import re
 from datetime import UTC, datetime
 
 import pytest
@@ -9,9 +10,9 @@ from memorata.engine import Engine
 from memorata.engine.graph.communities import FoundPath, PathStep
 from memorata.service.jobs import Jobs
 from memorata.web.app import create_pages
-from memorata.web.graphing import drawn
-from memorata.web.values import Values
-from memorata.web.visit import Visit
+from memorata.web.context import PageContext
+from memorata.web.forms import Values
+from memorata.web.graph import drawn
 
 NOW = datetime(2026, 5, 20, tzinfo=UTC)
 
@@ -79,9 +80,9 @@ def test_what_was_said_next_is_followed_on_request(client: TestClient) -> None:
 
 
 def test_a_way_that_is_walked_backwards_is_drawn_forwards(engine: Engine) -> None:
-    visit = Visit(engine, "default", (), Values({}), "/", {}, "", "", NOW, Jobs(lambda: NOW))
+    context = PageContext(engine, "default", (), Values({}), "/", {}, "", "", NOW, Jobs(lambda: NOW))
     way = FoundPath("Anna", (PathStep("mentions", False, 1.0, None, "tea"),), 0.85)
-    edge = drawn(visit, [way, way]).as_dict()["edges"]
+    edge = drawn(context, [way, way]).as_dict()["edges"]
     assert [(each["source"], each["target"]) for each in edge] == [("memory:tea", "name:Anna")]
 
 
@@ -103,3 +104,32 @@ def test_markup_in_a_name_is_text(client: TestClient) -> None:
     assert "<script>document" not in page
     answer = client.get("/graph/data", params={"entity": "<em>Name</em>"})
     assert answer.headers["content-type"] == "application/json"
+
+
+def test_groups_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:
+    found = engine.graph.communities(limit=12)
+    assert found.groups
+    page = client.get("/communities").text
+    assert page.count('<section class="panel"') == len(found.groups)
+    largest = found.groups[0]
+    assert ", ".join(largest.summary.terms) in page
+    assert f'href="/memories/{largest.summary.representative}"' in page
+
+
+def test_levels_and_how_many(client: TestClient) -> None:
+    page = client.get("/communities?level=2&limit=1").text
+    assert page.count('<section class="panel"') == 1
+    assert re.search(r'level=2" aria-current="true">coarse', page)
+    assert client.get("/communities?level=3").status_code == 400
+    assert client.get("/communities?limit=0").status_code == 400
+
+
+def test_an_empty_memory_has_no_communities(empty: Engine) -> None:
+    page = TestClient(create_pages(empty), base_url="http://localhost").get("/communities").text
+    assert "Nothing hangs together here yet" in page
+
+
+def test_markup_in_a_memory_is_text(client: TestClient) -> None:
+    page = client.get("/communities?limit=100").text
+    for markup in ("<script>document", "<b>", "<em>"):
+        assert markup not in page

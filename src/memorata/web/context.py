@@ -1,4 +1,4 @@
-"""One request, as the pages see it: who asks, about whose memories, with which words."""
+"""One request, as the pages see it: its namespace, fields and permissions, and its answers, errors too."""
 
 from __future__ import annotations
 
@@ -12,16 +12,26 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.model.errors import MemorataError
+from memorata.model.errors import (
+    EntityNotFound,
+    ExperimentNotFound,
+    MemorataError,
+    MemoryNotFound,
+    NotEnoughData,
+    RecallNotFound,
+    ServiceUnreachable,
+    WorkUnderWay,
+)
+from memorata.service.errors import kind_of
 from memorata.service.jobs import Job, Jobs
+from memorata.web.forms import Values
 from memorata.web.rendering import render
-from memorata.web.values import Values
 
 _DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
 
 
 @frozen(eq=False)
-class Visit:
+class PageContext:
     """One request.
 
     Attributes
@@ -83,9 +93,9 @@ class Visit:
         steps = _DOTS.sub(lambda found: found[0].replace("/", "%2F"), quote(path, safe="/"))
         return self.prefix + steps + (f"?{query}" if query else "")
 
-    def page(self, template: str, /, *, status: int = 200, **context: Any) -> Response:  # noqa: ANN401
+    def page(self, template: str, /, *, status: int = 200, **variables: Any) -> Response:  # noqa: ANN401
         """Return a page, or the part of it that was asked for."""
-        return HTMLResponse(render(template, {"visit": self, **context}), status)
+        return HTMLResponse(render(template, {"context": self, **variables}), status)
 
     def data(self, data: Any) -> Response:  # noqa: ANN401 - whatever JSON can hold
         """Return plain data, for a script."""
@@ -112,14 +122,14 @@ Scope: TypeAlias = Literal["read", "write"]
 
 
 @frozen
-class Room:
+class PageRoute:
     """One address, what answers there, and what a visitor must be allowed to do.
 
     What concerns `everywhere`, and not a namespace, is for those who may administer all of them.
     """
 
     path: str
-    answer: Callable[[Visit], Response]
+    answer: Callable[[PageContext], Response]
     method: Literal["GET", "POST"] = "GET"
     everywhere: bool = False
 
@@ -127,3 +137,39 @@ class Room:
     def scope(self) -> Scope:
         """What a key must allow: whoever only looks needs to read."""
         return "read" if self.method == "GET" else "write"
+
+
+BROKEN: Final = "That did not work"
+_TITLES: Final[dict[str, str]] = {
+    "invalid": "That cannot be used",
+    "access-denied": "You may not do that",
+    "not-admitted": "You may not do that",
+    "version-conflict": "Somebody was faster",
+    "read-only": "This memory can only be read",
+    "unavailable": "The store is busy",
+}
+_TITLES_BY_TYPE: Final[tuple[tuple[type[MemorataError], str], ...]] = (
+    (MemoryNotFound, "No such memory"),
+    (EntityNotFound, "Nobody has that name"),
+    (RecallNotFound, "No such question"),
+    (ExperimentNotFound, "No such experiment"),
+    (WorkUnderWay, "Somebody is at it already"),
+    (NotEnoughData, "That is too little"),
+    (ServiceUnreachable, "A service does not answer"),
+)
+_PAGE_STATUS: Final = {401: 403, 422: 400}
+"""Statuses that a page has in place of those for programs."""
+_ELSEWHERE: Final = "the server's log says why"
+
+
+def failure(context: PageContext, error: MemorataError) -> Response:
+    """Return the page of an error, or the part of a page that shows it."""
+    kind = kind_of(error)
+    status = _PAGE_STATUS.get(kind.status, kind.status)
+    title = next((text for type_, text in _TITLES_BY_TYPE if isinstance(error, type_)), "")
+    title = title or _TITLES.get(kind.code, BROKEN)
+    # Where a server keeps what, and whom it asks, is for those who run it.
+    told = status < 500 or context.may_administer or not context.login
+    text = str(error) if told else _ELSEWHERE
+    template = "error_notice.html" if context.fragment else "error.html"
+    return context.page(template, status=status, title=title, text=text[:1].upper() + text[1:])

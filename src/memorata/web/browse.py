@@ -15,11 +15,11 @@ from memorata.engine import Engine
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.web import filtering
-from memorata.web.visit import Room, Visit
+from memorata.web import forms
+from memorata.web.context import PageContext, PageRoute
 
 _PAGE: Final = 50
-_MOST_TICKED: Final = 1_000
+_MAX_TICKED: Final = 1_000
 
 
 @frozen
@@ -78,56 +78,56 @@ ACTIONS: Final[Mapping[str, Action]] = {
 }
 
 
-def browse(visit: Visit) -> Response:
+def browse(context: PageContext) -> Response:
     """Show a page of memories."""
-    return _listing(visit)
+    return _listing(context)
 
 
-def act(visit: Visit) -> Response:
+def act(context: PageContext) -> Response:
     """Do something to the memories that are ticked, and show the listing again with a way back."""
-    ids = list(dict.fromkeys(visit.values.texts("memory")))
+    ids = list(dict.fromkeys(context.values.texts("memory")))
     if not ids:
         raise InvalidArgument("memory", ids, "at least one ticked memory")
-    if len(ids) > _MOST_TICKED:
-        raise InvalidArgument("memory", f"{len(ids)} memories", f"at most {_MOST_TICKED} memories")
-    action = ACTIONS[checks.one_of("do", visit.values.text("do"), tuple(ACTIONS))]
-    changed = apply(visit, action, ids)
-    return _listing(visit, action, changed)
+    if len(ids) > _MAX_TICKED:
+        raise InvalidArgument("memory", f"{len(ids)} memories", f"at most {_MAX_TICKED} memories")
+    action = ACTIONS[checks.one_of("do", context.values.text("do"), tuple(ACTIONS))]
+    changed = apply(context, action, ids)
+    return _listing(context, action, changed)
 
 
-def remember(visit: Visit) -> Response:
+def remember(context: PageContext) -> Response:
     """Write a new memory down, and go to it."""
-    values = visit.values
+    values = context.values
     details: dict[str, Any] = {}
     if values.text("category"):
         details["category"] = values.text("category")
     if values.listed("tags"):
         details["tags"] = values.listed("tags")
-    memory = visit.engine.remember(values.text("content"), namespace=visit.namespace, **details)
+    memory = context.engine.remember(values.text("content"), namespace=context.namespace, **details)
     done = "known" if memory.mentions > 1 else "remembered"
-    return visit.go(visit.url(f"/memories/{memory.id}", done=done))
+    return context.go(context.url(f"/memories/{memory.id}", done=done))
 
 
-def apply(visit: Visit, action: Action, ids: Sequence[str]) -> list[str]:
+def apply(context: PageContext, action: Action, ids: Sequence[str]) -> list[str]:
     """Do something to memories; return the ids of those it changed."""
-    memories = visit.engine.store.get(visit.namespace, ids)
-    states = hidden_states(visit, memories)
+    memories = context.engine.store.get(context.namespace, ids)
+    states = hidden_states(context, memories)
     changed = [memory.id for memory in memories if action.applies(memory, states.get(memory.id, ""))]
     if changed:
-        action.run(visit.engine, visit.namespace, changed)
+        action.run(context.engine, context.namespace, changed)
     return changed
 
 
-def hidden_states(visit: Visit, memories: Sequence[Memory]) -> dict[str, str]:
+def hidden_states(context: PageContext, memories: Sequence[Memory]) -> dict[str, str]:
     """Return, for those of the memories that recall does not show, why: forgotten, superseded or expired."""
     ids = [memory.id for memory in memories]
     if not ids:
         return {}
-    page = visit.engine.list(namespace=visit.namespace, filter={"id": {"in": ids}}, limit=len(ids))
+    page = context.engine.list(namespace=context.namespace, filter={"id": {"in": ids}}, limit=len(ids))
     seen = {memory.id for memory in page.memories}
     forgotten: set[str] = set()
     if len(seen) < len(set(ids)):
-        everything = visit.engine.store.hidden(visit.namespace)
+        everything = context.engine.store.hidden(context.namespace)
         forgotten = {each.memory_id for each in everything if each.forgotten_at is not None}
     states = {}
     for memory in memories:
@@ -135,45 +135,45 @@ def hidden_states(visit: Visit, memories: Sequence[Memory]) -> dict[str, str]:
             states[memory.id] = "forgotten"
         elif memory.superseded_by is not None:
             states[memory.id] = "superseded"
-        elif memory.expires_at is not None and memory.expires_at <= visit.now:
+        elif memory.expires_at is not None and memory.expires_at <= context.now:
             states[memory.id] = "expired"
     return states
 
 
-def _listing(visit: Visit, action: Action | None = None, changed: Sequence[str] = ()) -> Response:
-    values = visit.values
+def _listing(context: PageContext, action: Action | None = None, changed: Sequence[str] = ()) -> Response:
+    values = context.values
     hidden = values.flag("hidden")
-    page = visit.engine.list(
-        namespace=visit.namespace,
-        filter=filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace)),
+    page = context.engine.list(
+        namespace=context.namespace,
+        filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
         limit=_PAGE,
         cursor=values.text("cursor") or None,
         hidden=hidden,
     )
-    kept = {**filtering.kept(values), "hidden": "true" if hidden else ""}
-    context: dict[str, Any] = {
+    kept = {**forms.kept(values), "hidden": "true" if hidden else ""}
+    variables: dict[str, Any] = {
         "memories": page.memories,
-        "states": hidden_states(visit, page.memories),
+        "states": hidden_states(context, page.memories),
         "cursor": page.cursor,
         "here": values.text("cursor"),
         "kept": kept,
-        "narrowed": filtering.filled(values),
+        "narrowed": forms.filled(values),
         "hidden": hidden,
-        "tiers": filtering.TIERS,
+        "tiers": forms.TIERS,
         "action": action,
         "changed": changed,
-        "remembered": visit.engine.store.namespaces().get(visit.namespace, 0),
+        "remembered": context.engine.store.namespaces().get(context.namespace, 0),
     }
-    if visit.fragment and visit.target == "listing":
-        response = visit.page("browse_listing.html", **context)
+    if context.fragment and context.target == "listing":
+        response = context.page("browse_listing.html", **variables)
         if action is None:
-            response.headers["HX-Replace-Url"] = visit.url("/memories", kept)
+            response.headers["HX-Replace-Url"] = context.url("/memories", kept)
         return response
-    return visit.page("browse.html", **context)
+    return context.page("browse.html", **variables)
 
 
-ROOMS: Final = (
-    Room("/memories", browse),
-    Room("/memories", remember, "POST"),
-    Room("/memories/act", act, "POST"),
+ROUTES: Final = (
+    PageRoute("/memories", browse),
+    PageRoute("/memories", remember, "POST"),
+    PageRoute("/memories/act", act, "POST"),
 )

@@ -12,7 +12,7 @@ from memorata.engine import Engine
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.web.app import create_pages
-from memorata.web.mapping import around, dots
+from memorata.web.map import around, dots
 
 
 def memory(id_: str, place: Place) -> Memory:

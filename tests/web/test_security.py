@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import pytest
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.access import LOCAL, ApiKeys
 from memorata.model.errors import AccessDenied, NotAdmitted
 from memorata.service.auth import Session
-from memorata.web.session import COOKIE, PageSessions
+from memorata.web.security import COOKIE, PageSessions
 
 
 def request(host: str = "localhost", cookie: str = "", headers: Mapping[str, str] | None = None) -> Request:
@@ -136,3 +137,29 @@ def test_other_names_are_served_where_they_were_named() -> None:
     assert sessions.browser(request("memory.home:8000")).access == LOCAL
     with pytest.raises(AccessDenied):
         sessions.browser(request("other.home"))
+
+
+@pytest.mark.parametrize("path", ["/", "/memories", "/nowhere", "/memories/nobody", "/static/app.css"])
+def test_every_answer_has_the_policy(client: TestClient, path: str) -> None:
+    headers = client.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert headers["referrer-policy"] == "same-origin"
+
+
+def test_pages_are_kept_by_nobody_and_scripts_are_checked_anew(client: TestClient) -> None:
+    assert client.get("/").headers["cache-control"] == "no-store"
+    assert client.get("/static/app.js").headers["cache-control"] == "no-cache"
+
+
+def test_no_page_needs_what_the_policy_forbids(client: TestClient) -> None:
+    for path in ("/?q=tea", "/memories", "/memories/tea"):
+        page = client.get(path).text
+        assert " style=" not in page
+        assert "<style" not in page
+        assert " onclick=" not in page
+        assert "<script>" not in page
+        assert "http://" not in page.replace("http://www.w3.org", "")
+        assert "https://" not in page

@@ -21,7 +21,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.service.jobs import Job
 from memorata.store.repeats import Contradiction
-from memorata.web.visit import Room, Visit
+from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "duplicates"
 _SHOWN: Final = 20
@@ -48,29 +48,29 @@ class Pair:
     older: Memory
 
 
-def review(visit: Visit) -> Response:
+def review(context: PageContext) -> Response:
     """Show what waits to be decided."""
-    engine = visit.engine
-    job = visit.jobs.last(_KIND, visit.namespace)
+    engine = context.engine
+    job = context.jobs.last(_KIND, context.namespace)
     looked = _looked(job)
     found = None if looked is None else looked.found
-    runs = engine.duplicates.runs(namespace=visit.namespace)
-    wanted = visit.values.text("run")
-    return visit.page(
+    runs = engine.duplicates.runs(namespace=context.namespace)
+    wanted = context.values.text("run")
+    return context.page(
         "duplicates.html",
         job=job,
         found=found,
-        groups=() if found is None else _still_there(visit, found.groups[:_SHOWN]),
-        pairs=_pairs(visit),
+        groups=() if found is None else _still_there(context, found.groups[:_SHOWN]),
+        pairs=_pairs(context),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
         runs=runs[:_SHOWN],
-        settled=next((run for run in runs if str(run.number) == wanted), None),
+        resolved=next((run for run in runs if str(run.number) == wanted), None),
     )
 
 
-def find(visit: Visit) -> Response:
+def find(context: PageContext) -> Response:
     """Start to look for duplicates."""
-    engine, namespace, values = visit.engine, visit.namespace, visit.values
+    engine, namespace, values = context.engine, context.namespace, context.values
     strategy = checks.one_of("strategy", values.text("strategy"), tuple(STRATEGIES))
     paraphrases = values.flag("paraphrases")
 
@@ -83,64 +83,64 @@ def find(visit: Visit) -> Response:
         )
         return Looked(found, strategy)
 
-    visit.jobs.start_once(_KIND, namespace, LOCAL.name, work)
-    return visit.go(visit.url("/duplicates"))
+    context.jobs.start_once(_KIND, namespace, LOCAL.name, work)
+    return context.go(context.url("/duplicates"))
 
 
-def settle(visit: Visit) -> Response:
+def resolve(context: PageContext) -> Response:
     """Do with one group what a person decided: keep one of them, merge them, or keep them all."""
-    job = visit.jobs.last(_KIND, visit.namespace)
+    job = context.jobs.last(_KIND, context.namespace)
     looked = _looked(job)
-    ids = set(visit.values.texts("memory"))
+    ids = set(context.values.texts("memory"))
     waiting = () if looked is None else looked.found.groups
     group = next((each for each in waiting if _ids(each) == ids), None)
     if job is None or looked is None or group is None:
         raise InvalidArgument("memory", sorted(ids), "a group that waits to be decided; look again")
-    way = checks.one_of("do", visit.values.text("do", _KEEP), _WAYS)
+    way = checks.one_of("do", context.values.text("do", _KEEP), _WAYS)
     run = None
     if way != "both":
-        chosen = _merged(group) if way == _MERGE else _kept(group, visit.values.text("keep"))
+        chosen = _merged(group) if way == _MERGE else _kept(group, context.values.text("keep"))
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
-        done = visit.engine.duplicates.supersede([chosen], strategy=strategy, namespace=visit.namespace)
+        done = context.engine.duplicates.supersede([chosen], strategy=strategy, namespace=context.namespace)
         run = done.number
     left = tuple(each for each in waiting if each is not group)
     job.result = Looked(replace(looked.found, groups=left), looked.strategy)
-    return visit.go(visit.url("/duplicates", run=run))
+    return context.go(context.url("/duplicates", run=run))
 
 
-def settle_all(visit: Visit) -> Response:
+def resolve_all(context: PageContext) -> Response:
     """Do with every group what was proposed."""
-    job = visit.jobs.last(_KIND, visit.namespace)
+    job = context.jobs.last(_KIND, context.namespace)
     looked = _looked(job)
     if job is None or looked is None or not looked.found.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
-    run = visit.engine.duplicates.supersede(
-        looked.found.groups, strategy=looked.strategy, namespace=visit.namespace
+    run = context.engine.duplicates.supersede(
+        looked.found.groups, strategy=looked.strategy, namespace=context.namespace
     )
     job.result = Looked(replace(looked.found, groups=()), looked.strategy)
-    return visit.go(visit.url("/duplicates", run=run.number))
+    return context.go(context.url("/duplicates", run=run.number))
 
 
-def undo(visit: Visit) -> Response:
+def undo(context: PageContext) -> Response:
     """Take a run back."""
-    visit.engine.duplicates.undo(visit.values.whole("run", 0, 1), namespace=visit.namespace)
-    visit.jobs.drop(_KIND, visit.namespace)
-    return visit.go(visit.url("/duplicates"))
+    context.engine.duplicates.undo(context.values.whole("run", 0, 1), namespace=context.namespace)
+    context.jobs.drop(_KIND, context.namespace)
+    return context.go(context.url("/duplicates"))
 
 
-def decide(visit: Visit) -> Response:
+def decide(context: PageContext) -> Response:
     """Say whether two memories contradict each other; then the newer one supersedes the older one."""
-    values = visit.values
+    values = context.values
     contradicts = checks.one_of("do", values.text("do"), ("replace", "both")) == "replace"
-    visit.engine.duplicates.resolve_contradiction(
+    context.engine.duplicates.resolve_contradiction(
         values.text("newer"),
         values.text("older"),
         contradicts=contradicts,
         because=values.text("because"),
         by="a person on the page",
-        namespace=visit.namespace,
+        namespace=context.namespace,
     )
-    return visit.go(visit.url("/duplicates") + "#contradictions")
+    return context.go(context.url("/duplicates") + "#contradictions")
 
 
 def _looked(job: Job | None) -> Looked | None:
@@ -148,10 +148,10 @@ def _looked(job: Job | None) -> Looked | None:
     return result if isinstance(result, Looked) else None
 
 
-def _still_there(visit: Visit, groups: Sequence[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
+def _still_there(context: PageContext, groups: Sequence[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
     """Return the groups of which nothing was purged since they were found."""
-    wanted = {(visit.namespace, id_) for group in groups for id_ in _ids(group)}
-    gone = {id_ for _, id_ in wanted - visit.engine.store.known(sorted(wanted))}
+    wanted = {(context.namespace, id_) for group in groups for id_ in _ids(group)}
+    gone = {id_ for _, id_ in wanted - context.engine.store.known(sorted(wanted))}
     return tuple(group for group in groups if gone.isdisjoint(_ids(group)))
 
 
@@ -183,18 +183,18 @@ def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
     return tuple(sorted(memories, key=lambda each: (each.created_at, each.id)))
 
 
-def _pairs(visit: Visit) -> tuple[Pair, ...]:
-    notes = visit.engine.duplicates.contradictions(namespace=visit.namespace)[:_SHOWN]
+def _pairs(context: PageContext) -> tuple[Pair, ...]:
+    notes = context.engine.duplicates.contradictions(namespace=context.namespace)[:_SHOWN]
     return tuple(
-        Pair(note, *visit.engine.store.get(visit.namespace, [note.newer, note.older])) for note in notes
+        Pair(note, *context.engine.store.get(context.namespace, [note.newer, note.older])) for note in notes
     )
 
 
-ROOMS: Final = (
-    Room("/duplicates", review),
-    Room("/duplicates/find", find, "POST"),
-    Room("/duplicates/settle", settle, "POST"),
-    Room("/duplicates/settle-all", settle_all, "POST"),
-    Room("/duplicates/undo", undo, "POST"),
-    Room("/duplicates/decide", decide, "POST"),
+ROUTES: Final = (
+    PageRoute("/duplicates", review),
+    PageRoute("/duplicates/find", find, "POST"),
+    PageRoute("/duplicates/resolve", resolve, "POST"),
+    PageRoute("/duplicates/resolve-all", resolve_all, "POST"),
+    PageRoute("/duplicates/undo", undo, "POST"),
+    PageRoute("/duplicates/decide", decide, "POST"),
 )

@@ -17,83 +17,83 @@ from memorata.engine.recipes.saved import IN_USE
 from memorata.engine.recipes.shipped import RECIPES
 from memorata.model.errors import EmbedderError
 from memorata.service.jobs import Job
-from memorata.web.visit import Room, Visit
+from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "re-embedding"
 
 
-def settings(visit: Visit) -> Response:
+def settings(context: PageContext) -> Response:
     """Show the settings."""
-    engine = visit.engine
+    engine = context.engine
     store: dict[str, Any] = {}
-    if visit.may_administer:
+    if context.may_administer:
         store = {
             "path": engine.store.path,
             "statistics": engine.store.statistics(),
         }
-    return visit.page(
+    return context.page(
         "settings.html",
-        recipe=engine.recipes.get(namespace=visit.namespace),
+        recipe=engine.recipes.get(namespace=context.namespace),
         opened=engine.recipe,
-        saved=engine.recipes.list(namespace=visit.namespace),
+        saved=engine.recipes.list(namespace=context.namespace),
         shipped=tuple(RECIPES),
-        was_changed=bool(engine.store.saved_settings.list(visit.namespace, IN_USE)),
-        remembered=engine.store.namespaces().get(visit.namespace, 0),
+        was_changed=bool(engine.store.saved_settings.list(context.namespace, IN_USE)),
+        remembered=engine.store.namespaces().get(context.namespace, 0),
         store=store,
         duplicates=str(engine.duplicates),
         life=engine.lifecycle.rules,
         log=engine.recall_log.how,
-        **_waiting(visit),
+        **_waiting(context),
     )
 
 
-def progress(visit: Visit) -> Response:
+def progress(context: PageContext) -> Response:
     """Show how far the re-embedding is."""
-    return visit.page("settings_vectors.html", **_waiting(visit))
+    return context.page("settings_vectors.html", **_waiting(context))
 
 
-def reembed(visit: Visit) -> Response:
+def reembed(context: PageContext) -> Response:
     """Start to embed what has no vector of the embedder, in every namespace."""
-    engine = visit.engine
-    visit.jobs.start_once(
+    engine = context.engine
+    context.jobs.start_once(
         _KIND, EVERYWHERE, LOCAL.name, lambda job: engine.admin.reembed(progress=job.progress)
     )
-    if visit.fragment:
-        return progress(visit)
-    return visit.go(visit.url("/settings"))
+    if context.fragment:
+        return progress(context)
+    return context.go(context.url("/settings"))
 
 
-def use(visit: Visit) -> Response:
+def use(context: PageContext) -> Response:
     """Let the namespace use a recipe, or the one that the memory was opened with."""
-    visit.engine.recipes.use(visit.values.text("name") or None, namespace=visit.namespace)
-    return visit.go(visit.url("/settings") + "#recipes")
+    context.engine.recipes.use(context.values.text("name") or None, namespace=context.namespace)
+    return context.go(context.url("/settings") + "#recipes")
 
 
-def roll_back(visit: Visit) -> Response:
+def roll_back(context: PageContext) -> Response:
     """Take back the last version of a recipe, or the last change of which is in use."""
-    visit.engine.recipes.rollback(visit.values.text("name") or None, namespace=visit.namespace)
-    return visit.go(visit.url("/settings") + "#recipes")
+    context.engine.recipes.rollback(context.values.text("name") or None, namespace=context.namespace)
+    return context.go(context.url("/settings") + "#recipes")
 
 
-def _waiting(visit: Visit) -> dict[str, Any]:
+def _waiting(context: PageContext) -> dict[str, Any]:
     """Return what the part of the page about vectors needs."""
     job: Job | None = None
     waiting, time, problem = 0, "", ""
-    if visit.may_administer and visit.engine.embedder is not None:
-        job = visit.jobs.last(_KIND, EVERYWHERE)
-        waiting = visit.engine.store.count_waiting()
+    if context.may_administer and context.engine.embedder is not None:
+        job = context.jobs.last(_KIND, EVERYWHERE)
+        waiting = context.engine.store.count_waiting()
         if waiting and (job is None or not job.running):
             try:
-                time = duration(visit.engine.admin.reembed(dry_run=True).seconds)
+                time = duration(context.engine.admin.reembed(dry_run=True).seconds)
             except EmbedderError as error:
                 problem = str(error)
     return {"job": job, "waiting": waiting, "time": time, "problem": problem}
 
 
-ROOMS: Final = (
-    Room("/settings", settings),
-    Room("/settings/vectors", progress),
-    Room("/settings/reembed", reembed, "POST", everywhere=True),
-    Room("/settings/use", use, "POST"),
-    Room("/settings/rollback", roll_back, "POST"),
+ROUTES: Final = (
+    PageRoute("/settings", settings),
+    PageRoute("/settings/vectors", progress),
+    PageRoute("/settings/reembed", reembed, "POST", everywhere=True),
+    PageRoute("/settings/use", use, "POST"),
+    PageRoute("/settings/rollback", roll_back, "POST"),
 )

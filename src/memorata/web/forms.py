@@ -1,19 +1,22 @@
-"""What a browser sent: the fields of an address or a form, read strictly.
+"""The fields of an address or a form, read strictly, and the filter that they describe.
 
-A field that is empty counts as not given, as a form sends every field it has.
+A field that is empty counts as absent, because a form sends every field it has.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl
 
-from memorata.model.errors import InvalidArgument
+from memorata.engine import Engine
+from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata.model.memory import Tier
 
-MOST_FIELDS: Final = 2_000
+MAX_FIELDS: Final = 2_000
 _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
@@ -46,7 +49,7 @@ class Values(Mapping[str, Sequence[str]]):
         """Read fields as addresses and forms write them."""
         try:
             text = written.decode("ascii") if isinstance(written, bytes) else written
-            pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)
+            pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
         except ValueError as error:
             raise InvalidArgument(
                 "form", written[:40], "at most 2,000 fields of well-formed UTF-8"
@@ -134,3 +137,79 @@ class Values(Mapping[str, Sequence[str]]):
         except (ValueError, OverflowError) as error:
             raise InvalidArgument(name, text, "a day such as 2026-05-07, or a time of ISO 8601") from error
         return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+FIELDS: Final = (
+    "text", "category", "tier", "speaker", "session", "tag", "entity", "since", "until", "filter",
+)  # fmt: skip
+Spelt: TypeAlias = Callable[[str], Sequence[str]]
+TIERS: Final = tuple(tier.value for tier in Tier)
+
+
+def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, Any] | None:
+    """Return the filter that a form describes; None if it asks for nothing.
+
+    Parameters
+    ----------
+    values
+        The fields of the form.
+    spelt
+        Returns every way to write a name.
+
+    Examples
+    --------
+    >>> filter_of(Values.of("category=event&tag=food&speaker="))
+    {'and': [{'category': 'event'}, {'tags': {'all': ['food']}}]}
+    """
+    equal = ("category", "tier", "speaker", "session")
+    conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
+    if values.text("text"):
+        conditions.append({"content": {"contains": values.text("text")}})
+    if values.listed("tag"):
+        conditions.append({"tags": {"all": list(values.listed("tag"))}})
+    conditions += [{"entities": {"any": list(spelt(name))}} for name in values.listed("entity")]
+    since, until = values.instant("since"), values.instant("until", end=True)
+    if since is not None:
+        conditions.append({"created_at": {">=": since.isoformat()}})
+    if until is not None:
+        conditions.append({"created_at": {"<": until.isoformat()}})
+    if values.text("filter"):
+        conditions.append(_read(values.text("filter")))
+    return {"and": conditions} if conditions else None
+
+
+def spellings(engine: Engine, namespace: str) -> Spelt:
+    """Return what returns every way to write a name in a namespace: its own, and those read as it.
+
+    A memory keeps names as they were said, so that one merged or called by an alias is found by no other.
+    """
+
+    def spelt(name: str) -> Sequence[str]:
+        try:
+            known = engine.entities.get(name, namespace=namespace)
+        except EntityNotFound:
+            return (name,)
+        return tuple(dict.fromkeys((name, known.entity.name, *known.entity.aliases, *known.merged)))
+
+    return spelt
+
+
+def kept(values: Values) -> dict[str, str]:
+    """Return the fields that narrow down, to be carried to the next page."""
+    return {name: values.text(name) for name in FIELDS if values.text(name)}
+
+
+def filled(values: Values) -> dict[str, str]:
+    """Return every field that narrows down, as it was filled in; empty if it was not."""
+    return {name: values.text(name) for name in FIELDS}
+
+
+def _read(text: str) -> dict[str, Any]:
+    expected = 'a filter as JSON, such as {"confidence": {">=": 0.5}}'
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument("filter", text, expected) from error
+    if not isinstance(data, dict):
+        raise InvalidArgument("filter", text, expected)
+    return data

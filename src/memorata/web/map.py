@@ -17,9 +17,9 @@ from memorata.engine.graph.communities import Nearby
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.place import Place
-from memorata.web import filtering
+from memorata.web import forms
+from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import counted
-from memorata.web.visit import Room, Visit
 
 _MOST: Final = 1_000
 _NEAR: Final = 20
@@ -55,22 +55,22 @@ class Dot:
         return float(min(8 + 5 * (len(self.memories) ** 0.5), 34))
 
 
-def show(visit: Visit) -> Response:
+def show(context: PageContext) -> Response:
     """Show the map, and what is near a point if one was chosen."""
-    values = visit.values
-    narrowed = filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace))
+    values = context.values
+    narrowed = forms.filter_of(values, forms.spellings(context.engine, context.namespace))
     has_place: dict[str, Any] = {"place": {"exists": True}}
-    page = visit.engine.list(
-        namespace=visit.namespace,
+    page = context.engine.list(
+        namespace=context.namespace,
         filter=has_place if narrowed is None else {"and": [has_place, narrowed]},
         limit=_MOST,
     )
-    chosen = _chosen(visit)
+    chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
-        near = visit.engine.graph.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=visit.namespace)
+        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=context.namespace)
     window = around([memory.place for memory in page.memories if memory.place is not None])
-    return visit.page(
+    return context.page(
         "map.html",
         window=window,
         dots=dots(page.memories, window.width / _CELLS),
@@ -78,8 +78,8 @@ def show(visit: Visit) -> Response:
         near=near,
         count=len(page.memories),
         all_shown=page.cursor is None,
-        narrowed=filtering.filled(values),
-        kept=filtering.kept(values),
+        narrowed=forms.filled(values),
+        kept=forms.kept(values),
     )
 
 
@@ -134,15 +134,15 @@ def _named(names: Counter[str]) -> str:
     return first if len(names) == 1 else f"{first} and {counted(len(names) - 1, 'other place')}"
 
 
-def _chosen(visit: Visit) -> Place | None:
-    lat, lon = visit.values.number("lat"), visit.values.number("lon")
+def _chosen(context: PageContext) -> Place | None:
+    lat, lon = context.values.number("lat"), context.values.number("lon")
     if lat is None and lon is None:
         return None
     if lat is None or lon is None:
         raise InvalidArgument(
-            "lat and lon", visit.values.text("lat") or visit.values.text("lon"), "both given"
+            "lat and lon", context.values.text("lat") or context.values.text("lon"), "both given"
         )
     return Place(lat, lon)
 
 
-ROOMS: Final = (Room("/map", show),)
+ROUTES: Final = (PageRoute("/map", show),)

@@ -1,6 +1,6 @@
-"""The graph explorer: what leads from a name to other names, through memories and relations.
+"""The graph explorer and the communities.
 
-The drawing is made by cytoscape.js from data that this file serves; beside it the same connections stand as a
+The drawing is made by cytoscape.js from data that this file serves; beside it the same connections are a
 list, so that nothing depends on seeing or on a mouse.
 """
 
@@ -13,10 +13,12 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from memorata.engine.graph.communities import FoundPath, Paths
+from memorata._frozen import frozen
+from memorata.engine.graph.communities import FoundPath, Group, Paths
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.model.memory import Memory
+from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import excerpt
-from memorata.web.visit import Room, Visit
 
 _NODES: Final = 60
 _PATHS: Final = 2_000
@@ -50,27 +52,27 @@ class Drawing:
         return {"nodes": list(self.nodes.values()), "edges": list(self.edges.values())}
 
 
-def explore(visit: Visit) -> Response:
+def explore(context: PageContext) -> Response:
     """Show who and what is known, and the neighbourhood of one of them."""
-    engine, values = visit.engine, visit.values
-    known = engine.entities.list(limit=_NAMES, namespace=visit.namespace)
+    engine, values = context.engine, context.values
+    known = engine.entities.list(limit=_NAMES, namespace=context.namespace)
     wanted = values.text("entity") or (known[0].entity.name if known else "")
     if not wanted:
-        return visit.page("graph.html", known=known, about=None)
-    about = engine.entities.get(wanted, namespace=visit.namespace)
+        return context.page("graph.html", known=known, about=None)
+    about = engine.entities.get(wanted, namespace=context.namespace)
     depth = values.whole("depth", 2, 1, 3)
-    answer = _ways(visit, wanted, depth)
-    drawing = _drawing(visit, answer, depth)
+    answer = _ways(context, wanted, depth)
+    drawing = _drawing(context, answer, depth)
     others = [
         node
         for node in drawing.nodes.values()
         if node["kind"] == "name" and node["label"] != about.entity.name
     ]
-    return visit.page(
+    return context.page(
         "graph.html",
         known=known,
         about=about,
-        relations=engine.entities.relations(wanted, namespace=visit.namespace),
+        relations=engine.entities.relations(wanted, namespace=context.namespace),
         memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
         others=others,
         depth=depth,
@@ -79,72 +81,111 @@ def explore(visit: Visit) -> Response:
     )
 
 
-def data(visit: Visit) -> Response:
+def data(context: PageContext) -> Response:
     """Return the neighbourhood of a name, to be drawn."""
-    depth = visit.values.whole("depth", 2, 1, 3)
-    answer = _ways(visit, visit.values.text("entity"), depth)
-    return visit.data(_drawing(visit, answer, depth).as_dict())
+    depth = context.values.whole("depth", 2, 1, 3)
+    answer = _ways(context, context.values.text("entity"), depth)
+    return context.data(_drawing(context, answer, depth).as_dict())
 
 
-def drawn(visit: Visit, paths: Iterable[FoundPath]) -> Drawing:
+def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
     """Return the nodes and edges that some ways go through."""
     drawing = Drawing()
     ways = list(paths)
     ids = list(dict.fromkeys(step.memory for way in ways for step in way.steps if step.memory is not None))
     said = (
-        {memory.id: memory.content for memory in visit.engine.store.get(visit.namespace, ids)} if ids else {}
+        {memory.id: memory.content for memory in context.engine.store.get(context.namespace, ids)}
+        if ids
+        else {}
     )
     for way in ways:
         here = f"name:{way.start}"
-        drawing.node(here, way.start, "name", visit.url("/graph", entity=way.start))
+        drawing.node(here, way.start, "name", context.url("/graph", entity=way.start))
         for step in way.steps:
             if step.memory is not None:
                 there = f"memory:{step.memory}"
                 drawing.node(
-                    there, excerpt(said[step.memory], 60), "memory", visit.url(f"/memories/{step.memory}")
+                    there, excerpt(said[step.memory], 60), "memory", context.url(f"/memories/{step.memory}")
                 )
             else:
                 name = step.entity or ""
                 there = f"name:{name}"
-                drawing.node(there, name, "name", visit.url("/graph", entity=name))
+                drawing.node(there, name, "name", context.url("/graph", entity=name))
             ends = (here, there) if step.forward else (there, here)
             drawing.edge(*ends, step.type, step.weight)
             here = there
     return drawing
 
 
-def _drawing(visit: Visit, answer: Paths, depth: int) -> Drawing:
-    """Return what some ways go through; where memories took all the room, with the names in most of them."""
-    drawing = drawn(visit, answer.paths)
+def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
+    """Return what some ways go through; where memories took all the route, with the names in most of them."""
+    drawing = drawn(context, answer.paths)
     if depth > 1 and answer.truncated == "nodes":
         ids = [
             node["id"].removeprefix("memory:") for node in drawing.nodes.values() if node["kind"] == "memory"
         ]
-        memories = visit.engine.store.get(visit.namespace, ids) if ids else []
+        memories = context.engine.store.get(context.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
         for said, _ in counts.most_common(_BESIDE):
-            name = visit.engine.entities.get(said, namespace=visit.namespace).entity.name
-            drawing.node(f"name:{name}", name, "name", visit.url("/graph", entity=name))
+            name = context.engine.entities.get(said, namespace=context.namespace).entity.name
+            drawing.node(f"name:{name}", name, "name", context.url("/graph", entity=name))
             for memory in memories:
                 if said in memory.entities:
                     drawing.edge(f"memory:{memory.id}", f"name:{name}", MENTIONS, 1.0)
     return drawing
 
 
-def _ways(visit: Visit, start: str, depth: int) -> Paths:
+def _ways(context: PageContext, start: str, depth: int) -> Paths:
     types = None
-    if not visit.values.flag("turns"):
-        named = {relation.type for relation in visit.engine.entities.relations(namespace=visit.namespace)}
+    if not context.values.flag("turns"):
+        named = {relation.type for relation in context.engine.entities.relations(namespace=context.namespace)}
         types = [MENTIONS, *sorted(named - set(_OWN))]
-    return visit.engine.graph.paths(
+    return context.engine.graph.paths(
         start,
         depth=depth,
         types=types,
         nodes=_NODES,
         paths=_PATHS,
         seconds=_SECONDS,
-        namespace=visit.namespace,
+        namespace=context.namespace,
     )
 
 
-ROOMS: Final = (Room("/graph", explore), Room("/graph/data", data))
+_LEVELS: Final = (("0", "fine"), ("1", "middle"), ("2", "coarse"))
+_SHOWN: Final = 4
+_MAX_NAMES: Final = 10
+
+
+@frozen
+class Card:
+    """A group, and those of its memories that speak for it, the one in its middle first."""
+
+    group: Group
+    speakers: tuple[Memory, ...]
+    names: tuple[str, ...]
+
+
+def communities(context: PageContext) -> Response:
+    """Show the communities of the namespace."""
+    level = context.values.whole("level", 0, 0, 2)
+    limit = context.values.whole("limit", 12, 1, 100)
+    found = context.engine.graph.communities(level=level, limit=limit, namespace=context.namespace)
+    cards = tuple(_card(context, group) for group in found.groups)
+    return context.page(
+        "communities.html", found=found, cards=cards, level=level, levels=_LEVELS, limit=limit
+    )
+
+
+def _card(context: PageContext, group: Group) -> Card:
+    middle = group.summary.representative
+    ids = [] if not middle else [middle]
+    ids += [id_ for id_ in group.memories if id_ != middle][: _SHOWN - len(ids)]
+    speakers = context.engine.store.get(context.namespace, ids) if ids else []
+    return Card(group, tuple(speakers), group.entities[:_MAX_NAMES])
+
+
+ROUTES: Final = (
+    PageRoute("/graph", explore),
+    PageRoute("/graph/data", data),
+    PageRoute("/communities", communities),
+)

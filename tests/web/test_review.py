@@ -61,10 +61,10 @@ def test_one_is_kept_and_that_can_be_undone(
 ) -> None:
     looked(client, token)
     form = {"token": token, "memory": ["tea", "again"], "keep": keep}
-    answer = client.post("/duplicates/settle", data=form)
+    answer = client.post("/duplicates/resolve", data=form)
     assert current(engine) & {"tea", "again"} == {keep}
     page = client.get(answer.headers["location"]).text
-    assert "Settled: 1 memory superseded." in page
+    assert "Resolved: 1 memory superseded." in page
     assert "1 group among" in page
     client.post("/duplicates/undo", data={"token": token, "run": run_of(answer.headers["location"])})
     assert {"tea", "again"} <= current(engine)
@@ -73,7 +73,7 @@ def test_one_is_kept_and_that_can_be_undone(
 
 def test_merging_writes_a_memory_of_all_their_words(client: TestClient, engine: Engine, token: str) -> None:
     looked(client, token)
-    client.post("/duplicates/settle", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
+    client.post("/duplicates/resolve", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
     left = [memory for memory in engine.list().memories if "green tea" in memory.content]
     assert len(left) == 1
     assert [run.strategy for run in engine.duplicates.runs()] == ["merge"]
@@ -93,23 +93,23 @@ def test_keeping_both_leaves_them_and_takes_them_off_the_list(
     client: TestClient, engine: Engine, token: str
 ) -> None:
     looked(client, token)
-    client.post("/duplicates/settle", data={"token": token, "memory": ["tea", "again"], "do": "both"})
+    client.post("/duplicates/resolve", data={"token": token, "memory": ["tea", "again"], "do": "both"})
     assert len(current(engine)) == 5
     assert "1 group among" in client.get("/duplicates").text
 
 
 def test_all_at_once_as_proposed(client: TestClient, engine: Engine, token: str) -> None:
     looked(client, token)
-    answer = client.post("/duplicates/settle-all", data={"token": token})
+    answer = client.post("/duplicates/resolve-all", data={"token": token})
     assert len(current(engine)) == 3
-    assert "Settled: 2 memories superseded." in client.get(answer.headers["location"]).text
+    assert "Resolved: 2 memories superseded." in client.get(answer.headers["location"]).text
 
 
 def test_what_was_settled_is_noted_by_how_it_was_proposed(
     client: TestClient, engine: Engine, token: str
 ) -> None:
     looked(client, token, "keep_most_recent")
-    client.post("/duplicates/settle-all", data={"token": token})
+    client.post("/duplicates/resolve-all", data={"token": token})
     assert [run.strategy for run in engine.duplicates.runs()] == ["keep_most_recent"]
     assert "keep most recent · 2 memories superseded" in client.get("/duplicates").text
 
@@ -118,12 +118,12 @@ def test_bad_forms_change_nothing(client: TestClient, engine: Engine, token: str
     def status(path: str, **form: object) -> int:
         return client.post(path, data={"token": token, **form}).status_code
 
-    assert status("/duplicates/settle", memory=["tea", "again"], keep="tea") == 400
-    assert status("/duplicates/settle-all") == 400
+    assert status("/duplicates/resolve", memory=["tea", "again"], keep="tea") == 400
+    assert status("/duplicates/resolve-all") == 400
     looked(client, token)
-    assert status("/duplicates/settle", memory=["tea", "coffee"], keep="tea") == 400
-    assert status("/duplicates/settle", memory=["tea", "again"], keep="coffee") == 400
-    assert status("/duplicates/settle", memory=["tea", "again"], do="explode") == 400
+    assert status("/duplicates/resolve", memory=["tea", "coffee"], keep="tea") == 400
+    assert status("/duplicates/resolve", memory=["tea", "again"], keep="coffee") == 400
+    assert status("/duplicates/resolve", memory=["tea", "again"], do="explode") == 400
     assert status("/duplicates/find", strategy="magic") == 400
     assert status("/duplicates/undo", run="7") == 400
     assert len(current(engine)) == 5

@@ -18,9 +18,9 @@ from memorata.learn.experiments import (
     winning_recipe,
 )
 from memorata.model.errors import InvalidArgument
+from memorata.web.context import PageContext, PageRoute
 from memorata.web.controls import read_changes
-from memorata.web.values import Values
-from memorata.web.visit import Room, Visit
+from memorata.web.forms import Values
 
 _FIRST: Final = "as it is"
 
@@ -33,9 +33,9 @@ class Standing:
     variants: tuple[Variant, ...]
 
 
-def dashboard(visit: Visit) -> Response:
+def dashboard(context: PageContext) -> Response:
     """Show every experiment of the namespace."""
-    engine, namespace = visit.engine, visit.namespace
+    engine, namespace = context.engine, context.namespace
     standings = tuple(
         Standing(
             engine.experiments.status(each.experiment.name, namespace=namespace),
@@ -43,7 +43,7 @@ def dashboard(visit: Visit) -> Response:
         )
         for each in engine.experiments.list(namespace=namespace)
     )
-    return visit.page(
+    return context.page(
         "experiments.html",
         standings=standings,
         recipe=engine.recipes.get(namespace=namespace),
@@ -53,45 +53,45 @@ def dashboard(visit: Visit) -> Response:
     )
 
 
-def create(visit: Visit) -> Response:
+def create(context: PageContext) -> Response:
     """Start an experiment: the recipe as it is against one with some parameters changed."""
-    values = visit.values
-    base = visit.engine.recipes.get(namespace=visit.namespace)
+    values = context.values
+    base = context.engine.recipes.get(namespace=context.namespace)
     changes = read_changes(base, _settings(values))
     if not changes:
         raise InvalidArgument("settings", values.text("settings"), "a change, such as vector_weight=0.7")
     share = values.number("share", 0.5)
     weight = 0.5 if share is None else share
     variants = (Variant(_FIRST, 1 - weight), Variant(values.text("variant", "changed"), weight, changes))
-    visit.engine.experiments.create(
+    context.engine.experiments.create(
         values.text("name"),
         variants,
         method=values.text("method", METHODS[0]),
         least_users=values.whole("users", 100, 2),
         least_days=values.whole("days", 7, 1),
-        namespace=visit.namespace,
+        namespace=context.namespace,
     )
-    return visit.go(visit.url("/experiments"))
+    return context.go(context.url("/experiments"))
 
 
-def stop(visit: Visit) -> Response:
+def stop(context: PageContext) -> Response:
     """Stop an experiment."""
-    visit.engine.experiments.stop(visit.values.text("name"), namespace=visit.namespace)
-    return visit.go(visit.url("/experiments"))
+    context.engine.experiments.stop(context.values.text("name"), namespace=context.namespace)
+    return context.go(context.url("/experiments"))
 
 
-def keep(visit: Visit) -> Response:
+def keep(context: PageContext) -> Response:
     """Save the recipe of the winner, and use it from now on."""
-    engine, name = visit.engine, visit.values.text("name")
-    status = engine.experiments.status(name, namespace=visit.namespace)
+    engine, name = context.engine, context.values.text("name")
+    status = engine.experiments.status(name, namespace=context.namespace)
     recipe = winning_recipe(status)
     if recipe is None:
         raise InvalidArgument("name", name, f"an experiment with a winner; {status.reason}")
     evidence: dict[str, Any] = {"by": "experiment", "experiment": name, "reason": status.reason}
-    saved = visit.values.text("recipe")
-    engine.recipes.save(saved, recipe, evidence=evidence, namespace=visit.namespace)
-    engine.recipes.use(saved, namespace=visit.namespace)
-    return visit.go(visit.url("/settings") + "#recipes")
+    saved = context.values.text("recipe")
+    engine.recipes.save(saved, recipe, evidence=evidence, namespace=context.namespace)
+    engine.recipes.use(saved, namespace=context.namespace)
+    return context.go(context.url("/settings") + "#recipes")
 
 
 def _settings(values: Values) -> dict[str, list[str]]:
@@ -107,9 +107,9 @@ def _settings(values: Values) -> dict[str, list[str]]:
     return settings
 
 
-ROOMS: Final = (
-    Room("/experiments", dashboard),
-    Room("/experiments", create, "POST"),
-    Room("/experiments/stop", stop, "POST"),
-    Room("/experiments/keep", keep, "POST"),
+ROUTES: Final = (
+    PageRoute("/experiments", dashboard),
+    PageRoute("/experiments", create, "POST"),
+    PageRoute("/experiments/stop", stop, "POST"),
+    PageRoute("/experiments/keep", keep, "POST"),
 )

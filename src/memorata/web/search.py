@@ -18,10 +18,10 @@ from memorata.engine.recipes.shipped import RECIPES
 from memorata.model import checks
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit
-from memorata.web import filtering
+from memorata.web import forms
+from memorata.web.context import PageContext, PageRoute
 from memorata.web.contributions import Piece, Segment, contributions, segments
 from memorata.web.controls import controls, read_changes, written
-from memorata.web.visit import Room, Visit
 
 _LIMIT: Final = 10
 _MOST: Final = 100
@@ -66,16 +66,16 @@ class Side:
     legend: tuple[str, ...]
 
 
-def search(visit: Visit) -> Response:
+def search(context: PageContext) -> Response:
     """Show the search page, or the hits alone."""
-    values = visit.values
-    usual = visit.engine.recipes.get(namespace=visit.namespace)
-    known = recipes(visit)
+    values = context.values
+    usual = context.engine.recipes.get(namespace=context.namespace)
+    known = recipes(context)
     recipe = known[checks.one_of("recipe", values.text("recipe", usual.name), tuple(known))]
     changes = read_changes(recipe, values)
-    sides = _sides(visit, known, recipe, changes)
-    kept = _kept(visit, recipe, changes, usual.name)
-    context: dict[str, Any] = {
+    sides = _sides(context, known, recipe, changes)
+    kept = _kept(context, recipe, changes, usual.name)
+    variables: dict[str, Any] = {
         "question": values.text("q"),
         "sides": sides,
         "signal": signal,
@@ -85,31 +85,31 @@ def search(visit: Visit) -> Response:
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
         "kept": kept,
-        "recent": () if sides else visit.engine.list(namespace=visit.namespace, limit=_RECENT).memories,
-        "remembered": visit.engine.store.namespaces().get(visit.namespace, 0),
+        "recent": () if sides else context.engine.list(namespace=context.namespace, limit=_RECENT).memories,
+        "remembered": context.engine.store.namespaces().get(context.namespace, 0),
     }
-    if visit.fragment and visit.target == "results":
-        response = visit.page("search_results.html", **context)
+    if context.fragment and context.target == "results":
+        response = context.page("search_results.html", **variables)
     else:
-        template = "search_area.html" if visit.fragment else "search.html"
-        response = visit.page(
+        template = "search_area.html" if context.fragment else "search.html"
+        response = context.page(
             template,
-            **context,
+            **variables,
             groups=controls(recipe, changes),
-            narrowed=filtering.filled(values),
-            is_narrowed=bool(filtering.kept(values)),
+            narrowed=forms.filled(values),
+            is_narrowed=bool(forms.kept(values)),
             limit=values.whole("limit", _LIMIT, 1, _MOST),
             as_of=values.text("as_of"),
         )
-    if visit.fragment:
-        response.headers["HX-Replace-Url"] = visit.url("/", kept)
+    if context.fragment:
+        response.headers["HX-Replace-Url"] = context.url("/", kept)
     return response
 
 
-def recipes(visit: Visit) -> Mapping[str, Recipe]:
+def recipes(context: PageContext) -> Mapping[str, Recipe]:
     """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
-    own = visit.engine.recipes.list(namespace=visit.namespace)
-    opened = visit.engine.recipe
+    own = context.engine.recipes.list(namespace=context.namespace)
+    opened = context.engine.recipe
     return {**{each.recipe.name: each.recipe for each in own}, opened.name: opened, **RECIPES}
 
 
@@ -136,29 +136,29 @@ def rows(found: RecallResult, most: float | None = None) -> tuple[Row, ...]:
 
 
 def _sides(
-    visit: Visit, known: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
+    context: PageContext, known: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
 ) -> tuple[Side, ...]:
-    if not visit.values.text("q"):
+    if not context.values.text("q"):
         return ()
-    first = _side(visit, recipe, changes)
-    other = visit.values.text("compare")
+    first = _side(context, recipe, changes)
+    other = context.values.text("compare")
     if not other:
         return (first,)
-    second = _side(visit, known[checks.one_of("compare", other, tuple(known))], {})
+    second = _side(context, known[checks.one_of("compare", other, tuple(known))], {})
     return _moved(first, second), _moved(second, first)
 
 
-def _side(visit: Visit, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
-    values = visit.values
+def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> Side:
+    values = context.values
     # Every letter and every move of a slider asks: that says nothing about what people look for.
-    with visit.engine.recall_log.aside():
-        found = visit.engine.recall(
+    with context.engine.recall_log.aside():
+        found = context.engine.recall(
             values.text("q"),
-            namespace=visit.namespace,
+            namespace=context.namespace,
             recipe=recipe,
             changes=changes,
             limit=values.whole("limit", _LIMIT, 1, _MOST),
-            filter=filtering.filter_of(values, filtering.spellings(visit.engine, visit.namespace)),
+            filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
             as_of=values.instant("as_of", end=True),
         )
     shown = rows(found)
@@ -182,29 +182,29 @@ def _moved(side: Side, other: Side) -> Side:
     return Side(side.recipe, side.changed, side.found, tuple(told), side.legend)
 
 
-def _kept(visit: Visit, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
+def _kept(context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
     """Return the fields that make this very page again: what is as usual is left out."""
-    values = visit.values
+    values = context.values
     fields = {"q": values.text("q")}
     if recipe.name != usual:
         fields["recipe"] = recipe.name
     fields |= {name: values.text(name) for name in ("compare", "as_of")}
     if values.whole("limit", _LIMIT, 1, _MOST) != _LIMIT:
         fields["limit"] = values.text("limit")
-    return {**fields, **filtering.kept(values), **{name: written(value) for name, value in changes.items()}}
+    return {**fields, **forms.kept(values), **{name: written(value) for name, value in changes.items()}}
 
 
-def save(visit: Visit) -> Response:
+def save(context: PageContext) -> Response:
     """Save a recipe with some parameters changed under a name of one's own, and search with it."""
-    values = visit.values
-    base = visit.engine.recipes.get(values.text("recipe") or None, namespace=visit.namespace)
+    values = context.values
+    base = context.engine.recipes.get(values.text("recipe") or None, namespace=context.namespace)
     recipe = base.changed(read_changes(base, values))
     evidence = {"by": "hand", "base": base.name}
     name = values.text("name")
-    visit.engine.recipes.save(name, recipe, evidence=evidence, namespace=visit.namespace)
+    context.engine.recipes.save(name, recipe, evidence=evidence, namespace=context.namespace)
     if values.flag("use"):
-        visit.engine.recipes.use(name, namespace=visit.namespace)
-    return visit.go(visit.url("/", q=values.text("q"), recipe=name))
+        context.engine.recipes.use(name, namespace=context.namespace)
+    return context.go(context.url("/", q=values.text("q"), recipe=name))
 
 
-ROOMS: Final = (Room("/", search), Room("/recipes", save, "POST"))
+ROUTES: Final = (PageRoute("/", search), PageRoute("/recipes", save, "POST"))

@@ -1,0 +1,219 @@
+"""One memory: its content, source, history, neighbours and duplicates, and the forms that change it.
+
+A field of a page holds less than a memory: no line break, no microseconds, no space around a name. What comes
+back as it was shown is therefore left as it is, and not read again from what the field could hold of it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
+from memorata.model.place import Place
+from memorata.web.browse import ACTIONS, apply, hidden_states
+from memorata.web.context import PageContext, PageRoute
+from memorata.web.forms import TIERS, Values, joined
+from memorata.web.search import Row, rows, signal
+
+_REACH: Final = 3
+_SIMILAR: Final = 5
+_READ: Final = 2_000
+_SESSION: Final = 500
+_NEWS: Final = {
+    "remembered": "Remembered.",
+    "known": "That was known already: this is the memory, and it counts as said once more.",
+    "corrected": "Corrected: this is the new memory.",
+    "changed": "Changed.",
+}
+# In a question quotes ask for a phrase and a minus for an absence; a memory's own words mean neither.
+_SYNTAX: Final = re.compile(r'["“”„«»「」『』\-]')
+
+
+def show(context: PageContext) -> Response:
+    """Show one memory; without an id, go to where all are."""
+    if not context.parts["id"]:
+        return context.go(context.url("/memories"))
+    memory = context.engine.get(context.parts["id"], namespace=context.namespace)
+    history = context.engine.history(memory.id, namespace=context.namespace)
+    neighbours = _neighbours(context, memory)
+    states = hidden_states(
+        context, list({each.id: each for each in (*history, *neighbours, memory)}.values())
+    )
+    return context.page(
+        "memory.html",
+        memory=memory,
+        history=history,
+        neighbours=neighbours,
+        states=states,
+        state=states.get(memory.id, ""),
+        repeats=context.engine.duplicates.repeats(memory.id, namespace=context.namespace),
+        contradictions=context.engine.duplicates.contradictions(
+            memory.id, resolved=True, namespace=context.namespace
+        ),
+        form=written(memory),
+        times=TIMES,
+        tiers=TIERS,
+        done=ACTIONS.get(context.values.text("done")),
+        news=_NEWS.get(context.values.text("done"), ""),
+    )
+
+
+def similar(context: PageContext) -> Response:
+    """Show the memories that are most like one, by its own words and meaning."""
+    memory = context.engine.get(context.parts["id"], namespace=context.namespace)
+    words = _SYNTAX.sub(" ", memory.content)[:_READ].strip()
+    found: tuple[Row, ...] = ()
+    if words:
+        with context.engine.recall_log.aside():
+            answer = context.engine.recall(
+                words, namespace=context.namespace, limit=_SIMILAR, filter={"id": {"!=": memory.id}}
+            )
+        found = rows(answer)
+    return context.page("similar.html", rows=found, signal=signal)
+
+
+def act(context: PageContext) -> Response:
+    """Do one of the actions to a memory, and come back to it."""
+    id_ = context.parts["id"]
+    action = ACTIONS[checks.one_of("do", context.values.text("do"), tuple(ACTIONS))]
+    apply(context, action, [id_])
+    return context.go(context.url(f"/memories/{id_}", done=action.name))
+
+
+def correct(context: PageContext) -> Response:
+    """Say something new in place of a memory, and go to the new one."""
+    new = context.engine.correct(
+        context.parts["id"], context.values.text("content"), namespace=context.namespace
+    )
+    return context.go(context.url(f"/memories/{new.id}", done="corrected"))
+
+
+def change(context: PageContext) -> Response:
+    """Change what is known about a memory, unless somebody else has changed it since the form was shown."""
+    values, id_ = context.values, context.parts["id"]
+    memory = context.engine.get(id_, namespace=context.namespace)
+    context.engine.update(
+        id_,
+        expected_version=values.whole("version", 0, 1),
+        namespace=context.namespace,
+        **changes(values, memory),
+    )
+    return context.go(context.url(f"/memories/{id_}", done="changed"))
+
+
+def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
+    """Return what was said around a memory in its session, in order, the memory itself among it."""
+    session, position = memory.source.session, memory.source.position
+    if not session:
+        return ()
+    condition: dict[str, Any] = {"session": session}
+    if position is not None:
+        condition["position"] = {">=": position - _REACH, "<=": position + _REACH}
+    page = context.engine.list(namespace=context.namespace, filter=condition, limit=_SESSION, hidden=True)
+
+    def order(each: Memory) -> tuple[float, str]:
+        turn = each.source.position
+        return (each.created_at.timestamp() if turn is None else float(turn), each.id)
+
+    ordered = sorted(page.memories, key=order)
+    here = next((place for place, each in enumerate(ordered) if each.id == memory.id), None)
+    if here is None or len(ordered) < 2:
+        return ()
+    return tuple(ordered[max(0, here - _REACH) : here + _REACH + 1])
+
+
+# An id may have slashes, so the addresses with more behind it come first.
+ROUTES: Final = (
+    PageRoute("/memories/{id:path}/similar", similar),
+    PageRoute("/memories/{id:path}/act", act, "POST"),
+    PageRoute("/memories/{id:path}/correct", correct, "POST"),
+    PageRoute("/memories/{id:path}/change", change, "POST"),
+    PageRoute("/memories/{id:path}", show),
+)
+
+
+TIMES: Final = (
+    ("valid_from", "True from (UTC)"),
+    ("valid_to", "True until (UTC)"),
+    ("expires_at", "Expires (UTC)"),
+)
+"""The moments of a memory that can be edited, and what they are called."""
+
+
+def written(memory: Memory) -> dict[str, str]:
+    """Return what the fields of the form say of a memory, as a browser sends them back.
+
+    Examples
+    --------
+    >>> tea = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC), tags=("hot", "dry"))
+    >>> written(tea)["tags"]
+    'hot, dry'
+    """
+    place = memory.place
+    return {
+        "category": _line(memory.category),
+        "tier": memory.tier.value,
+        "confidence": str(memory.confidence),
+        "importance": str(memory.importance),
+        "tags": _line(joined(memory.tags)),
+        "entities": _line(joined(memory.entities)),
+        "lat": "" if place is None else str(place.lat),
+        "lon": "" if place is None else str(place.lon),
+        "place": "" if place is None else _line(place.name),
+        **{name: _local(getattr(memory, name)) for name, _ in TIMES},
+    }
+
+
+def changes(values: Values, memory: Memory) -> dict[str, Any]:
+    """Return what was changed on the form of a memory, as the engine takes it.
+
+    Raises
+    ------
+    InvalidArgument
+        A number or a time that is none.
+    """
+    shown = written(memory)
+    readers: dict[str, Any] = {
+        "category": lambda: values.text("category"),
+        "tier": lambda: values.text("tier"),
+        "confidence": lambda: values.number("confidence"),
+        "importance": lambda: values.number("importance"),
+        "tags": lambda: values.listed("tags"),
+        "entities": lambda: values.listed("entities"),
+    }
+    found = {name: read() for name, read in readers.items() if values.text(name) != shown[name]}
+    for name, _ in TIMES:
+        # A browser writes a time as short as it can, so that moments are compared, and not texts.
+        given = values.instant(name)
+        if given != Values({name: [shown[name]]}).instant(name):
+            found[name] = given
+    if any(values.text(name) != shown[name] for name in ("lat", "lon", "place")):
+        found["place"] = _place(values)
+    return found
+
+
+def _place(values: Values) -> Place | None:
+    lat, lon = values.number("lat"), values.number("lon")
+    if lat is None and lon is None:
+        return None
+    if lat is None or lon is None:
+        raise InvalidArgument("place", values.text("lat") or values.text("lon"), "both of lat and lon")
+    return Place(lat, lon, values.text("place"))
+
+
+def _line(text: str) -> str:
+    """Return what a field of one line makes of a text."""
+    return text.replace("\r", "").replace("\n", "").strip()
+
+
+def _local(moment: datetime | None) -> str:
+    """Return a moment as a field for times reads it, which knows milliseconds."""
+    if moment is None:
+        return ""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
