@@ -252,11 +252,10 @@ class Engine:
         progress
             Called after every transaction with the number of items done so far.
         verbatim
-            Whether to take items that are memories already as they are, without reading their texts for names
-            and days, and without looking for duplicates.
+            Whether to take memories as they are: no names, days or duplicates are looked for.
         duplicates
-            What to do about what was said before, as in `remember`. None for ``"exact"``, which costs next to
-            nothing, unless the engine's setting is ``"off"``: `duplicates.find` is there for the rest.
+            As in `remember`; None for ``"exact"`` (unless the engine's is ``"off"``), which costs next to
+            nothing: `duplicates.find` is there for the rest.
         """
         checks.flag("verbatim", verbatim)
         # A text is a sequence of letters, and a mapping one of names, by accident.
@@ -283,9 +282,8 @@ class Engine:
     def correct(self, /, id: str, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
         """Say something new in place of a memory; the old one stays readable in `history` and `as_of`.
 
-        What is not in `details` is taken over from the old memory: category, tier, importance, tags,
-        metadata, place, pinned, expiry, and the names that its text does not mention. A place that the old
-        text names and the new one does not was corrected, and is not taken over.
+        Fields not in `details` are taken over from the old memory, but for names that its text mentions and a
+        place that the old text names and the new one does not.
         """
         old = self.get(id, namespace=namespace)
         kept = self._writer.inherited(
