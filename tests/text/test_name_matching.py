@@ -2,7 +2,8 @@
 
 import pytest
 
-from memorata.text.name_matching import NameMatcher, is_also_word
+from memorata.model.errors import InvalidArgument
+from memorata.text.name_matching import NameMatcher, is_also_word, may_mention, name_words
 
 NAMED = [
     ("May", "I met May yesterday."),
@@ -73,3 +74,54 @@ def test_ordinary_words(word: str) -> None:
 @pytest.mark.parametrize("name", ["anna", "kelpline", "marigold", "anna may", "", "李"])
 def test_other_names(name: str) -> None:
     assert not is_also_word(name)
+
+
+def test_particles_initials_and_common_words_tell_of_nobody() -> None:
+    assert name_words(["Ludwig van Beethoven"], "dutch") == {"ludwig", "beethoven"}
+    assert name_words(["J. R. R. Tolkien", "JR"]) == {"tolkien"}
+    assert name_words(["Will May"]) == frozenset()
+    assert name_words([]) == frozenset()
+
+
+def test_words_are_folded_and_parted_at_whatever_is_no_letter() -> None:
+    assert name_words(["Anna-Zoë  O'BRIEN"]) == {"anna", "zoe", "brien"}
+    assert name_words(["Анна Берг"], "russian") == {"анна", "берг"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Where does BERG live?", ["Anna Berg"]),
+        ("Is that Berg's bicycle?", ["Anna Berg"]),
+        ("Was mag Álvarez?", ["Jose Alvarez"]),
+        ("what about annie", ["Anna Berg", "Annie"]),
+        ("Ella asked for tea, what else?", ["Ella Fitz"]),
+        ("What was it that Will said?", ["Will"]),
+    ],
+)
+def test_any_word_of_any_name_gives_somebody_away(text: str, names: list[str]) -> None:
+    assert may_mention(text, names)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Where is the iceberg?", ["Anna Berg"]),
+        ("¿Qué es lo que ella no come?", ["Ella Fitz"]),
+        ("What will it be, and when?", ["Will Hart"]),
+        ("What happened in May?", ["May Hart"]),
+        ("What is it?", []),
+        ("", ["Anna Berg"]),
+    ],
+)
+def test_common_words_and_parts_of_words_do_not(text: str, names: list[str]) -> None:
+    assert not may_mention(text, names)
+
+
+def test_names_are_texts() -> None:
+    with pytest.raises(InvalidArgument, match="names must be a list of strings"):
+        name_words("Anna")
+    with pytest.raises(InvalidArgument, match="text"):
+        may_mention(5, ["Anna"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="language"):
+        name_words(["Anna"], "klingon")

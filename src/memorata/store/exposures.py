@@ -11,7 +11,7 @@ from memorata._frozen import frozen
 from memorata.store.database import Database, Session
 from memorata.store.instants import microseconds, moment
 from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
-from memorata.text.gazetteer import may_mention
+from memorata.text.name_matching import may_mention
 
 
 @frozen

@@ -31,7 +31,7 @@ from memorata.store.logged_recall import (
     without,
 )
 from memorata.store.namespaces import Namespace, find_namespace, ids_at, is_inhabited
-from memorata.text.gazetteer import may_mention
+from memorata.text.name_matching import may_mention
 
 _Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)
 _COLUMNS: Final = "namespace, id, at, query, recipe, embedder, said, candidates, shown, start, bytes"

@@ -11,9 +11,8 @@ encyclopaedias do, so nothing that points to the old name is rewritten, and remo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field
-from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -23,15 +22,12 @@ from memorata.model import checks
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument
 from memorata.text.common_words import CALENDAR, DATE_PREPOSITIONS, common_words
-from memorata.text.folding import contains_any, folded
-from memorata.text.language import detect
+from memorata.text.folding import folded
 from memorata.text.tokens import is_unspaced
 
 _WORD: Final = re.compile(r"[\w\u0300-\u036f]+")
-_LETTERS: Final = re.compile(r"\w+")
 _SYMBOLS: Final = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)
 _MAX_EXACT_LENGTH: Final = 2
-_MIN_NAME_WORD: Final = 3
 _MAX_GAP: Final = 3
 
 
@@ -198,27 +194,6 @@ class Redirects:
         return True
 
 
-def name_words(names: Iterable[str], language: str = "english") -> frozenset[str]:
-    """Return the folded words of some names that can stand for the whole of one.
-
-    Those of at least three letters that are no months, weekdays, stop words, negations or common words of the
-    language of the text in which they may stand: "ella" is a name in English, and "she" in Spanish.
-    """
-    candidates = {word for name in checks.texts("names", names) for word in _LETTERS.findall(folded(name))}
-    return frozenset(
-        word for word in candidates if len(word) >= _MIN_NAME_WORD and word not in _unnamed(language)
-    )
-
-
-def may_mention(text: str, names: Collection[str]) -> bool:
-    """Return whether a name, spelt in any way, or a word that can stand for it is in a text.
-
-    Words that are common in the language of the text stand for nobody: the "Will" of Will Hart.
-    """
-    spellings = {folded(name) for name in checks.texts("names", names)}
-    return contains_any(text, spellings | name_words(spellings, detect(text)))
-
-
 def _shaped(name: str) -> _Name | None:
     match = _SYMBOLS.match(name)
     before, middle, after = match.groups() if match else ("", name, "")
@@ -249,12 +224,6 @@ def _fits(shape: _Name, text: str, words: list[str], places: list[tuple[int, int
     if shape.calendar:
         return not ((at and words[at - 1] in DATE_PREPOSITIONS) or text[end : end + 2].strip().isdigit())
     return True
-
-
-@cache
-def _unnamed(language: str) -> frozenset[str]:
-    """Return the folded words of a language that can stand for nobody."""
-    return frozenset(folded(word) for word in CALENDAR | common_words(language))
 
 
 def _key(argument: str, name: object) -> str:

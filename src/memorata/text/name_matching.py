@@ -5,13 +5,18 @@ common word counts wherever it stands, in any case. One that is must be written 
 capital says something, not as a part of a longer name, nor as a month, nor behind an article; at the start of
 a sentence, where a capital says nothing, a verb has to follow that somebody does something by. What is left
 out so is little, and for a person to decide: texts that merely have the word can be asked for as such.
+
+Where too much is better than too little, :func:`may_mention` takes any word of a name for the name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
+from functools import cache
 from typing import Final
 
+from memorata.model import checks
 from memorata.text.common_words import CALENDAR, DATE_PREPOSITIONS, TITLES, common_words, word_set
 from memorata.text.folding import contains_any, folded
 from memorata.text.language import detect
@@ -53,6 +58,8 @@ _SUBJECT_VERBS: Final = word_set("""is was has had says said told tells went goe
     isst est était habite travaille aime préfère es era tiene vive trabaja quiere prefiere è ha abita lavora
     ama""")
 _MAX_HEADLINE_CAPITALS: Final = 1
+_MIN_NAME_WORD: Final = 3
+_WORD_RUN: Final = re.compile(r"\w+")
 
 
 class NameMatcher:
@@ -113,6 +120,27 @@ class NameMatcher:
         return language != "german" and not _is_headline(spans, at)
 
 
+def name_words(names: Iterable[str], language: str = "english") -> frozenset[str]:
+    """Return the folded words of some names that can stand for the whole of one.
+
+    Those of at least three letters that are no months, weekdays, stop words, negations or common words of the
+    language of the text in which they may stand: "ella" is a name in English, and "she" in Spanish.
+    """
+    candidates = {word for name in checks.texts("names", names) for word in _WORD_RUN.findall(folded(name))}
+    return frozenset(
+        word for word in candidates if len(word) >= _MIN_NAME_WORD and word not in _unnamed(language)
+    )
+
+
+def may_mention(text: str, names: Collection[str]) -> bool:
+    """Return whether a name, spelt in any way, or a word that can stand for it is in a text.
+
+    Words that are common in the language of the text stand for nobody: the "Will" of Will Hart.
+    """
+    spellings = {folded(name) for name in checks.texts("names", names)}
+    return contains_any(text, spellings | name_words(spellings, detect(text)))
+
+
 def is_also_word(name: str) -> bool:
     """Return whether a folded name could be a common word, or nothing but common words.
 
@@ -150,3 +178,9 @@ def _is_headline(spans: WordSpans, at: int) -> bool:
         if other != at and len(word.text) > 1 and word.text[0].isupper() and word.lower in common
     ]
     return sum(not spans.starts(other) for other in capitals) > _MAX_HEADLINE_CAPITALS
+
+
+@cache
+def _unnamed(language: str) -> frozenset[str]:
+    """Return the folded words of a language that can stand for nobody."""
+    return frozenset(folded(word) for word in CALENDAR | common_words(language))
