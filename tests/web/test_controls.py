@@ -5,8 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 from memorata.web.controls import controls, read_changes, written

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
 
 LIVE = {"HX-Request": "true", "HX-Target": "results"}

@@ -35,7 +35,7 @@ _MAX_RECALLS: Final = 1000
 
 def recipe_names(incomplete: str) -> list[str]:
     """Return the shipped recipes that begin so, for the shell."""
-    from memorata.engine.recipes.shipped import RECIPES
+    from memorata.engine.recipes.recipe import RECIPES
 
     return [name for name in RECIPES if name.startswith(incomplete)]
 
@@ -276,7 +276,7 @@ def _typed(parameter: Parameter, text: str, option: str) -> object:
 
 def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     """Return the recipe of that name, shipped or saved; without one, the one in use."""
-    from memorata.engine.recipes.shipped import RECIPES
+    from memorata.engine.recipes.recipe import RECIPES
 
     if name is not None and name not in RECIPES:
         saved = [each.recipe.name for each in engine.recipes.list()]

@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from memorata.engine.engine import Engine
     from memorata.engine.opening import open
     from memorata.engine.recall.result import RecallResult, Rejected
-    from memorata.engine.recipes.recipe import PARAMETERS, Recipe
-    from memorata.engine.recipes.shipped import RECIPES, recipe
+    from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe, recipe
 
 __getattr__, __dir__ = on_demand(
     __name__,
@@ -19,8 +18,7 @@ __getattr__, __dir__ = on_demand(
         ".engine": ("Engine",),
         ".opening": ("open",),
         ".recall.result": ("RecallResult", "Rejected"),
-        ".recipes.recipe": ("PARAMETERS", "Recipe"),
-        ".recipes.shipped": ("RECIPES", "recipe"),
+        ".recipes.recipe": ("PARAMETERS", "RECIPES", "Recipe", "recipe"),
     },
 )
 

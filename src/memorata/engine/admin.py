@@ -311,7 +311,7 @@ class Admin:
         seconds = 0.0
         if texts:
             meaning = self._embedding.meaning()
-            # The first text may have to wait until a model is loaded; a question does not wait for long where
+            # The first text may have to wait until a model is loaded; a query does not wait for long where
             # a service is away.
             self._embedding.required().embed_query(_PROBE)
             began = perf_counter()

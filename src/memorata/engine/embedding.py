@@ -102,7 +102,7 @@ class Embedding:
         return rows
 
     def query(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
-        """Return the vector of a question, and what was wrong if there is none."""
+        """Return the vector of a query, and what was wrong if there is none."""
         if self.embedder is None:
             return None, self.absence or "no embedder: words only"
         if given is not None:

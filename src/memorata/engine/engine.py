@@ -221,8 +221,7 @@ class Engine:
         namespace
             Whose memory; None for the engine's.
         duplicates
-            What to do about what was said before: ``"near"``, ``"exact"`` or ``"off"``; None for the engine's
-            setting.
+            What to do about repeats: ``"near"``, ``"exact"`` or ``"off"``; None for the engine's setting.
         **details
             Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, …
         """
@@ -240,8 +239,8 @@ class Engine:
     ) -> _Memories:
         """Remember many things, a thousand per transaction.
 
-        Each thousand is written whole or not at all. An item that has an `id` which the namespace knows
-        already is left as it is, so an interrupted import can simply be run again.
+        Each thousand is written whole or not at all. An item whose `id` is known is left as it is, so an
+        interrupted import can simply be run again.
 
         Parameters
         ----------
@@ -286,9 +285,8 @@ class Engine:
         place that the old text names and the new one does not.
         """
         old = self.get(id, namespace=namespace)
-        kept = self._writer.inherited(
-            old, checks.text("content", content), pinned=bool(details.get("pinned"))
-        )
+        checks.text("content", content)
+        kept = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
         return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
 
     def update(
@@ -309,17 +307,15 @@ class Engine:
         id
             Which memory.
         expected_version
-            The version it was read at: if it is another by now, :class:`VersionConflict` is raised and
-            nothing is changed. None to change it whatever it is.
+            The version it was read at; :class:`VersionConflict` if it is another by now. None for any.
         namespace
             Whose memory; None for the engine's.
         **fields
             Any of category, tier, confidence, importance, pinned, tags, metadata, entities, place,
             valid_from, valid_to and expires_at. A given value replaces the old one as a whole.
         """
-        return self._writer.update(
-            self.runtime.path(namespace), memory_id("id", id), fields, expected_version
-        )
+        path = self.runtime.path(namespace)
+        return self._writer.update(path, memory_id("id", id), fields, expected_version)
 
     def get(self, id: str, *, namespace: str | None = None) -> Memory:
         """Return one memory by its id, hidden ones too."""

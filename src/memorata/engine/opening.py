@@ -105,7 +105,7 @@ def open(
         Whether what is remembered is read for the names it mentions, by rules and without a network; or an
         extractor that reads it in another way, for relations too.
     anchors
-        What reads the time a question names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
+        What reads the time a query names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
         :mod:`memorata.engine.services.anchors`), or an extractor.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
@@ -452,7 +452,7 @@ def _usual_resources() -> Resources:
 
 
 def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
-    """Return what reads the time of a query; a service is asked when there is a question, not before."""
+    """Return what reads the time of a query; a service is asked when there is a query, not before."""
     if checks.text("anchors", specification) == "rules":
         return RuleAnchors()
     form, _, rest = specification.partition(":")

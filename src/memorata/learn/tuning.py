@@ -17,9 +17,8 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe, checked
+from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe, checked
 from memorata.engine.recipes.saved import SavedRecipe
-from memorata.engine.recipes.shipped import RECIPES
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families

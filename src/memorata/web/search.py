@@ -13,8 +13,7 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine import RecallResult
-from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit

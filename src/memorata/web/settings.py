@@ -13,8 +13,8 @@ from starlette.responses import Response
 
 from memorata.engine.access import EVERYWHERE, LOCAL
 from memorata.engine.admin import duration
+from memorata.engine.recipes.recipe import RECIPES
 from memorata.engine.recipes.saved import IN_USE
-from memorata.engine.recipes.shipped import RECIPES
 from memorata.model.errors import EmbedderError
 from memorata.service.jobs import Job
 from memorata.web.context import PageContext, PageRoute

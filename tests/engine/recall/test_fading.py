@@ -7,8 +7,7 @@ import pytest
 
 import memorata
 from memorata.engine.recall.ranking import what_is_left
-from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.index.record import packed, unpacked
 from memorata.model.memory import Memory
 

@@ -12,7 +12,7 @@ from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
 from memorata.engine.graph.lookup import Graphs
 from memorata.engine.recall.recaller import Recaller, Request
-from memorata.engine.recipes.shipped import recipe
+from memorata.engine.recipes.recipe import recipe
 from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt
 from memorata.text import RuleAnchors, RuleClassifier

@@ -12,7 +12,7 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import RECIPES
 from memorata.model.errors import MemorataError
 from memorata.model.memory import Source, Tier
 from memorata.model.place import Place

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import memorata
 from memorata.cli.app import app
 from memorata.engine.engine import Engine
-from memorata.engine.recipes.shipped import RECIPES
+from memorata.engine.recipes.recipe import RECIPES
 from memorata.engine.settings import Settings
 from memorata.model.entity import Relation
 from memorata.model.errors import NotSupportedHere, ServerUnsuitable, StoreUnavailable

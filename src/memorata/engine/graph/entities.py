@@ -308,7 +308,7 @@ class Entities:
         """Remove everything that `about` shows, for good, and return it. This cannot be undone.
 
         What repeats those goes with them, and so do summaries of them; see :meth:`Engine.purge`.
-        Logged questions that name the subject, or have a word of its names that is no common one, lose their
+        Logged queries that name the subject, or have a word of its names that is no common one, lose their
         text; see :mod:`memorata.text.name_matching`. What users of such a name saw in experiments is removed.
 
         Parameters

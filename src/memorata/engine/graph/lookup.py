@@ -116,7 +116,7 @@ class Graphs:
     def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
         """Return the graph of a namespace at a moment; inside an open view it is that view's.
 
-        With `as_of`, what was believed then; that one is built for the question and not kept.
+        With `as_of`, what was believed then; that one is built for the query and not kept.
         """
         # Names, changes and links must be of one moment.
         with self._store.view(namespace, now) as view:

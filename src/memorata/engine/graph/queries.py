@@ -265,7 +265,7 @@ class GraphQueries:
         if structure is not None and structure.graph is known.graph and structure.seed == seed:
             return structure
         structure = Structure.of(known, seed)
-        # What was believed once is built for one question: it must not push out what is asked every day.
+        # What was believed once is built for one query: it must not push out what is asked every day.
         if look.as_of is None:
             if len(self._structures) >= _KEPT_STRUCTURES:
                 self._structures.clear()

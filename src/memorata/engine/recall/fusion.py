@@ -49,7 +49,7 @@ class Legs:
 
     `unread` are memories that wait for their vector; in the list of meaning their words stand in. Where every
     leg was asked about all candidates, `everyone` are those, ascending. `asked` is what was embedded, where
-    that is not the whole question.
+    that is not the whole query.
     """
 
     vector: Found
@@ -220,7 +220,7 @@ def _zero(name: str, found: Found, context: RecallContext) -> float:
     """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
     zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
-    # A walk, too, counts closeness in, and comes by what points away from the question.
+    # A walk, too, counts closeness in, and comes by what points away from the query.
     return min(zero, float(found.scores[-1])) if found.scores.size else zero
 
 

@@ -160,13 +160,13 @@ _PATHS: Final = 200
 _PATHS_POOL: Final = 100
 """How many memories the leg finds at most."""
 _LONGEST: Final = 6
-"""The most words of a name that is looked for in a question."""
+"""The most words of a name that is looked for in a query."""
 _WORD: Final = re.compile(r"[^\s,;:!?\"“”„«»()\[\]]+")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 
 
 def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the entities to which paths lead from those that the question names."""
+    """Return the memories of the entities to which paths lead from those that the query names."""
     if context.graph is None:
         return NOTHING
     known = context.graph()
@@ -186,7 +186,7 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     kept = np.isin(found, not_excluded(context, found))
     if not kept.any():
         return NOTHING
-    # Whoever mentions the same is equally far; the question then says which of them is closer.
+    # Whoever mentions the same is equally far; the query then says which of them is closer.
     close = np.zeros(found.size)
     if context.vector is not None:
         close = context.view.cosines(context.vector, found)
@@ -273,7 +273,7 @@ class _Group(NamedTuple):
 
 
 def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: FloatArray) -> Found:
-    """Return the memories of the communities that a question is about."""
+    """Return the memories of the communities that a query is about."""
     terms_of, overview = context.terms_of, context.overview
     if context.graph is None or terms_of is None or overview is None or not context.query.terms:
         return NOTHING
@@ -292,7 +292,7 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
     if not kept.any():
         return NOTHING
     found, owner, total = found[kept], owner[kept], total[kept]
-    # Whoever is in the same community counts the same; the question then says which of them is closer.
+    # Whoever is in the same community counts the same; the query then says which of them is closer.
     close = np.zeros(found.size)
     if context.vector is not None:
         close = context.view.cosines(context.vector, found)
@@ -304,7 +304,7 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
 
 
 def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: frozenset[str]) -> float:
-    """Return what a summary counts for a question, by its analysed terms and its plain words."""
+    """Return what a summary counts for a query, by its analysed terms and its plain words."""
     as_keywords = len(terms.intersection(keywords))
     return IN_SUMMARY * (as_keywords + len(words & names)) + IN_KEYWORDS * as_keywords
 
@@ -314,7 +314,7 @@ def _groups(
     overview: Callable[[], AbstractContextManager[View]],
     terms_of: Callable[[Memory], Terms],
 ) -> list[_Group]:
-    # They are kept for the questions to come: what this one leaves out must not be missing from them.
+    # They are kept for the queries to come: what this one leaves out must not be missing from them.
     with overview() as view:
         found = summaries(known, view, terms_of)
     return [
@@ -324,7 +324,7 @@ def _groups(
 
 
 def _sharing(context: RecallContext) -> IntArray:
-    """Return the memories that share a word with the question."""
+    """Return the memories that share a word with the query."""
     query = LexicalQuery(dict.fromkeys(context.query.terms, 1.0), {"content": 1.0}, (), BM25())
     return context.view.lexical(query, max(1, context.view.count)).slots
 

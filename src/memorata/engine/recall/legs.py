@@ -131,7 +131,7 @@ def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -
     compared[slots.searchsorted(vector.slots)] = True
     doubtful = (~compared).nonzero()[0]
     if doubtful.size:
-        # One that is read may as well have nothing at all in common with the question.
+        # One that is read may as well have nothing at all in common with the query.
         compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.pending else True
     return compared
 
@@ -170,7 +170,7 @@ def _best_first(found: Found, kept: BoolArray) -> Found:
 
 @frozen
 class _Counts:
-    """A :class:`~memorata.rank.Statistics` of the words of one question."""
+    """A :class:`~memorata.rank.Statistics` of the words of one query."""
 
     document_count: int
     frequencies: Mapping[str, int]
@@ -306,7 +306,7 @@ def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: 
     for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
         for name in memory.entities:
             key = folded(name)
-            # Most names are no part of the question at all; "Art" is one of "party", and not named there.
+            # Most names are no part of the query at all; "Art" is one of "party", and not named there.
             if key and not (key in asked and contains_any(query, (key,))):
                 weights[key] = max(weights.get(key, 0.0), worth)
     if not weights:

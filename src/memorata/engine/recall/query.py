@@ -41,7 +41,7 @@ _EXCLUDED: Final = re.compile(
     r"(?<!\S)-(?!(?:[a-zA-Z]|[0-9]{1,3}(?:[.,][0-9]+)?[%‰]?(?:°\w?)?)[.,;:!?)]*(?:\s|$))(\w\S*)"
 )
 _FEW_LETTERS: Final = 60
-"""Up to so many characters a question may be too short to tell its language."""
+"""Up to so many characters a query may be too short to tell its language."""
 _OTHERS: Final = tuple(each for each in DETECTED_LANGUAGES if each not in ("english", "russian"))
 _PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
@@ -51,7 +51,7 @@ _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
 
 @frozen
 class ParsedQuery:
-    """A question, read."""
+    """A query, read."""
 
     text: str
     terms: Mapping[str, int]
@@ -67,7 +67,7 @@ class ParsedQuery:
 
 
 def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
-    """Read a question: its words, quoted phrases, and words and phrases that were excluded with a minus."""
+    """Read a query: its words, quoted phrases, and words and phrases that were excluded with a minus."""
     if not _MARKED.search(text):
         cleaned = " ".join(text.split())
         terms = term_counts(analyser.tokens(cleaned))
@@ -128,7 +128,7 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
 def _excluded(
     words: Sequence[str], query: str, analyser: Analyser
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Return the terms of excluded words, each as it is read alone and in the language of the question.
+    """Return the terms of excluded words, each as it is read alone and in the language of the query.
 
     A word alone seldom shows its language, and „Katzen" is one term in German and another in English. Then
     the words that texts are to be read for as they stand: of "UAV-001" many others have either part. And
@@ -157,7 +157,7 @@ Names: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
 def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
-    """Return the words of a question that may be names, and the terms of each.
+    """Return the words of a query that may be names, and the terms of each.
 
     Those are words with a capital letter, or of a script that has none, which are neither in quotation marks,
     where they are wanted as they stand, nor left out by the analyser. "the assistant" is no name, even where
@@ -177,7 +177,7 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
 def with_speakers(
     query: ParsedQuery, names: Names, view: View, analyser: Analyser, share: float
 ) -> ParsedQuery:
-    """Return the question, knowing which of its words name somebody who speaks."""
+    """Return the query, knowing which of its words name somebody who speaks."""
     asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
     count, said = view.document_frequencies(asked, field="speaker")
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
@@ -197,9 +197,9 @@ def with_speakers(
 
 
 def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:
-    """Return the terms of a question, names being read as those of who speaks are: by themselves.
+    """Return the terms of a query, names being read as those of who speaks are: by themselves.
 
-    A question is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
+    A query is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
     """
     terms = dict(query.terms)
     differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
@@ -224,7 +224,7 @@ _LONGEST: Final = 4
 
 
 def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
-    """Return the runs of words of a question that may be names, folded, and the terms of each."""
+    """Return the runs of words of a query that may be names, folded, and the terms of each."""
     text = query.text
     places = [match.span() for match in _RUN_WORD.finditer(text)]
     reading = readers(analyser, text)
@@ -242,9 +242,9 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
 
 
 def named_terms(terms: Collection[str], query: ParsedQuery, view: View) -> list[str]:
-    """Return those of a question's terms that name an entity which some memory mentions.
+    """Return those of a query's terms that name an entity which some memory mentions.
 
-    By themselves, or as words of one of its :func:`possible_entities`, where the question has them.
+    By themselves, or as words of one of its :func:`possible_entities`, where the query has them.
     """
     runs = query.entities
     _, of_entities = view.document_frequencies(tuple(terms), field="entities")
@@ -262,13 +262,13 @@ Step: TypeAlias = tuple[FloatArray, Explain]
 
 @frozen(eq=False)
 class RecallContext:
-    """What a run needs besides the recipe: the view, the question and the moment.
+    """What a run needs besides the recipe: the view, the query and the moment.
 
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
-    and not one detail of the question among others; `here` is the place to look around.
+    and not one detail of the query among others; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
-    `overview` opens a view of all that is in the graph, whatever this question is restricted to.
+    `overview` opens a view of all that is in the graph, whatever this query is restricted to.
     `life` tells how sure a memory is by now; `terms_of` reads its words.
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """

@@ -1,4 +1,4 @@
-"""A recall from the question to the hits: read, embed, search, budget, and say what was not as it should."""
+"""A recall from the query to the hits: read, embed, search, budget, and say what was not as it should."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Request:
 
 @frozen(eq=False)
 class Recaller:
-    """What a recall needs that stays the same from one question to the next."""
+    """What a recall needs that stays the same from one query to the next."""
 
     runtime: Runtime
     meaning: Embedding
@@ -88,7 +88,7 @@ class Recaller:
     life: LifecycleRules = DEFAULT_RULES
 
     def answer(self, request: Request) -> RecallResult:
-        """Return the right few memories for a question."""
+        """Return the right few memories for a query."""
         started = perf_counter()
         recipe = request.recipe
         query = parse_query(request.text, self.runtime.analyser)
@@ -214,7 +214,7 @@ class Recaller:
             )
 
     def _period(self, request: Request, query: ParsedQuery) -> tuple[Period | None, bool, str]:
-        """Return the time the question names, given or in its words, and whether it asks for nothing else.
+        """Return the time the query names, given or in its words, and whether it asks for nothing else.
 
         And why its words were not read as they should have been, if so.
         """
@@ -279,7 +279,7 @@ class _Found:
 
 
 def _meant(query: ParsedQuery) -> str:
-    """Return what to embed: nothing of a question that asks nothing, as of a blank one."""
+    """Return what to embed: nothing of a query that asks nothing, as of a blank one."""
     # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
     if not query.terms and not query.phrases and not has_content(query.text):
         return ""

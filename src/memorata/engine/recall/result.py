@@ -44,7 +44,7 @@ class Rejected:
 
 @frozen
 class SessionHit:
-    """A session that answers a question, and its memories that do it best.
+    """A session that answers a query, and its memories that do it best.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class SessionHit:
 
 @frozen
 class RecallResult:
-    """The answer to a question.
+    """The answer to a query.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class RecallResult:
     def support(self) -> float:
         """How well the best candidate stands by itself, from 0 to 1; see :func:`support`.
 
-        Scores are relative to the best of the question; this can be compared between questions.
+        Scores are relative to the best of the query; this can be compared between queries.
         """
         return support(self.trace)
 
@@ -196,7 +196,7 @@ def support(trace: Trace | None) -> float:
     """Return the support of the best candidate, from 0 for none to 1.
 
     ``max over candidates of the mean of (cosine - noise) / (1 - noise) and match / ceiling``, both cut to
-    [0, 1]; of one alone where the question was asked by meaning or by words only.
+    [0, 1]; of one alone where the query was asked by meaning or by words only.
     """
     if trace is None:
         return 0.0

@@ -1,13 +1,13 @@
-"""The time a question asks about, by a language model behind an OpenAI-compatible ``/chat/completions``.
+"""The time a query asks about, by a language model behind an OpenAI-compatible ``/chat/completions``.
 
 Rules read what can be said in few ways; a model also reads "the summer before we moved". It is told what day
-it is, is asked for the phrase and its days, and is believed only as far as the question goes: a phrase that
-does not stand in it is refused. So a question that gives orders to the model can at most be about a time that
+it is, is asked for the phrase and its days, and is believed only as far as the query goes: a phrase that
+does not stand in it is refused. So a query that gives orders to the model can at most be about a time that
 it names.
 
-No question waits for long or is lost. Where the service is away, refuses or answers nonsense, the rules
-(:class:`memorata.text.dates.RuleAnchors`) read the question and the recall says so; a service that is away
-is left alone for a while. A question asked again on the same day is not sent again.
+No query waits for long or is lost. Where the service is away, refuses or answers nonsense, the rules
+(:class:`memorata.text.dates.RuleAnchors`) read the query and the recall says so; a service that is away
+is left alone for a while. A query asked again on the same day is not sent again.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ChatAnchors:
 
     @property
     def name(self) -> str:
-        """Identity of the reader: the model, and the question it is asked."""
+        """Identity of the reader: the model, and the query it is asked."""
         return self._service.name(PROMPT)
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
@@ -138,7 +138,7 @@ class ChatAnchors:
 
 
 def expression(said: object, text: str, now: datetime) -> TimeExpression | None:
-    """Return the time that a model's answer names, in the words of the question; None for none."""
+    """Return the time that a model's answer names, in the words of the query; None for none."""
     if not isinstance(said, dict) or "phrase" not in said:
         raise ServiceAnswerInvalid(f"the model said {shown(said)}, where a phrase or none was expected")
     phrase = said["phrase"]

@@ -1,6 +1,6 @@
 """A language model behind an OpenAI-compatible ``/chat/completions``: who is asked, how, and what it said.
 
-Those who ask differ in the question and in what they make of the answer; this is what they share. Time limits
+Those who ask differ in the query and in what they make of the answer; this is what they share. Time limits
 and retries are those of the embedders (:mod:`memorata.embed.http_client`).
 """
 

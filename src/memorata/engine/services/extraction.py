@@ -151,7 +151,7 @@ class ChatExtractor:
 
     @property
     def name(self) -> str:
-        """Identity of the reader: the model, and the question it is asked."""
+        """Identity of the reader: the model, and the query it is asked."""
         return self._service.name(PROMPT)
 
     def extract(self, texts: Sequence[str], gazetteer: Gazetteer | None = None) -> list[Extraction]:

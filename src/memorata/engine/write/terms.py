@@ -1,4 +1,4 @@
-"""The words of a memory, field by field, and the words of a question."""
+"""The words of a memory, field by field, and the words of a query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """Return the analysed words of a memory: by field, each term and how often it occurs.
 
     The date words are those of the day it happened, such as "7 May 2023 Sunday", and of the times that its
-    text names ("last summer"), so that a question that names a date finds what was said on it or of it. The
+    text names ("last summer"), so that a query that names a date finds what was said on it or of it. The
     names are the entities it mentions, each of them one term, the whole name folded: that is how what
     mentions an entity is found. The words of a name are also listed as words of entities, unless the name
     stands in the content, whose words are listed anyway. Cyrillic words are listed by their roots, too. Tags
@@ -50,7 +50,7 @@ def embedded_text(memory: Memory) -> str:
 
 
 def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, int]:
-    """Return the words of what stands beside the content, in every way that a question may read them.
+    """Return the words of what stands beside the content, in every way that a query may read them.
 
     Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
     be; who asks in another does not.
