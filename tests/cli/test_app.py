@@ -224,3 +224,9 @@ def test_a_process_loads_the_module_of_its_command_alone(home: Path) -> None:
 def test_the_shell_completes_a_command_from_those_that_begin_so(home: Path) -> None:
     asked = {"_MEMORATA_COMPLETE": "complete_bash", "COMP_CWORD": "1"}
     assert homes_loaded(COMP_WORDS="memorata reca", **asked) == {"recall"}
+
+
+def test_commands_are_listed_before_they_are_made() -> None:
+    commands = LazyCommands({"recipes": ["recipes"], "bench": ["bench"]})
+    assert (list(commands), commands.get("benc")) == (["recipes", "bench"], None)
+    assert commands["bench"].name == "bench"

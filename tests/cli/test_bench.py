@@ -32,3 +32,7 @@ def test_numbers_that_make_no_sense_are_refused(cli: Run) -> None:
 def test_the_sentences_are_the_same_every_time_and_all_different() -> None:
     assert list(sentences(200)) == list(sentences(200))
     assert len(set(sentences(200))) == 200
+
+
+def test_the_same_sentences_every_time() -> None:
+    assert list(sentences(1)) == ["Fatou lost mint soup in the attic, number 0"]

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from memorata.cli.experiments import _variant
+
 Run = Callable[..., Any]
 TWO = ("--variant", "same:0.5", "--variant", "words:0.5:vector_weight=0.1,deduplicate=no")
 
@@ -70,3 +72,7 @@ def test_an_unknown_experiment_is_named(cli: Run, tea: str) -> None:
     none = cli("experiment", "status", terminal=True)
     assert (none.code, none.out) == (0, "")
     assert "There is no experiment yet; memorata experiment create starts one." in none.err
+
+
+def test_a_variant_has_settings() -> None:
+    assert _variant("more:0.5:vector_weight=0.7,deduplicate=no").settings["vector_weight"] == 0.7

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from memorata.cli.feedback import _distinct_times
 
 Run = Callable[..., Any]
 
@@ -157,3 +160,9 @@ def test_retune_says_which_bounds_it_needs(cli: Run, tea: str) -> None:
     assert ran.code == 2
     assert "give the bounds of this embedder" in ran.err
     assert "two numbers such as 0.3,0.99" in cli("retune", "--bounds", "low").err
+
+
+def test_times_are_as_short_as_they_differ() -> None:
+    first = datetime(2026, 5, 7, tzinfo=UTC)
+    assert _distinct_times([first, first.replace(day=14)]) == ["07 May", "14 May"]
+    assert _distinct_times([first, first.replace(year=2027)]) == ["07 May 2026", "07 May 2027"]

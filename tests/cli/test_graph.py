@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from memorata.cli.graph import distance
+
 Run = Callable[..., Any]
 
 
@@ -73,3 +75,7 @@ def test_mistakes_are_explained(cli: Run, arguments: tuple[str, ...], code: int,
     failed = cli(*arguments)
     assert failed.code == code
     assert words in failed.err
+
+
+def test_distances_in_metres_and_kilometres() -> None:
+    assert (distance(12.3), distance(263_456)) == ("12 m", "263 km")

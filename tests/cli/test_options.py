@@ -6,7 +6,16 @@ from typing import Any
 
 import pytest
 
-from memorata.cli.options import json_object, one_of, parameter_values, range_of, text_of, time_of
+from memorata.cli.options import (
+    json_object,
+    one_of,
+    parameter_values,
+    period_of,
+    place_of,
+    range_of,
+    text_of,
+    time_of,
+)
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.model.errors import InvalidArgument
 
@@ -79,3 +88,26 @@ def test_a_piece_of_an_id_is_enough_if_only_one_has_it(cli: Run) -> None:
     assert several.code == 2
     assert "id must be a part of one id only; it is in note-tea-2, note-tea-1, got 'note'" in several.err
     assert cli("show", "a-2").code == 1
+
+
+def test_texts_become_values() -> None:
+    assert text_of(["Anna", "likes", "tea"]) == "Anna likes tea"
+    period = period_of("--period", "2026-05-01..2026-05-31")
+    assert period is not None
+    assert period.start.isoformat() == "2026-05-01T00:00:00+00:00"
+    assert period.end.isoformat() == "2026-05-31T23:59:59.999999+00:00"
+    place = place_of("--place", "48.857,2.352,Paris")
+    assert place is not None
+    assert (place.lat, place.lon, place.name) == (48.857, 2.352, "Paris")
+    assert json_object("--filter", '{"category": "preference"}') == {"category": "preference"}
+    values = parameter_values(["vector_weight=0.7", "deduplicate=no", "fusion=rrf"])
+    assert values == {"vector_weight": 0.7, "deduplicate": False, "fusion": "rrf"}
+
+
+def test_the_range_of_a_parameter_in_words() -> None:
+    ranges = {each.name: range_of(each) for each in PARAMETERS}
+    assert (ranges["b"], ranges["coverage"], ranges["deduplicate"]) == (
+        "0 to 1",
+        "none, item or leg",
+        "yes or no",
+    )

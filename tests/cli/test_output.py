@@ -12,10 +12,13 @@ from memorata.cli.output import (
     details,
     dumps,
     embedder_name,
+    interval,
+    may_be_drawn_on,
     one_line,
     plain_line,
     progress,
     short_id,
+    size,
     visible,
 )
 from memorata.evaluate.significance import Difference
@@ -150,3 +153,16 @@ def test_short_things_are_not_broken_on_a_narrow_terminal(
     assert "562761b3fc13" in capsys.readouterr().out
     Output().table(("recall", "recipe", "question"), rows)
     assert "562761b3fc13" not in capsys.readouterr().out
+
+
+def test_numbers_and_texts_in_few_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert visible("red \x1b[31malert") == "red \\x1b[31malert"
+    assert one_line("first line\n  second line", max_length=16) == "first line seco…"
+    assert (counted(1, "memory", "memories"), counted(1200, "hit")) == ("1 memory", "1,200 hits")
+    assert (size(999), size(1_500_000)) == ("999 bytes", "1.5 MB")
+    assert interval(Difference(0.125, 0.05, 0.2, 0.01)) == "+0.1250 [+0.0500, +0.2000] p 0.0100"
+    assert short_id("m-1") == "m-1"
+    assert embedder_name("snowflake-arctic-embed-s-int8@f5e56449:cls") == "snowflake-arctic-embed-s-int8"
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    assert not may_be_drawn_on(io.StringIO())

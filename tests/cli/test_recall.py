@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memorata.cli.options import parameter_names, recipe_names
-from memorata.cli.recall import bar, explanation_tree, signals
+from memorata.cli.recall import bar, explanation_tree, indented_line, signals
 from memorata.embed import select
 from memorata.model.explanation import Explanation
 
@@ -284,3 +284,8 @@ def test_agreement_can_be_required(cli: Run, tea: str) -> None:
     assert "below 1.00" in refused.err
     wrong = cli("recall", "tea", "--agreement", "2")
     assert (wrong.code, "--agreement must be a number from 0 to 1, got 2.0" in wrong.err) == (2, True)
+
+
+def test_bars_and_lines_of_the_explanation() -> None:
+    assert (bar(1, 2), bar(0.3, 2, width=4), bar(-1, 2)) == ("████", "▋", "")
+    assert indented_line("    0.5 words") == "    0.5 words"

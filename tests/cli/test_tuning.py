@@ -171,3 +171,8 @@ def test_one_fold_is_too_few(cli: Run, taught: Path) -> None:
 def test_steps_are_exact() -> None:
     assert _grid(["vector_weight=0:1:0.1"])["vector_weight"] == [step / 10 for step in range(11)]
     assert _grid(["deduplicate=yes,no"]) == {"deduplicate": [True, False]}
+
+
+def test_a_grid_of_steps_and_choices() -> None:
+    found = _grid(["vector_weight=0.2:0.6:0.2", "fusion=relative,rrf"])
+    assert found == {"vector_weight": [0.2, 0.4, 0.6], "fusion": ["relative", "rrf"]}

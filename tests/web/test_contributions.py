@@ -118,3 +118,13 @@ def test_segments_stand_one_after_the_other() -> None:
 
 def test_nothing_is_drawn_of_nothing() -> None:
     assert segments([Piece("vector", 0.5)], most=0.0) == ()
+
+
+def test_a_factor_above_one_is_a_piece_of_its_own() -> None:
+    vector, lexical = Explanation.leaf("vector", 0.5), Explanation.leaf("lexical", 0.25)
+    legs = Explanation.of("sum", "relevance", [vector, lexical])
+    timely = Explanation.of("product", "with time", [legs, Explanation.leaf("time factor", 1.2)])
+    pieces = [(piece.label, round(piece.value, 4)) for piece in contributions(timely)]
+    assert pieces == [("vector", 0.5), ("lexical", 0.25), ("time factor", 0.15)]
+    drawn = segments([Piece("vector", 0.5), Piece("lexical", 0.25)], most=1.0)
+    assert [(each.start, each.width) for each in drawn] == [(0.0, 50.0), (50.0, 25.0)]

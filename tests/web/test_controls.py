@@ -89,3 +89,12 @@ def test_a_parameter_nobody_placed_is_in_the_last_group(monkeypatch: pytest.Monk
     monkeypatch.setattr("memorata.web.controls.PARAMETERS", (*PARAMETERS, new))
     last = controls(SimpleNamespace(**MINE.as_dict(), novelty=0.5), {})[-1]  # type: ignore[arg-type]
     assert (last.title, [control.name for control in last.controls]) == ("More", ["novelty"])
+
+
+def test_a_control_shows_its_value_beside_that_of_the_recipe() -> None:
+    first = controls(Recipe(name="mine"), {"vector_weight": 0.7})[0].controls[0]
+    assert (first.label, first.kind, first.value, first.default) == ("Vector weight", "range", "0.7", "0.5")
+    assert first.changed
+    fields = {"vector_weight": ["0.7"], "trade": ["0.7"], "q": ["tea"]}
+    assert read_changes(Recipe(name="mine"), fields) == {"vector_weight": 0.7}
+    assert [written(value) for value in (0.25, True, 3, "rrf")] == ["0.25", "true", "3", "rrf"]

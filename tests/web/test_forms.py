@@ -6,7 +6,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
-from memorata.web.forms import FIELDS, MAX_FIELDS, Values, filled, filter_of, kept, spellings
+from memorata.web.forms import FIELDS, MAX_FIELDS, Values, filled, filter_of, joined, kept, spellings
 
 
 def test_an_empty_field_was_not_given() -> None:
@@ -92,3 +92,18 @@ def test_what_was_filled_in_is_kept() -> None:
     values = Values.of("tag=tea&q=x&speaker=")
     assert kept(values) == {"tag": "tea"}
     assert filled(values) == {**dict.fromkeys(FIELDS, ""), "tag": "tea"}
+
+
+def test_fields_as_browsers_send_them() -> None:
+    values = Values.of("q=green+tea&tag=a&tag=b&speaker=&since=2026-05-07")
+    assert (values.text("q"), values.texts("tag")) == ("green tea", ("a", "b"))
+    assert values.text("speaker", "anybody") == "anybody"
+    since = values.instant("since")
+    assert since is not None
+    assert since.isoformat() == "2026-05-07T00:00:00+00:00"
+    assert Values({"tags": ["tea, green,"]}).listed("tags") == ("tea", "green")
+    names = joined(["Keller, Anna", "Bob"])
+    assert names == "Keller\\, Anna, Bob"
+    assert Values({"entities": [names]}).listed("entities") == ("Keller, Anna", "Bob")
+    narrowed = filter_of(Values.of("category=event&tag=food&speaker="))
+    assert narrowed == {"and": [{"category": "event"}, {"tags": {"all": ["food"]}}]}

@@ -12,7 +12,7 @@ from memorata.engine import Engine
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.web.app import create_pages
-from memorata.web.map import around, dots
+from memorata.web.map import Window, around, dots
 
 
 def memory(id_: str, place: Place) -> Memory:
@@ -82,3 +82,8 @@ def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
 def test_markup_in_a_place_is_text(client: TestClient, engine: Engine) -> None:
     engine.remember("There.", place=Place(1, 2, "<b>Inn</b>"))
     assert "<b>" not in client.get("/map?lat=1&lon=2").text
+
+
+def test_the_window_is_twice_as_wide_as_high() -> None:
+    assert around([]) == Window(-180.0, -90.0, 360.0, 180.0)
+    assert around([Place(50, 10), Place(52, 14)]) == Window(6.0, -54.0, 12.0, 6.0)

@@ -257,3 +257,10 @@ def test_only_what_was_changed_is_read(memory: Memory) -> None:
 def test_what_cannot_be_read_is_refused(memory: Memory, more: dict[str, str]) -> None:
     with pytest.raises(InvalidArgument):
         changes(sent(memory, **more), memory)
+
+
+def test_the_form_joins_tags_with_commas() -> None:
+    moment = datetime(2026, 5, 7, tzinfo=UTC)
+    assert (
+        written(Memory(id="m1", content="tea", created_at=moment, tags=("hot", "dry")))["tags"] == "hot, dry"
+    )

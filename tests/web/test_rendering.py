@@ -1,8 +1,11 @@
 """Templates escape, and complain about what they were not given."""
 
+from datetime import UTC, datetime
+
 import pytest
 from jinja2 import UndefinedError
 
+from memorata.web import rendering
 from memorata.web.rendering import environment, excerpt, render
 
 
@@ -27,3 +30,14 @@ def test_a_missing_value_is_an_error() -> None:
 def test_an_excerpt_is_short_even_of_a_megabyte() -> None:
     assert len(excerpt("word " * 200_000, 100)) <= 101
     assert excerpt(" " * 1_000 + "end", 10) == "…"
+
+
+def test_values_as_pages_show_them() -> None:
+    morning = datetime(2026, 5, 7, 9, 5, tzinfo=UTC)
+    assert (rendering.day(morning), rendering.moment(morning)) == ("7 May 2026", "7 May 2026, 09:05 UTC")
+    assert (rendering.number(0.5), rendering.number(1234.5678, 1)) == ("0.500", "1,234.6")
+    assert (rendering.known(0.5, 2), rendering.known(float("nan"), 2)) == ("0.50", "–")
+    assert rendering.share(0.254) == "25.4 %"
+    assert excerpt("Green tea,  please", 9) == "Green tea…"
+    assert rendering.counted(1200, "hit") == "1,200 hits"
+    assert rendering.embedder_name("arctic@f5e56449:cls") == "arctic"

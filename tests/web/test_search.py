@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
+from memorata.web.search import signal
 
 LIVE = {"HX-Request": "true", "HX-Target": "results"}
 
@@ -156,3 +157,7 @@ def test_a_recipe_that_cannot_be_saved_is_refused(
 ) -> None:
     assert client.post("/recipes", data={"token": token, **form}).status_code == 400
     assert engine.recipes.list() == ()
+
+
+def test_a_piece_has_the_colour_of_its_signal() -> None:
+    assert (signal("time factor"), signal("something new")) == ("time", "other")

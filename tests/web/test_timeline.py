@@ -131,3 +131,9 @@ def test_markup_in_a_memory_is_text(client: TestClient) -> None:
     page = client.get("/timeline").text
     for markup in ("<script>document", "<b>", "<i>", "<s>"):
         assert markup not in page
+
+
+def test_a_day_without_memories_has_a_bin() -> None:
+    days = [datetime(2026, 5, 1, 9, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
+    found = [(each.label, each.count, each.height) for each in bins(days)]
+    assert found == [("1 May 2026", 1, 60.0), ("2 May 2026", 0, 0.0), ("3 May 2026", 1, 60.0)]

@@ -203,3 +203,9 @@ def test_a_flat_line_is_in_the_middle() -> None:
 
 def test_one_point_is_no_line() -> None:
     assert plotted(POINTS[:1], "x", "y", {}) is None
+
+
+def test_a_mark_names_a_point() -> None:
+    drawing = plotted([(0.0, 0.5), (1.0, 0.7)], "share", "ndcg", {"found": 1.0})
+    assert drawing is not None
+    assert [(mark.label, mark.value, mark.height) for mark in drawing.marks] == [("found", 1.0, 0.7)]

@@ -59,14 +59,7 @@ Memorata remembers what you tell it and finds it again, by vectors and by words.
 
 
 class LazyCommands(UserDict[str, Any]):
-    """Commands by name, each built with the others of its module when it is first looked up.
-
-    Examples
-    --------
-    >>> commands = LazyCommands({"recipes": ["recipes"], "bench": ["bench"]})
-    >>> list(commands), commands["bench"].name, commands.get("benc")
-    (['recipes', 'bench'], 'bench', None)
-    """
+    """Commands by name, each built with the others of its module when it is first looked up."""
 
     def __init__(self, modules: Mapping[str, Sequence[str]]) -> None:
         self._module_of = {name: module for module, names in modules.items() for name in names}

@@ -83,13 +83,7 @@ def bench(session: Session, memories: Memories = 500, queries: Queries = 100) ->
 
 
 def sentences(count: int) -> Iterator[str]:
-    """Yield made-up memories, the same every time.
-
-    Examples
-    --------
-    >>> list(sentences(1))
-    ['Fatou lost mint soup in the attic, number 0']
-    """
+    """Yield made-up memories, the same every time."""
     import random
 
     # A fixed seed makes two runs comparable; no secret depends on it.

@@ -169,14 +169,7 @@ def guarded(session: Session, work: Callable[[], None]) -> None:
 
 
 def exit_code(error: Exception) -> int:
-    """Return the exit code of one of Memorata's errors.
-
-    Examples
-    --------
-    >>> from memorata.model.errors import MemoryNotFound, ModelNotInstalled
-    >>> exit_code(MemoryNotFound("m1", "default")), exit_code(ModelNotInstalled("no model"))
-    (1, 4)
-    """
+    """Return the exit code of one of Memorata's errors."""
     # Imported here, for `memorata --help` must not wait for numpy.
     from memorata.service.errors import kind_of
 

@@ -58,14 +58,7 @@ def demo(session: Session, keep: Keep = None) -> None:
 
 
 def conversation() -> tuple[Memory, ...]:
-    """Return the memories of the demo, oldest first.
-
-    Examples
-    --------
-    >>> first = conversation()[0]
-    >>> first.source.speaker, first.created_at.year
-    ('Ines', 2026)
-    """
+    """Return the memories of the demo, oldest first."""
     from memorata.model.memory import Memory
     from memorata.service.codec import memory_arguments
 
@@ -76,16 +69,7 @@ def conversation() -> tuple[Memory, ...]:
 def tour(
     database: Path | None = None, *, embedder: str = "auto", console: Console | None = None
 ) -> Mapping[str, RecallResult]:
-    """Run the demo on a new database, a temporary one if None; return the results by the name of the step.
-
-    Examples
-    --------
-    >>> from io import StringIO
-    >>> from rich.console import Console
-    >>> results = tour(embedder="lexical", console=Console(file=StringIO()))
-    >>> len(results["nonsense"]), results["nonsense"].rejected is None
-    (0, False)
-    """
+    """Run the demo on a new database, a temporary one if None; return the results by the name of the step."""
     from rich.console import Console
 
     shown = Console(markup=False, highlight=False, emoji=False) if console is None else console

@@ -158,13 +158,7 @@ def _figure(number: float, digits: int) -> str:
 
 
 def _variant(text: str) -> Variant:
-    """Return a variant from ``NAME:WEIGHT`` or ``NAME:WEIGHT:name=value,…``.
-
-    Examples
-    --------
-    >>> _variant("more:0.5:vector_weight=0.7,deduplicate=no").settings["vector_weight"]
-    0.7
-    """
+    """Return a variant from ``NAME:WEIGHT`` or ``NAME:WEIGHT:name=value,…``."""
     from memorata.learn.assignment import Variant
 
     name, _, rest = text.partition(":")

@@ -187,15 +187,7 @@ def retune(
 
 
 def _distinct_times(moments: Sequence[datetime]) -> list[str]:
-    """Return times as short as they differ: by day, else with the year, else with the time.
-
-    Examples
-    --------
-    >>> _distinct_times([datetime(2026, 5, 7), datetime(2026, 5, 14)])
-    ['07 May', '14 May']
-    >>> _distinct_times([datetime(2026, 5, 7), datetime(2027, 5, 7)])
-    ['07 May 2026', '07 May 2027']
-    """
+    """Return times as short as they differ: by day, else with the year, else with the time."""
     texts = [f"{at:%d %b}" for at in moments]
     for form in ("%d %b %Y", "%d %b %Y %H:%M", "%d %b %Y %H:%M:%S.%f"):
         if len(set(texts)) == len(texts):

@@ -184,13 +184,7 @@ def timeline(
 
 
 def distance(metres: float) -> str:
-    """Return a distance for people.
-
-    Examples
-    --------
-    >>> distance(12.3), distance(263_456)
-    ('12 m', '263 km')
-    """
+    """Return a distance for people."""
     return f"{metres:.0f} m" if metres < _KILOMETRE else f"{metres / _KILOMETRE:,.0f} km"
 
 

@@ -112,13 +112,7 @@ def one_of(option: str, word: str, choices: Sequence[str]) -> str:
 
 
 def text_of(words: Sequence[str]) -> str:
-    """Return the words of an argument as one text; a single ``-`` stands for standard input.
-
-    Examples
-    --------
-    >>> text_of(["Anna", "likes", "tea"])
-    'Anna likes tea'
-    """
+    """Return the words of an argument as one text; a single ``-`` stands for standard input."""
     text = " ".join(words)
     try:
         if list(words) == ["-"]:
@@ -135,29 +129,14 @@ def text_of(words: Sequence[str]) -> str:
 
 
 def time_of(option: str, text: str | None) -> datetime | None:
-    """Return a time given in ISO 8601; a day alone is its midnight in UTC.
-
-    Examples
-    --------
-    >>> time_of("--as-of", "2026-05-07")
-    datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
-    >>> time_of("--as-of", "2026-05-07T12:00+02:00").hour
-    12
-    """
+    """Return a time given in ISO 8601; a day alone is its midnight in UTC."""
     from memorata.service.codec import time_from_json
 
     return None if text is None else time_from_json(option, text)
 
 
 def period_of(option: str, text: str | None) -> Period | None:
-    """Return a period given as ``FROM..TO``, or as one day; a day at its end counts whole.
-
-    Examples
-    --------
-    >>> may = period_of("--period", "2026-05-01..2026-05-31")
-    >>> may.start.isoformat(), may.end.isoformat()
-    ('2026-05-01T00:00:00+00:00', '2026-05-31T23:59:59.999999+00:00')
-    """
+    """Return a period given as ``FROM..TO``, or as one day; a day at its end counts whole."""
     from memorata.model.period import Period
 
     if text is None:
@@ -174,13 +153,7 @@ def period_of(option: str, text: str | None) -> Period | None:
 
 
 def place_of(option: str, text: str | None) -> Place | None:
-    """Return a place given as ``LAT,LON`` or ``LAT,LON,NAME``, in degrees.
-
-    Examples
-    --------
-    >>> place_of("--place", "48.857,2.352,Paris")
-    Place(lat=48.857, lon=2.352, name='Paris')
-    """
+    """Return a place given as ``LAT,LON`` or ``LAT,LON,NAME``, in degrees."""
     from memorata.model.place import Place
 
     if text is None:
@@ -195,13 +168,7 @@ def place_of(option: str, text: str | None) -> Place | None:
 
 
 def json_object(option: str, text: str | None, example: str = '{"tags": "tea"}') -> dict[str, Any] | None:
-    """Return a JSON object; the message about anything else shows the example.
-
-    Examples
-    --------
-    >>> json_object("--filter", '{"category": "preference"}')
-    {'category': 'preference'}
-    """
+    """Return a JSON object; the message about anything else shows the example."""
     if text is None:
         return None
     try:
@@ -217,13 +184,7 @@ def json_object(option: str, text: str | None, example: str = '{"tags": "tea"}')
 
 
 def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> dict[str, Any]:
-    """Return the recipe parameters that ``name=value`` texts set, each in its own type.
-
-    Examples
-    --------
-    >>> parameter_values(["vector_weight=0.7", "deduplicate=no", "fusion=rrf"])
-    {'vector_weight': 0.7, 'deduplicate': False, 'fusion': 'rrf'}
-    """
+    """Return the recipe parameters that ``name=value`` texts set, each in its own type."""
     from memorata.engine.recipes.recipe import PARAMETERS
     from memorata.model.checks import nearest
 
@@ -241,14 +202,7 @@ def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> d
 
 
 def range_of(parameter: Parameter) -> str:
-    """Return the values a parameter may have, in few words.
-
-    Examples
-    --------
-    >>> from memorata.engine.recipes.recipe import PARAMETERS
-    >>> [range_of(each) for each in PARAMETERS if each.name in ("b", "deduplicate", "coverage")]
-    ['0 to 1', 'none, item or leg', 'yes or no']
-    """
+    """Return the values a parameter may have, in few words."""
     if parameter.choices:
         return " or ".join(filter(None, (", ".join(parameter.choices[:-1]), parameter.choices[-1])))
     if parameter.type is bool:

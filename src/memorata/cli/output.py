@@ -35,24 +35,12 @@ _CONTROLS: Final = re.compile(
 
 
 def visible(text: str) -> str:
-    r"""Return text with control characters written out; line ends and tabs stay.
-
-    Examples
-    --------
-    >>> visible("red \x1b[31malert")
-    'red \\x1b[31malert'
-    """
+    r"""Return text with control characters written out; line ends and tabs stay."""
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def one_line(text: str, max_length: int | None = None) -> str:
-    r"""Return text on one line, with an ellipsis where it is cut.
-
-    Examples
-    --------
-    >>> one_line("first line\n  second line", max_length=16)
-    'first line seco…'
-    """
+    r"""Return text on one line, with an ellipsis where it is cut."""
     flat = visible(" ".join(text.split()))
     return flat if max_length is None or len(flat) <= max_length else flat[: max_length - 1] + "…"
 
@@ -61,25 +49,13 @@ def dumps(value: Any, stream: TextIO, indent: int | None = None) -> str:  # noqa
     r"""Return JSON that a stream can encode: characters as they are in UTF-8, escaped in any other encoding.
 
     A stream would escape them in Python's way, which is no JSON.
-
-    Examples
-    --------
-    >>> import io
-    >>> dumps("Zoë", io.TextIOWrapper(io.BytesIO(), "ascii"))
-    '"Zo\\u00eb"'
     """
     plain = codecs.lookup(stream.encoding or "utf-8").name != "utf-8"
     return json.dumps(value, ensure_ascii=plain, indent=indent, allow_nan=False)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "memory", "memories"), counted(1200, "hit")
-    ('1 memory', '1,200 hits')
-    """
+    """Return a number with its noun."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -89,13 +65,7 @@ def memories(number: int) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes in the largest unit that fits.
-
-    Examples
-    --------
-    >>> size(999), size(1_500_000)
-    ('999 bytes', '1.5 MB')
-    """
+    """Return a number of bytes in the largest unit that fits."""
     unit = 0
     while count >= 1000 and unit < len(_UNITS) - 1:
         count, unit = count / 1000, unit + 1
@@ -103,26 +73,12 @@ def size(count: float) -> str:
 
 
 def interval(difference: Difference) -> str:
-    """Return a difference with its interval.
-
-    Examples
-    --------
-    >>> from memorata.evaluate.significance import Difference
-    >>> interval(Difference(0.125, 0.05, 0.2, 0.01))
-    '+0.1250 [+0.0500, +0.2000] p 0.0100'
-    """
+    """Return a difference with its interval."""
     return f"{difference.mean:+.4f} [{difference.low:+.4f}, {difference.high:+.4f}] p {difference.p:.4f}"
 
 
 def may_be_drawn_on(stream: TextIO) -> bool:
-    """Return whether rich has to be asked what a stream can show; to load it takes longer than most commands.
-
-    Examples
-    --------
-    >>> import io
-    >>> may_be_drawn_on(io.StringIO()) and not _FORCED & os.environ.keys()
-    False
-    """
+    """Return whether rich, which takes longer to load than most commands, has to look at a stream."""
     return stream.isatty() or not _FORCED.isdisjoint(os.environ)
 
 
@@ -252,13 +208,7 @@ def progress(output: Output) -> Iterator[Callable[[str, int, int | None], None]]
 
 
 def short_id(id_: str) -> str:
-    """Return the part of an id that is shown and may be typed: the random end of a UUID, else all of it.
-
-    Examples
-    --------
-    >>> short_id("01a1e116-a535-77da-93a8-87dda5a72137"), short_id("m-1")
-    ('87dda5a72137', 'm-1')
-    """
+    """Return the part of an id that is shown and may be typed: the random end of a UUID, else all of it."""
     return id_[-12:] if _UUID.fullmatch(id_) else id_
 
 
@@ -275,13 +225,7 @@ def plain_line(memory: Memory) -> str:
 
 
 def embedder_name(name: str) -> str:
-    """Return an embedder's name without the digest that tells its versions apart.
-
-    Examples
-    --------
-    >>> embedder_name("snowflake-arctic-embed-s-int8@f5e56449:cls")
-    'snowflake-arctic-embed-s-int8'
-    """
+    """Return an embedder's name without the digest that tells its versions apart."""
     return name.partition("@")[0] or "none, words only"
 
 

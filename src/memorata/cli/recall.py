@@ -129,13 +129,7 @@ def recall(
 
 
 def bar(value: float, most: float, width: int = _BAR_WIDTH) -> str:
-    """Return a bar as long as `value` is of `most`; none for a value that is not above 0.
-
-    Examples
-    --------
-    >>> bar(1, 2), bar(0.3, 2, width=4), bar(-1, 2)
-    ('████', '▋', '')
-    """
+    """Return a bar as long as `value` is of `most`; none for a value that is not above 0."""
     if value <= 0 or most <= 0:
         return ""
     # A signal that is there at all shows at least a sliver.
@@ -225,13 +219,7 @@ def _report(
 
 
 def indented_line(line: str) -> str:
-    """Return a line with its indentation and without control characters.
-
-    Examples
-    --------
-    >>> indented_line("    0.5 words")
-    '    0.5 words'
-    """
+    """Return a line with its indentation and without control characters."""
     return line[: len(line) - len(line.lstrip())] + one_line(line)
 
 

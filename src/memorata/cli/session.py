@@ -36,14 +36,7 @@ class GlobalOptions:
     config: str | None = None
 
     def over(self, before: GlobalOptions) -> GlobalOptions:
-        """Return the options that hold where these come after those of `before`.
-
-        Examples
-        --------
-        >>> GlobalOptions(namespace="b").over(GlobalOptions(namespace="a", json=True))
-        GlobalOptions(db=None, namespace='b', embedder=None, json=True, quiet=False, debug=False,
-        replica=None, read_only=False, config=None)
-        """
+        """Return the options that hold where these come after those of `before`."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return replace(
             before, **{name: value for name, value in values.items() if value not in (None, False)}

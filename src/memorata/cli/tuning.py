@@ -285,13 +285,7 @@ def _text(value: object) -> str:
 
 
 def _grid(over: list[str]) -> dict[str, list[Any]]:
-    """Return the grid that ``--over`` describes, each value in the type of its parameter.
-
-    Examples
-    --------
-    >>> _grid(["vector_weight=0.2:0.6:0.2", "fusion=relative,rrf"])
-    {'vector_weight': [0.2, 0.4, 0.6], 'fusion': ['relative', 'rrf']}
-    """
+    """Return the grid that ``--over`` describes, each value in the type of its parameter."""
     grid: dict[str, list[Any]] = {}
     for each in over:
         name, equals, text = each.partition("=")

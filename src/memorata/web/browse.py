@@ -24,17 +24,7 @@ _MAX_TICKED: Final = 1_000
 
 @frozen
 class Action:
-    """Something that is done to memories.
-
-    Attributes
-    ----------
-    name, done, undo
-        What it is called, what is said afterwards, and the action that takes it back.
-    applies
-        Whether it would change a memory, given whether that is hidden.
-    run
-        Does it, to ids of a namespace.
-    """
+    """Something that is done to memories: whether it would change one, given its state, and how it is undone."""
 
     name: str
     done: str

@@ -32,38 +32,11 @@ _DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
 
 @frozen(eq=False)
 class PageContext:
-    """One request.
+    """One request: what it asks for, what its sender may do, and how it is answered.
 
-    Attributes
-    ----------
-    engine
-        What is asked.
-    namespace, namespaces
-        Whose memories are meant, and all that may be.
-    values
-        The fields of the address, or of the form.
-    path
-        The address without its fields.
-    parts
-        The pieces of the path that have a name.
-    prefix
-        Where the pages are mounted; empty at the top.
-    token
-        What a form has to carry.
-    now
-        When it is asked.
-    jobs
-        What takes longer than an answer may.
-    fragment
-        Whether only a part of the page is asked for.
-    target
-        The id of the element that the part is for.
-    may_write
-        Whether forms that change something are shown.
-    may_administer
-        Whether what concerns every namespace is shown.
-    login
-        Whether the visitor came in with a key, and may leave.
+    `values` are the fields of the address or the form, `parts` the named parts of the path, `prefix` is where
+    the pages are mounted, `token` is what a form has to carry. With `fragment`, only the part of the page with
+    the id `target` is asked for. `login` tells that a key was needed, so that one can log out.
     """
 
     engine: Engine

@@ -39,16 +39,7 @@ class Segment:
 
 
 def contributions(why: Explanation) -> tuple[Piece, ...]:
-    """Return what each signal put into a score, in the order of the explanation, each signal once.
-
-    Examples
-    --------
-    >>> vector, lexical = Explanation.leaf("vector", 0.5), Explanation.leaf("lexical", 0.25)
-    >>> legs = Explanation.of("sum", "relevance", [vector, lexical])
-    >>> timely = Explanation.of("product", "with time", [legs, Explanation.leaf("time factor", 1.2)])
-    >>> [(piece.label, round(piece.value, 4)) for piece in contributions(timely)]
-    [('vector', 0.5), ('lexical', 0.25), ('time factor', 0.15)]
-    """
+    """Return what each signal put into a score, in the order of the explanation, each signal once."""
     found: dict[str, Piece] = {}
     for piece in _pieces(why, 1.0):
         before = found.get(piece.label)
@@ -61,13 +52,6 @@ def segments(pieces: Sequence[Piece], most: float, width: float = 100.0) -> tupl
     """Return pieces as the segments of a bar on which a score of `most` would be `width` wide.
 
     Pieces of 0 and below have no segment: a bar cannot show less than nothing.
-
-    Examples
-    --------
-    >>> for segment in segments([Piece("vector", 0.5), Piece("lexical", 0.25)], most=1.0):
-    ...     print(segment.label, segment.start, segment.width)
-    vector 0.0 50.0
-    lexical 50.0 25.0
     """
     drawn: list[Segment] = []
     end = 0.0

@@ -54,21 +54,7 @@ _NOT_SHOWN: Final = ("analyser",)
 
 @frozen
 class Control:
-    """One parameter as something to turn.
-
-    Attributes
-    ----------
-    name, label, doc
-        What it is called by the machine and for people, and what it does.
-    kind
-        ``"range"``, ``"switch"`` or ``"choice"``.
-    value, default
-        What it is set to, and what the recipe says; as the texts a form sends.
-    low, high, step
-        Of a range.
-    choices
-        Of a choice.
-    """
+    """One parameter as a ``"range"``, a ``"switch"`` or a ``"choice"``; values are texts, as a form sends them."""
 
     name: str
     label: str
@@ -101,14 +87,7 @@ class Group:
 
 
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
-    """Return every control for a recipe of which some parameters are changed, in groups.
-
-    Examples
-    --------
-    >>> first = controls(Recipe(name="mine"), {"vector_weight": 0.7})[0].controls[0]
-    >>> first.label, first.kind, first.value, first.default, first.changed
-    ('Vector weight', 'range', '0.7', '0.5', True)
-    """
+    """Return every control for a recipe of which some parameters are changed, in groups."""
     known = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
     named = {"": _FIRST, **_GROUPS}
     placed = {name for names in named.values() for name in names}
@@ -125,16 +104,6 @@ def read_changes(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> dict[str
 
     A switch that is off is not sent by a browser, so a form says with a hidden field of the same name and
     the text ``false`` that it has one; the last of two values counts.
-
-    Raises
-    ------
-    InvalidArgument
-        A value that the parameter cannot have.
-
-    Examples
-    --------
-    >>> read_changes(Recipe(name="mine"), {"vector_weight": ["0.7"], "trade": ["0.7"], "q": ["tea"]})
-    {'vector_weight': 0.7}
     """
     changes: dict[str, Any] = {}
     for parameter in PARAMETERS:
@@ -150,13 +119,7 @@ def read_changes(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> dict[str
 
 
 def written(value: object) -> str:
-    """Return a parameter's value as a form sends it.
-
-    Examples
-    --------
-    >>> written(0.25), written(True), written(3), written("rrf")
-    ('0.25', 'true', '3', 'rrf')
-    """
+    """Return a parameter's value as a form sends it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -21,25 +21,12 @@ _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
 def joined(parts: Iterable[str]) -> str:
-    r"""Return parts as a field holds them, with commas between.
-
-    Examples
-    --------
-    >>> print(joined(["Keller, Anna", "Bob"]))
-    Keller\, Anna, Bob
-    """
+    r"""Return parts as a field holds them, with commas between."""
     return ", ".join(part.replace(",", "\\,") for part in parts)
 
 
 class Values(Mapping[str, Sequence[str]]):
-    """The fields by name, each with its values in the order they were sent.
-
-    Examples
-    --------
-    >>> values = Values.of("q=green+tea&tag=a&tag=b&speaker=")
-    >>> values.text("q"), values.texts("tag"), values.text("speaker", "anybody")
-    ('green tea', ('a', 'b'), 'anybody')
-    """
+    """The fields by name, each with its values in the order they were sent."""
 
     def __init__(self, fields: Mapping[str, Sequence[str]]) -> None:
         self._fields = {name: tuple(values) for name, values in fields.items()}
@@ -79,15 +66,7 @@ class Values(Mapping[str, Sequence[str]]):
         return tuple(value for value in self._fields.get(name, ()) if value.strip())
 
     def listed(self, name: str) -> tuple[str, ...]:
-        """Return the parts of a field between commas; one behind a backslash is part of a part.
-
-        Examples
-        --------
-        >>> Values({"tags": ["tea, green,"]}).listed("tags")
-        ('tea', 'green')
-        >>> Values({"entities": [joined(["Keller, Anna", "Bob"])]}).listed("entities")
-        ('Keller, Anna', 'Bob')
-        """
+        """Return the parts of a field between commas; one behind a backslash is part of a part."""
         parts = (part.replace("\\,", ",").strip() for part in _BETWEEN.split(self.text(name)))
         return tuple(part for part in parts if part)
 
@@ -120,13 +99,7 @@ class Values(Mapping[str, Sequence[str]]):
         return self.text(name) in ("true", "on", "1")
 
     def instant(self, name: str, *, end: bool = False) -> datetime | None:
-        """Return a moment; without a zone it is in UTC, and a day is its midnight, or with `end` the next.
-
-        Examples
-        --------
-        >>> Values.of("since=2026-05-07").instant("since").isoformat()
-        '2026-05-07T00:00:00+00:00'
-        """
+        """Return a moment; without a zone it is in UTC, and a day is its midnight, or with `end` the next."""
         text = self.text(name)
         if not text:
             return None
@@ -147,20 +120,7 @@ TIERS: Final = tuple(tier.value for tier in Tier)
 
 
 def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, Any] | None:
-    """Return the filter that a form describes; None if it asks for nothing.
-
-    Parameters
-    ----------
-    values
-        The fields of the form.
-    spelt
-        Returns every way to write a name.
-
-    Examples
-    --------
-    >>> filter_of(Values.of("category=event&tag=food&speaker="))
-    {'and': [{'category': 'event'}, {'tags': {'all': ['food']}}]}
-    """
+    """Return the filter that a form describes, None if it is empty; `spelt` returns every spelling of a name."""
     equal = ("category", "tier", "speaker", "session")
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
     if values.text("text"):

@@ -106,15 +106,7 @@ def dots(memories: Sequence[Memory], cell: float) -> tuple[Dot, ...]:
 
 
 def around(places: Sequence[Place]) -> Window:
-    """Return the smallest window, twice as wide as high, in which all places are; the world for none.
-
-    Examples
-    --------
-    >>> around([])
-    Window(x=-180.0, y=-90.0, width=360.0, height=180.0)
-    >>> around([Place(50, 10), Place(52, 14)])
-    Window(x=6.0, y=-54.0, width=12.0, height=6.0)
-    """
+    """Return the smallest window, twice as wide as high, in which all places are; the world for none."""
     if not places:
         return Window(-180.0, -90.0, 360.0, 180.0)
     lats, lons = [place.lat for place in places], [place.lon for place in places]

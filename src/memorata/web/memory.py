@@ -147,14 +147,7 @@ TIMES: Final = (
 
 
 def written(memory: Memory) -> dict[str, str]:
-    """Return what the fields of the form say of a memory, as a browser sends them back.
-
-    Examples
-    --------
-    >>> tea = Memory(id="m1", content="tea", created_at=datetime(2026, 5, 7, tzinfo=UTC), tags=("hot", "dry"))
-    >>> written(tea)["tags"]
-    'hot, dry'
-    """
+    """Return what the fields of the form say of a memory, as a browser sends them back."""
     place = memory.place
     return {
         "category": _line(memory.category),
@@ -171,13 +164,7 @@ def written(memory: Memory) -> dict[str, str]:
 
 
 def changes(values: Values, memory: Memory) -> dict[str, Any]:
-    """Return what was changed on the form of a memory, as the engine takes it.
-
-    Raises
-    ------
-    InvalidArgument
-        A number or a time that is none.
-    """
+    """Return the fields that were changed on the form of a memory, as the engine takes them."""
     shown = written(memory)
     readers: dict[str, Any] = {
         "category": lambda: values.text("category"),

@@ -63,91 +63,41 @@ def environment() -> Environment:
 
 
 def day(value: date) -> str:
-    """Return a day for people.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> day(datetime(2026, 5, 7, tzinfo=UTC))
-    '7 May 2026'
-    """
+    """Return a day for people."""
     return f"{value.day} {value:%b} {value.year:04}"
 
 
 def moment(value: datetime) -> str:
-    """Return a time for people, to the minute.
-
-    Examples
-    --------
-    >>> from datetime import UTC
-    >>> moment(datetime(2026, 5, 7, 9, 5, tzinfo=UTC))
-    '7 May 2026, 09:05 UTC'
-    """
+    """Return a time for people, to the minute."""
     return f"{day(value)}, {value:%H:%M} UTC"
 
 
 def number(value: float, digits: int = 3) -> str:
-    """Return a number with as many digits after the point, always.
-
-    Examples
-    --------
-    >>> number(0.5), number(1234.5678, 1)
-    ('0.500', '1,234.6')
-    """
+    """Return a number with as many digits after the point, always."""
     return f"{value:,.{digits}f}"
 
 
 def known(value: float, digits: int) -> str:
-    """Return a number, or a dash where there is none.
-
-    Examples
-    --------
-    >>> known(0.5, 2), known(float("nan"), 2)
-    ('0.50', '–')
-    """
+    """Return a number, or a dash where there is none."""
     return "–" if math.isnan(value) else number(value, digits)
 
 
 def share(value: float) -> str:
-    """Return a share as a percentage, or a dash where there is none.
-
-    Examples
-    --------
-    >>> share(0.254)
-    '25.4 %'
-    """
+    """Return a share as a percentage, or a dash where there is none."""
     return "–" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
 def excerpt(text: str, length: int = _EXCERPT) -> str:
-    """Return the beginning of a text, on one line.
-
-    Examples
-    --------
-    >>> excerpt("Green tea,  please", 9)
-    'Green tea…'
-    """
+    """Return the beginning of a text, on one line."""
     line = " ".join(text[: 4 * length].split())
     return line if len(line) <= length and len(text) <= 4 * length else line[:length].rstrip(" ,.;:") + "…"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "memory", "memories"), counted(1200, "hit")
-    ('1 memory', '1,200 hits')
-    """
+    """Return a number with its noun."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def embedder_name(name: str) -> str:
-    """Return an embedder's name without the digest that tells its versions apart.
-
-    Examples
-    --------
-    >>> embedder_name("snowflake-arctic-embed-s-int8@f5e56449:cls")
-    'snowflake-arctic-embed-s-int8'
-    """
+    """Return an embedder's name without the digest that tells its versions apart."""
     return name.partition("@")[0]

@@ -113,13 +113,7 @@ def recipes(context: PageContext) -> Mapping[str, Recipe]:
 
 
 def signal(label: str) -> str:
-    """Return which of the few signals with a colour a piece of a score is.
-
-    Examples
-    --------
-    >>> signal("time factor"), signal("something new")
-    ('time', 'other')
-    """
+    """Return which of the few signals with a colour a piece of a score is."""
     return _SIGNALS.get(label, "other")
 
 

@@ -38,17 +38,7 @@ class Browser:
 
 
 class PageSessions:
-    """The sessions of the browsers that open the pages.
-
-    Parameters
-    ----------
-    keys
-        The API keys; None where none is asked for.
-    clock
-        Tells the time.
-    hosts
-        Names to be served under without a key, beside those of loopback.
-    """
+    """The sessions of the browsers; without `keys`, pages are served under `hosts` and loopback names only."""
 
     def __init__(
         self,

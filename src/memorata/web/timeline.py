@@ -74,12 +74,6 @@ def bins(moments: Sequence[datetime]) -> tuple[Bin, ...]:
 
     Days up to two months, months up to eight years, then years, decades and centuries, so that there are
     never too many to be seen; in units of a drawing 100 wide and 60 high.
-
-    Examples
-    --------
-    >>> days = [datetime(2026, 5, 1, 9, tzinfo=UTC), datetime(2026, 5, 3, tzinfo=UTC)]
-    >>> [(each.label, each.count, each.height) for each in bins(days)]
-    [('1 May 2026', 1, 60.0), ('2 May 2026', 0, 0.0), ('3 May 2026', 1, 60.0)]
     """
     if not moments:
         return ()

@@ -222,20 +222,7 @@ def plotted(
 ) -> Plot | None:
     """Return a drawing of points in the order of their first coordinate; None with fewer than two.
 
-    Parameters
-    ----------
-    points
-        What is drawn.
-    x_label, y_label
-        What the axes show.
-    marks
-        Names for some of the points, by their first coordinate; what is none of the points is left out.
-
-    Examples
-    --------
-    >>> drawing = plotted([(0.0, 0.5), (1.0, 0.7)], "share", "ndcg", {"found": 1.0})
-    >>> [(mark.label, mark.value, mark.height) for mark in drawing.marks]
-    [('found', 1.0, 0.7)]
+    `marks` names some of the points, by their first coordinate.
     """
     if len(points) < 2:
         return None
