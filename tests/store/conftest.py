@@ -17,14 +17,14 @@ import pytest
 
 from memorata.store import memories, segments
 from memorata.store.port import Store
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrating import made_ready
-from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import MEMORY_BUDGET
 
 SHARED = (
-    "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "purges", "tenants",
+    "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "tenants",
 )  # fmt: skip
 FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 """Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""
@@ -96,7 +96,6 @@ def base(tmp_path_factory: pytest.TempPathFactory, start_server: Callable[[Path]
             connection.execute(f"ALTER SYSTEM SET {setting}")
         connection.execute("SELECT pg_reload_conf()")
         connection.execute("SELECT pg_advisory_lock(1)")
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     yield started.get_uri()
     started.cleanup()
 
@@ -134,7 +133,7 @@ def server_store(used: str) -> Iterator[PostgresStore]:
     """An empty store; its tables were made before, which takes longer than most tests."""
     with psycopg.connect(used, autocommit=True) as connection:
         emptied = "; ".join(f"DELETE FROM {table}" for table in (*OWNED, *SHARED))
-        connection.execute(f"{emptied}; SELECT setval('change_numbers', 1, false)")
+        connection.execute(emptied)
     opened = PostgresStore(used)
     yield opened
     opened.close()

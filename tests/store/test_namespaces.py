@@ -101,7 +101,8 @@ def test_a_namespace_can_be_removed_and_made_anew(store: Store) -> None:
             store.purge_namespace(namespace)
     last = store.changes(0, 10_000)[-1].number
     store.add([entry("new", "tea", direction(1))])
-    assert store.changes(last, 10)[0].number == last + 1
+    # On a server numbers have gaps; none is given out again.
+    assert store.changes(last, 10)[0].number > last
     assert (recalled(store), store.namespaces()) == ((["new"], ["new"]), {HERE: 1, THERE: 1})
     assert store.graph.delta(HERE, last - 1).kinds
     assert store.graph.delta(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()

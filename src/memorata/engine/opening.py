@@ -213,7 +213,7 @@ def open(
             namespace=namespace,
             duplicates=duplicates,
             life=life,
-            notes=[*_migrated(store), *([] if read_only else _only_read(store)), *notes],
+            notes=[*store.notices, *notes],
             specification=specification,
             logging=Logging(recalls=False) if store.read_only else logging,
             lease_seconds=lease_seconds,
@@ -273,22 +273,6 @@ def open_store(
     except ImportError as error:
         raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
     return PostgresStore(url, durable=durable, must_exist=must_exist, replica=other)
-
-
-def _migrated(store: Store) -> list[str]:
-    """Return what a person should know about a file that was brought up to date."""
-    done = store.migration if isinstance(store, SqliteStore) else None
-    if done is None:
-        return []
-    kept = "no copy of it was kept" if done.backup is None else f"the file as it was is kept at {done.backup}"
-    return [f"the file was brought from schema {done.found} to {done.reached}; {kept}"]
-
-
-def _only_read(store: Store) -> list[str]:
-    """Return what a person should know about a file that cannot be written."""
-    if not isinstance(store, SqliteStore) or not store.read_only:
-        return []
-    return [f"{store.path} is only read, and recalls are not logged: {store.read_only_because}"]
 
 
 def _given(asked: Mapping[str, str | None]) -> dict[str, str]:

@@ -314,6 +314,7 @@ def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str
     if names == _NO_SESSION:
         return known
     for name in sorted(names - _NO_SESSION):
+        session.dialect.checked_name("session", name)
         session.execute(
             "INSERT INTO sessions (namespace, name, number) SELECT CAST(?1 AS BIGINT), CAST(?2 AS TEXT), "
             "coalesce(max(number) + 1, 0) FROM sessions WHERE namespace = ?1 ON CONFLICT DO NOTHING",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -225,18 +225,6 @@ class View(Protocol):
         ...
 
 
-@runtime_checkable
-class Expecting(Protocol):
-    """A view of a database far away, which answers sooner what it was told of before."""
-
-    def expect(self, queries: Floats, limit: int, read: int) -> None:
-        """Hear that the `limit` nearest to each of some unit vectors will be asked for.
-
-        And the records of those, and the memories of the first `read`.
-        """
-        ...
-
-
 class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Protocol):
     """A database of memories."""
 
@@ -248,6 +236,11 @@ class Store(VectorStore, NamedStore, ServedStore, LearningStore, RepeatStore, Pr
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written to it, as it is or as it was opened."""
+        ...
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about how it was opened: brought up to date, or only read."""
         ...
 
     @property

@@ -51,6 +51,8 @@ def segments_of(session: Session, namespace: int) -> list[Segment]:
 
 def some_blocks(session: Session, namespace: int, wanted: Collection[Block]) -> Blocks:
     """Return those of some blocks that there are, by segment and place."""
+    if not wanted:
+        return {}
     rows = session.execute(*session.dialect.postings.some(namespace, wanted)).fetchall()
     return {(segment, place): checked(block) for segment, place, block in rows}
 

@@ -217,22 +217,25 @@ class StoreView:
         return allowed
 
     def _passing(self, filter: Filter) -> Mask:
-        from memorata.store.sqlite.conditions import compiled
-
-        condition, values = compiled(filter)
+        condition = self._session.dialect.condition(filter)
         number, place = self._namespace.number, self._session.dialect.number
+        # Where SQL says only a part of the filter, whole memories are read and looked at.
+        columns = "m.slot" if condition.rest is None else f"m.slot, {OWN}, NULL"
 
         def read(start: int) -> list[int]:
             rows = self._session.execute(
-                "SELECT m.slot FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
-                f"AND {condition}",
-                (number, place(number, start), place(number, SLOTS), *values),
+                f"SELECT {columns} FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
+                f"AND {condition.sql}",
+                (number, place(number, start), place(number, SLOTS), *condition.values),
             ).fetchall()
-            return [slot for (slot,) in rows]
+            if condition.rest is None:
+                return [slot for (slot,) in rows]
+            path = self._namespace.path
+            return [row[0] for row in rows if condition.passes(memory(row[1:], path))]
 
         # Values of two types may be equal in Python and not in SQL: 1 and True.
-        key = condition, tuple((type(value), value) for value in values)
-        return self._partition.passing(key, read)
+        key = condition.sql, tuple((type(value), value) for value in condition.values)
+        return self._partition.passing((key, condition.rest and str(filter)), read)
 
     def _parts(self, query: LexicalQuery) -> list[Part]:
         """Return the lists of a question's terms; those of the last question are kept for the next to ask."""

@@ -3,8 +3,8 @@
 import sys
 from itertools import count
 
-from memorata.store.conformance import DIMENSION, EMBEDDER, direction, entry
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import DIMENSION, EMBEDDER, direction, entry
 
 if __name__ == "__main__":
     store = PostgresStore(sys.argv[1])

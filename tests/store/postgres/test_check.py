@@ -7,8 +7,8 @@ import pytest
 
 from memorata.model.errors import NotSupportedHere, StoreCorrupt
 from memorata.model.memory import Memory, Source
-from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 
 def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:
@@ -39,31 +39,18 @@ def test_a_sound_store_has_no_problems(full: PostgresStore) -> None:
     ("damage", "said"),
     [
         (
-            "UPDATE postings SET frequencies = '{9}', most = 9 WHERE term = 'tea'",
-            "1 words are not listed where they are said",
-        ),
-        ("DELETE FROM postings WHERE term = 'milk'", "words are not listed"),
-        ("UPDATE postings SET slots = '{77}' WHERE term = 'drink'", "2 words are not listed"),
-        ("UPDATE postings SET first = 7 WHERE term = 'drink'", "1 words are not listed"),
-        ("UPDATE postings SET most = 1 WHERE term = 'tea'", "1 words are not listed"),
-        ("UPDATE postings SET hidden = true WHERE term = 'drink'", "1 words are not listed"),
-        (
-            "UPDATE postings SET slots = slots || slots, frequencies = frequencies || frequencies, "
-            "lengths = lengths || lengths WHERE term = 'drink'",
-            "1 words are not listed",
-        ),
-        (
-            "UPDATE memories SET record = set_byte(record, 20, 1) WHERE id = 'a'",
+            "UPDATE records SET record = set_byte(record, 20, 1) WHERE slot = 0",
             "does not match its checksum",
         ),
         ("UPDATE memories SET confidence = 0.25 WHERE id = 'a'", "record of memory a does not say"),
         (
-            "UPDATE memories SET words = (SELECT words FROM memories WHERE id = 'b') WHERE id = 'a'",
-            "words beside",
+            "UPDATE records SET terms = (SELECT terms FROM records WHERE slot = 1) WHERE slot = 0",
+            "words are not listed where they are said",
         ),
-        ("UPDATE namespaces SET shown = 7 WHERE path = 'acme/alice'", "what is counted is not what there is"),
-        ("UPDATE namespaces SET sums[1] = 7", "what is counted"),
-        ("UPDATE vector_counts SET memories = 9", "vectors are not counted as they are"),
+        ("UPDATE records SET terms = NULL WHERE slot = 0", "words are not listed"),
+        ("DELETE FROM records WHERE slot = 3", "there are not 4 records"),
+        ("UPDATE namespaces SET flushed = 2 WHERE path = 'acme/alice'", "segments end at slot 0, not at 2"),
+        ("UPDATE changes SET kind = 'addd' WHERE slot = 1", "memories are not listed once"),
     ],
 )
 def test_what_is_wrong_is_said_and_made_anew(full: PostgresStore, used: str, damage: str, said: str) -> None:
@@ -107,9 +94,11 @@ def test_statistics_count_everything(full: PostgresStore) -> None:
         "sessions": 1,
         "entities": 0,
         "relations": 0,
-        "vector_indexes": 0,
+        "segments": 0,
+        "waiting": 5,
         "vectors": {EMBEDDER: 2},
-        "unfinished_purge": False,
+        "vector_search": {"exact": 2, "sign bits": 0, "approximate": 0},
+        "vector_search_advice": "",
     }
 
 
@@ -120,7 +109,11 @@ def test_rows_that_cannot_be_read_are_named_and_nothing_else_is_held_up(
         other.execute("UPDATE memories SET tier = 'nonsense' WHERE id = 'a'")
         other.execute("UPDATE memories SET metadata = '{' WHERE id = 'b'")
         other.execute("UPDATE memories SET created_at = 9e18 WHERE id = 'c'")
-        other.execute("DELETE FROM postings WHERE term = 'cup' AND NOT hidden")
+        other.execute(
+            "UPDATE records SET terms = NULL WHERE namespace = "
+            "(SELECT number FROM namespaces WHERE path = %s)",
+            (THERE,),
+        )
     for id_ in "abc":
         with pytest.raises(StoreCorrupt, match=f"the row of memory {id_} cannot be read .* from a backup"):
             full.get(HERE, [id_])

@@ -6,50 +6,49 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import pytest
 
 from memorata.model.errors import StoreError, StoreUnavailable
-from memorata.store.conformance import HERE, NOW, THERE, entry
+from memorata.store.database import Session
+from memorata.store.namespaces import made_namespace
 from memorata.store.postgres import database as module
-from memorata.store.postgres import namespaces
-from memorata.store.postgres.connection import Server
-from memorata.store.postgres.database import Database
+from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.failing import CommitUnsure, ConnectionLost
+from memorata.store.postgres.session import PostgresSession
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.postgres.writers import Writer
+from memorata.store.samples import HERE, NOW, THERE, entry
 
 
 @pytest.fixture
-def database(store: PostgresStore, used: str) -> Iterator[Database]:
+def database(store: PostgresStore, used: str) -> Iterator[PostgresDatabase]:
     """Connections of its own, to the tables of an empty store."""
-    opened = Database(used, patience=10)
-    opened.open()
+    opened = PostgresDatabase(used, patience=10)
     yield opened
     opened.close()
 
 
-def end(used: str, victim: Server) -> None:
+def end(used: str, victim: Any) -> None:
     """End a connection from the server's side, as a restart or a failover does."""
     with psycopg.connect(used, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s)", (victim.info.backend_pid,))
+        other.execute("SELECT pg_terminate_backend(%s)", (victim.connection.info.backend_pid,))
 
 
-def put(connection: Server, value: str) -> None:
-    connection.execute("INSERT INTO settings (name, value) VALUES (%s, %s)", (value, value))
+def put(connection: Session, value: str) -> None:
+    connection.execute("INSERT INTO settings (name, value) VALUES (?, ?)", (value, value))
 
 
-def settings_of(database: Database) -> list[str]:
+def settings_of(database: PostgresDatabase) -> list[str]:
     rows = database.read(lambda connection: connection.execute("SELECT name FROM settings").fetchall())
     return sorted(name for (name,) in rows)
 
 
-def test_a_read_that_loses_its_connection_is_done_once_more(database: Database, used: str) -> None:
+def test_a_read_that_loses_its_connection_is_done_once_more(database: PostgresDatabase, used: str) -> None:
     tries = []
 
-    def work(connection: Server) -> int:
+    def work(connection: Session) -> int:
         tries.append(connection)
         if len(tries) == 1:
             end(used, connection)
@@ -61,25 +60,25 @@ def test_a_read_that_loses_its_connection_is_done_once_more(database: Database, 
     assert len(tries) == 2
 
 
-def test_a_read_that_loses_it_twice_says_so(database: Database, used: str) -> None:
-    def work(connection: Server) -> None:
+def test_a_read_that_loses_it_twice_says_so(database: PostgresDatabase, used: str) -> None:
+    def work(connection: Session) -> None:
         end(used, connection)
-        connection.execute("SELECT 1")
+        connection.execute("SELECT 1").fetchone()
 
     with pytest.raises(StoreUnavailable, match=r"connection to .* was lost"):
         database.read(work)
     assert settings_of(database) == []
 
 
-def test_a_write_that_loses_its_connection_is_done_once(database: Database, used: str) -> None:
+def test_a_write_that_loses_its_connection_is_done_once(database: PostgresDatabase, used: str) -> None:
     tries = []
 
-    def work(connection: Server) -> str:
+    def work(connection: Session) -> str:
         tries.append(connection)
         put(connection, "a")
         if len(tries) == 1:
             end(used, connection)
-            connection.execute("SELECT 1")
+            connection.execute("SELECT 1").fetchone()
         return "done"
 
     assert database.write(work) == "done"
@@ -89,7 +88,7 @@ def test_a_write_that_loses_its_connection_is_done_once(database: Database, used
 @pytest.mark.parametrize("earlier", [True, False])
 @pytest.mark.parametrize(("happened", "reused"), [(True, False), (False, False), (False, True)])
 def test_a_commit_without_an_answer_is_asked_about(
-    database: Database, monkeypatch: pytest.MonkeyPatch, happened: bool, reused: bool, earlier: bool
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch, happened: bool, reused: bool, earlier: bool
 ) -> None:
     """The connection ends after the server committed, or just before: in both cases once, and only once.
 
@@ -99,24 +98,24 @@ def test_a_commit_without_an_answer_is_asked_about(
     if earlier:
         database.write(lambda connection: None)
     if reused:
-        monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
-    execute: Any = Server.execute
-    tries: list[Server] = []
+        monkeypatch.setattr(PostgresDatabase, "_status", lambda self, transaction: "committed")
+    finish: Any = PostgresSession.finish
+    tries: list[Any] = []
 
-    def failing(self: Server, query: str, *given: object, **options: object) -> object:
-        if query.endswith("COMMIT") and "writers" in query and len(tries) == 1:
+    def failing(self: PostgresSession, *statements: str) -> None:
+        if len(tries) == 1:
             if happened:
-                execute(self, query, *given, **options)
-            self.pgconn.finish()
+                finish(self, *statements)
+            self.connection.pgconn.finish()
             raise psycopg.OperationalError("the connection is lost")
-        return execute(self, query, *given, **options)
+        finish(self, *statements)
 
-    def work(connection: Server) -> str:
+    def work(connection: Session) -> str:
         tries.append(connection)
         put(connection, "a")
         return f"try {len(tries)}"
 
-    monkeypatch.setattr(Server, "execute", failing)
+    monkeypatch.setattr(PostgresSession, "finish", failing)
     assert database.write(work) == ("try 1" if happened else "try 2")
     monkeypatch.undo()
     assert settings_of(database) == ["a"]
@@ -124,37 +123,37 @@ def test_a_commit_without_an_answer_is_asked_about(
 
 def lose_the_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the next commit happen, and its connection end before it says so."""
-    execute: Any = Server.execute
+    finish: Any = PostgresSession.finish
     losses = iter([True])
 
-    def losing(self: Server, query: str, *given: object, **options: object) -> object:
-        answer = execute(self, query, *given, **options)
-        if query.endswith("COMMIT") and "writers" in query and next(losses, False):
-            self.pgconn.finish()
+    def losing(self: PostgresSession, *statements: str) -> None:
+        finish(self, *statements)
+        if next(losses, False):
+            self.connection.pgconn.finish()
             raise psycopg.OperationalError("the connection is lost")
-        return answer
 
-    monkeypatch.setattr(Server, "execute", losing)
+    monkeypatch.setattr(PostgresSession, "finish", losing)
 
 
 def test_a_commit_is_asked_about_where_it_was_made(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not at the replica that this thread reads from, which may not have heard of it, and does not answer."""
 
     @contextmanager
-    def replica() -> Iterator[Server]:
+    def replica() -> Iterator[PostgresSession]:
         raise AssertionError("the replica was asked")
         yield  # pragma: no cover - never reached, and makes it a generator
 
     lose_the_answer(monkeypatch)
-    with database.elsewhere(replica):
-        database.write(lambda connection: put(connection, "a"))
+    monkeypatch.setattr(database._here, "elsewhere", replica, raising=False)
+    database.write(lambda connection: put(connection, "a"))
+    monkeypatch.undo()
     assert settings_of(database) == ["a"]
 
 
 def test_a_commit_is_asked_about_in_a_view_that_began_after_it(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lose_the_answer(monkeypatch)
     with database.reading():
@@ -164,54 +163,51 @@ def test_a_commit_is_asked_about_in_a_view_that_began_after_it(
 
 
 def test_a_transaction_that_does_not_end_is_not_waited_for_for_ever(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that waits for a standby which has to confirm it, and is away."""
     monkeypatch.setattr(module, "_ENDINGS", 0.02)
-    monkeypatch.setattr(Database, "_status", lambda self, transaction: "in progress")
+    monkeypatch.setattr(PostgresDatabase, "_status", lambda self, transaction: "in progress")
     lose_the_answer(monkeypatch)
     with pytest.raises(CommitUnsure, match="look, and write it again if not"):
         database.write(lambda connection: put(connection, "a"))
 
 
 def test_of_a_block_whose_answer_is_lost_the_server_is_asked(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A block cannot be run again: it is done, or who ran it is told that nothing of it was written."""
     lose_the_answer(monkeypatch)
-    with database.together() as connection:
+    with database._whole() as connection:
         put(connection, "a")
     monkeypatch.undo()
     assert settings_of(database) == ["a"]
-    execute: Any = Server.execute
 
-    def losing(self: Server, query: str, *given: object, **options: object) -> object:
-        if query.endswith("COMMIT") and "writers" in query:
-            self.pgconn.finish()
-            raise psycopg.OperationalError("the connection is lost")
-        return execute(self, query, *given, **options)
+    def losing(self: PostgresSession, *statements: str) -> None:
+        self.connection.pgconn.finish()
+        raise psycopg.OperationalError("the connection is lost")
 
-    monkeypatch.setattr(Server, "execute", losing)
-    with pytest.raises(ConnectionLost, match="and nothing of it was; try again"), database.together() as one:
+    monkeypatch.setattr(PostgresSession, "finish", losing)
+    with pytest.raises(ConnectionLost, match="and nothing of it was; try again"), database._whole() as one:
         put(one, "b")
     monkeypatch.undo()
     assert settings_of(database) == ["a"]
 
 
-def test_what_another_database_is_unsure_of_is_not_asked_here(database: Database) -> None:
+def test_what_another_database_is_unsure_of_is_not_asked_here(database: PostgresDatabase) -> None:
     with pytest.raises(CommitUnsure, match="elsewhere"), database.together():
         raise CommitUnsure("elsewhere", "7", 1, 1, 0.0)
 
 
 def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
-    database: Database, used: str
+    database: PostgresDatabase, used: str
 ) -> None:
-    tries: list[Server] = []
+    tries: list[Any] = []
 
     def work() -> str:
         with database.reading() as connection:
-            connection.execute("SELECT 1")
-        with database.together() as connection:
+            connection.execute("SELECT 1").fetchone()
+        with database._whole() as connection:
             tries.append(connection)
             put(connection, "a")
             if len(tries) == 1:
@@ -223,16 +219,18 @@ def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
     assert (len(tries), settings_of(database)) == (2, ["a", "b"])
 
 
-def test_work_inside_a_transaction_is_not_done_again_without_it(database: Database, used: str) -> None:
-    tries: list[Server] = []
+def test_work_inside_a_transaction_is_not_done_again_without_it(
+    database: PostgresDatabase, used: str
+) -> None:
+    tries: list[Any] = []
 
-    def work(connection: Server) -> None:
+    def work(connection: Session) -> None:
         tries.append(connection)
         end(used, connection)
         put(connection, "b")
 
     def both() -> None:
-        with database.together() as connection:
+        with database._whole() as connection:
             put(connection, "a")
             database.tried(lambda: work(connection))
 
@@ -242,12 +240,12 @@ def test_work_inside_a_transaction_is_not_done_again_without_it(database: Databa
 
 
 def test_what_is_tried_inside_of_what_is_tried_is_not_tried_as_often_again(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_PAUSE", 0.0)
     tries = []
 
-    def work(connection: Server) -> None:
+    def work(connection: Session) -> None:
         tries.append(connection)
         connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$")
 
@@ -262,7 +260,7 @@ def writers_of(used: str) -> list[tuple[int, int]]:
 
 
 def test_writes_are_counted_under_one_number_whichever_connection_makes_them(
-    database: Database, used: str
+    database: PostgresDatabase, used: str
 ) -> None:
     for round_ in range(3):
         database.write(partial(put, value=f"{round_}"))
@@ -272,10 +270,10 @@ def test_writes_are_counted_under_one_number_whichever_connection_makes_them(
     assert len(settings_of(database)) == 3
 
 
-def test_those_who_write_at_once_are_counted_apart(database: Database, used: str) -> None:
+def test_those_who_write_at_once_are_counted_apart(database: PostgresDatabase, used: str) -> None:
     both = threading.Barrier(2, timeout=20)
 
-    def work(connection: Server, name: str) -> None:
+    def work(connection: Session, name: str) -> None:
         put(connection, name)
         both.wait()
 
@@ -308,9 +306,8 @@ def test_the_rows_of_those_who_were_killed_are_counted_together_in_the_end(
     store: PostgresStore, used: str
 ) -> None:
     """By whoever begins to write when nothing was heard of them for a week; not a day sooner."""
-    killed = [Database(used, patience=10) for _ in range(3)]
+    killed = [PostgresDatabase(used, patience=10) for _ in range(3)]
     for number, each in enumerate(killed):
-        each.open()
         each.write(partial(put, value=f"{number}"))
         # As a process that ends without a word.
         each.pool.close()
@@ -329,7 +326,7 @@ def test_the_rows_of_those_who_were_killed_are_counted_together_in_the_end(
 
 
 def test_who_was_only_silent_for_long_is_noticed_and_counts_on(
-    database: Database, store: PostgresStore, used: str
+    database: PostgresDatabase, store: PostgresStore, used: str
 ) -> None:
     database.write(lambda connection: put(connection, "a"))
     silenced(used, 8)
@@ -342,7 +339,7 @@ def test_who_was_only_silent_for_long_is_noticed_and_counts_on(
     assert settings_of(database) == ["a", "b", "x"]
 
 
-def test_who_is_writing_at_the_moment_is_not_silent(database: Database, used: str) -> None:
+def test_who_is_writing_at_the_moment_is_not_silent(database: PostgresDatabase, used: str) -> None:
     database.write(lambda connection: put(connection, "a"))
     silenced(used, 8)
     (mine,) = writers_of(used)
@@ -355,10 +352,10 @@ def test_who_is_writing_at_the_moment_is_not_silent(database: Database, used: st
 
 @pytest.mark.parametrize("late", [True, False])
 def test_who_asks_too_late_is_not_told_that_nothing_was_written(
-    database: Database, used: str, monkeypatch: pytest.MonkeyPatch, late: bool
+    database: PostgresDatabase, used: str, monkeypatch: pytest.MonkeyPatch, late: bool
 ) -> None:
     """Its row may have been counted with others by then."""
-    monkeypatch.setattr(Database, "_status", lambda self, transaction: "committed")
+    monkeypatch.setattr(PostgresDatabase, "_status", lambda self, transaction: "committed")
     unsure = CommitUnsure("nobody knows", "7", 1, 1, time.time() - (86_500 if late else 80_000))
     if late:
         with pytest.raises(CommitUnsure):
@@ -368,7 +365,7 @@ def test_who_asks_too_late_is_not_told_that_nothing_was_written(
 
 
 def test_to_let_go_of_a_server_that_is_away_is_no_error(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database.write(lambda connection: put(connection, "a"))
 
@@ -376,31 +373,22 @@ def test_to_let_go_of_a_server_that_is_away_is_no_error(
         raise StoreUnavailable("nobody is there")
 
     with monkeypatch.context() as patched:
-        patched.setattr(database.pool, "begun", away)
+        patched.setattr(database.pool, "asked", away)
         database.close()
     with pytest.raises(StoreError, match="was closed"), database.pool.borrowed():
         pass
 
 
-def test_a_server_that_is_away_is_not_waited_for_at_the_end() -> None:
-    nowhere = Database("postgresql://127.0.0.1:1/x", patience=60)
-    nowhere.open()
-    nowhere._idle.append(Writer(7, 1))
-    begun = time.monotonic()
-    nowhere.close()
-    assert time.monotonic() - begun < 30
-
-
-def test_a_write_inside_a_look_leaves_the_look_as_it_was(database: Database) -> None:
+def test_a_write_inside_a_look_leaves_the_look_as_it_was(database: PostgresDatabase) -> None:
     with database.reading():
         assert settings_of(database) == []
         database.write(lambda connection: put(connection, "a"))
-        assert (database.is_inside, database.is_writing) == (True, False)
+        assert (database.is_inside, database._is_writing) == (True, False)
         assert settings_of(database) == []
     assert settings_of(database) == ["a"]
 
 
-def test_a_number_that_no_transaction_has_yet_is_none_that_was_committed(database: Database) -> None:
+def test_a_number_that_no_transaction_has_yet_is_none_that_was_committed(database: PostgresDatabase) -> None:
     assert database._status("4000000000000") == "aborted"
     mine = database.read(
         lambda connection: connection.execute("SELECT pg_current_xact_id()::text").fetchone()
@@ -409,18 +397,18 @@ def test_a_number_that_no_transaction_has_yet_is_none_that_was_committed(databas
     assert database._status(mine[0]) == "committed"
 
 
-def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:
+def test_two_that_wait_for_each_other_both_get_done(database: PostgresDatabase) -> None:
     for path in (HERE, THERE):
-        database.write(partial(namespaces.made, path=path))
+        database.write(partial(made_namespace, path=path))
     both = threading.Barrier(2, timeout=20)
     tries: list[str] = []
 
-    def work(connection: Server, first: str, second: str) -> None:
+    def work(connection: Session, first: str, second: str) -> None:
         tries.append(first)
-        namespaces.locked(connection, first)
+        cast(PostgresSession, connection).lock([first])
         if tries.count(first) == 1:
             both.wait()
-        namespaces.locked(connection, second)
+        cast(PostgresSession, connection).lock([second])
         put(connection, first)
 
     with ThreadPoolExecutor(2) as pool:
@@ -435,12 +423,12 @@ def test_two_that_wait_for_each_other_both_get_done(database: Database) -> None:
 
 
 def test_what_is_undone_by_others_again_and_again_is_said(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_PAUSE", 0.0)
     tries = []
 
-    def work(connection: Server) -> None:
+    def work(connection: Session) -> None:
         tries.append(connection)
         connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$")
 
@@ -450,11 +438,10 @@ def test_what_is_undone_by_others_again_and_again_is_said(
 
 
 def test_what_takes_too_long_is_ended(store: PostgresStore, used: str) -> None:
-    hasty = Database(used, statement_seconds=1, patience=0.2)
-    hasty.open()
+    hasty = PostgresDatabase(used, statement_seconds=1, patience=0.2)
     with closing(hasty):
         with pytest.raises(StoreUnavailable, match="took too long to answer"):
-            hasty.read(lambda connection: connection.execute("SELECT pg_sleep(9)"))
+            hasty.read(lambda connection: connection.execute("SELECT pg_sleep(9)").fetchone())
         with psycopg.connect(used) as other:
             other.execute("LOCK TABLE settings")
             with pytest.raises(StoreUnavailable, match="kept these memories locked for too long"):
@@ -462,26 +449,30 @@ def test_what_takes_too_long_is_ended(store: PostgresStore, used: str) -> None:
         assert settings_of(hasty) == []
 
 
-def test_other_errors_keep_the_transaction_out_and_the_connection_good(database: Database) -> None:
-    def work(connection: Server) -> None:
+def test_other_errors_keep_the_transaction_out_and_the_connection_good(database: PostgresDatabase) -> None:
+    def work(connection: Session) -> None:
         put(connection, "a")
-        connection.execute("SELECT 1 / 0")
+        connection.execute("SELECT 1 / 0").fetchone()
 
     for _ in range(3):
         with pytest.raises(StoreError, match="division by zero"):
             database.write(work)
-    with suppress(KeyError), database.writing() as connection:
+    with suppress(KeyError), database._whole() as connection:
         put(connection, "b")
         raise KeyError
     assert settings_of(database) == []
 
 
-def test_a_part_that_fails_leaves_the_rest(database: Database) -> None:
-    with database.writing() as connection:
-        put(connection, "a")
-        with pytest.raises(psycopg.errors.UniqueViolation):
-            database.write(lambda inner: put(inner, "a"))
-        database.write(lambda inner: put(inner, "b"))
+def test_a_part_that_fails_leaves_the_rest(database: PostgresDatabase) -> None:
+    def fail(session: Session) -> None:
+        put(session, "c")
+        raise KeyError
+
+    with database.together():
+        database.write(lambda session: put(session, "a"))
+        with pytest.raises(KeyError):
+            database.write(fail)
+        database.write(lambda session: put(session, "b"))
         assert settings_of(database) == ["a", "b"]
     assert settings_of(database) == ["a", "b"]
 

@@ -5,8 +5,8 @@ from contextlib import closing
 
 import pytest
 
+from memorata.store import listing
 from memorata.store.filters import parse
-from memorata.store.postgres import listing
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.samples import HERE, THERE, entry, pages
 
@@ -14,7 +14,7 @@ from memorata.store.samples import HERE, THERE, entry, pages
 @pytest.fixture
 def filled(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> PostgresStore:
     """Nine memories, of which two are read at once."""
-    monkeypatch.setattr(listing, "_AT_ONCE", 2)
+    monkeypatch.setattr(listing, "_PAGE", 2)
     store.add([entry(f"m{n}", f"TEA {n}" if n % 3 == 0 else f"milk {n}") for n in range(9)])
     return store
 

@@ -1,8 +1,6 @@
 """What a server must have, said when it has not, and migrations from many processes at once."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -17,10 +15,10 @@ from memorata.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
-from memorata.store.conformance import HERE, NOW, entry
 from memorata.store.postgres import migrating
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrating import made_ready
-from memorata.store.postgres.schema import MIGRATIONS, OWNED
+from memorata.store.postgres.schema import MIGRATIONS
 from memorata.store.postgres.store import PostgresStore
 
 SECRET = "hunter2"
@@ -29,17 +27,6 @@ SECRET = "hunter2"
 def as_user(base: str, user: str, database: str | None = None) -> str:
     url = base.replace("postgres:@", f"{user}:{SECRET}@")
     return url if database is None else url.replace("/postgres?", f"/{database}?")
-
-
-@pytest.fixture
-def bare(base: str) -> Iterator[str]:
-    """The name of a database without pgvector."""
-    name = f"bare_{uuid4().hex}"
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    yield name
-    with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def test_an_empty_schema_gets_every_table_once(url: str) -> None:
@@ -73,78 +60,6 @@ def test_many_processes_may_start_at_once(url: str) -> None:
     assert sorted(done) == [(0, len(MIGRATIONS)), *[(len(MIGRATIONS), len(MIGRATIONS))] * 5]
 
 
-IN_ROWS = """
-    CREATE TABLE rows AS SELECT namespace, field, term, unnest(slots) AS slot,
-        unnest(frequencies) AS frequency, unnest(lengths) AS length FROM postings;
-    TRUNCATE postings;
-    ALTER TABLE postings DROP COLUMN hidden, DROP COLUMN first, DROP COLUMN slots, DROP COLUMN frequencies,
-        DROP COLUMN lengths, DROP COLUMN most, DROP COLUMN least, ADD COLUMN slot INTEGER NOT NULL,
-        ADD COLUMN frequency INTEGER NOT NULL, ADD COLUMN length INTEGER NOT NULL,
-        ADD PRIMARY KEY (namespace, field, term, slot) INCLUDE (frequency, length);
-    INSERT INTO postings (namespace, field, term, slot, frequency, length)
-        SELECT namespace, field, term, slot, frequency, length FROM rows;
-    DROP TABLE rows;
-"""
-"""Makes posting lists as they were before the fifth migration."""
-
-
-def test_posting_lists_in_rows_are_put_into_blocks(url: str, base: str, role: str) -> None:
-    store = PostgresStore(url)
-    words = ["tea tea", "milk tea", "green tea cup", "milk"] * 80
-    store.add([entry(f"m{number}", text, tags=("drink",)) for number, text in enumerate(words)])
-    store.forget(HERE, ["m1", "m5"], NOW)
-    store.purge(HERE, ["m8"])
-    found = store.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms)
-    store.close()
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"GRANT SELECT ON postings TO {role}")
-        connection.execute(IN_ROWS)
-        connection.execute(MIGRATIONS[4])
-    with psycopg.connect(url) as connection:
-        assert connection.execute(
-            "SELECT has_table_privilege(%s, 'postings', 'SELECT'), relrowsecurity FROM pg_class "
-            "WHERE oid = 'postings'::regclass",
-            (role,),
-        ).fetchone() == (True, True)
-        # 239 memories have tea: two of them are hidden, and 237 do not fit into one block.
-        assert connection.execute(
-            "SELECT hidden, sum(cardinality(slots))::int, count(*)::int FROM postings WHERE term = 'tea' "
-            "GROUP BY hidden ORDER BY hidden"
-        ).fetchall() == [(False, 237, 2), (True, 2, 1)]
-    again = PostgresStore(url)
-    assert again.check(lambda memory: entry(memory.id, memory.content, tags=memory.tags).terms) == found == []
-    again.add([entry("last", "tea")])
-    with again.view(HERE, NOW) as view:
-        assert view.document_frequencies(["tea", "milk", "cup"]) == (
-            318,
-            {"tea": 238, "milk": 158, "cup": 80},
-        )
-    again.close()
-
-
-def test_an_end_where_the_successor_began_is_taken_for_given(url: str) -> None:
-    store = PostgresStore(url)
-    day = timedelta(days=1)
-    store.add(
-        [
-            entry("given", "tea"),
-            entry("late", "tea", valid_from=NOW + 9 * day),
-            entry("own", "tea", valid_to=NOW + day),
-        ]
-    )
-    store.add([entry("new", "tea", created_at=NOW + 2 * day, supersedes=("given", "late", "own"))])
-    found = store.hidden(HERE)
-    assert [each.end_given for each in found] == [True, True, False]
-    store.close()
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("DROP INDEX memories_ended")
-        connection.execute("ALTER TABLE memories DROP COLUMN end_given")
-        connection.execute(MIGRATIONS[6])
-    again = PostgresStore(url)
-    assert again.hidden(HERE) == found
-    again.close()
-
-
 def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
     made_ready(url)
     with pytest.raises(Exception, match="nonsense"):
@@ -153,19 +68,6 @@ def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
     assert made_ready(url, scripts=(*MIGRATIONS, "CREATE TABLE half (x INT)"))[1] == len(MIGRATIONS) + 1
     with pytest.raises(StoreTooNew, match="upgrade with `pip install"):
         made_ready(url)
-
-
-def test_a_database_of_the_former_name_is_known_and_renamed_by_the_next_migration(url: str) -> None:
-    made_ready(url)
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(f"ALTER TABLE memorata_schema RENAME TO {SCHEMA_TABLE}")
-    # Who may change nothing can still use it.
-    assert made_ready(url, must_exist=True) == (len(MIGRATIONS), len(MIGRATIONS))
-    longer = (*MIGRATIONS, "CREATE TABLE another (x INT)")
-    assert made_ready(url, scripts=longer) == (len(MIGRATIONS), len(longer))
-    with psycopg.connect(url) as connection:
-        assert connection.execute("SELECT max(number) FROM memorata_schema").fetchone() == (len(longer),)
-        assert connection.execute(f"SELECT to_regclass('{SCHEMA_TABLE}')").fetchone() == (None,)
 
 
 def test_nothing_is_made_where_something_must_be(url: str) -> None:
@@ -204,27 +106,6 @@ def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(migrating, "OLDEST", 99)
     with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
         made_ready(url)
-
-
-def test_an_old_pgvector_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrating, "OLDEST_PGVECTOR", (99, 0))
-    with pytest.raises(ServerUnsuitable, match="ALTER EXTENSION vector UPDATE"):
-        made_ready(url)
-
-
-def test_a_server_without_pgvector_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrating, "_EXTENSION", "nothing_like_it")
-    with pytest.raises(ServerUnsuitable, match="lacks the extension pgvector; install it on the server"):
-        made_ready(url)
-
-
-def test_the_extension_is_made_where_the_user_may(base: str, bare: str) -> None:
-    assert made_ready(as_user(base, "postgres", bare)) == (0, len(MIGRATIONS))
-
-
-def test_who_may_not_make_the_extension_is_told_who_can(base: str, bare: str, role: str) -> None:
-    with pytest.raises(ServerUnsuitable, match="let a superuser run CREATE EXTENSION vector"):
-        made_ready(as_user(base, role, bare))
 
 
 def test_who_may_not_make_tables_is_told_what_to_ask_for(base: str, role: str) -> None:
@@ -302,3 +183,17 @@ def test_a_database_that_cannot_hold_every_text_is_said(base: str, encoding: str
                 made_ready(as_user(base, "postgres", name))
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize("table", [SCHEMA_TABLE, "memorata_schema"])
+def test_a_database_of_the_layout_before_is_refused_with_the_way_to_move_it(url: str, table: str) -> None:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"CREATE TABLE {table} (number INTEGER)")
+    with pytest.raises(ServerUnsuitable, match=r"older Memorata.*memorata export.*memorata import"):
+        made_ready(url)
+
+
+def test_no_extension_is_needed(used: str) -> None:
+    with psycopg.connect(used) as connection:
+        rows = connection.execute("SELECT extname FROM pg_extension").fetchall()
+    assert "vector" not in {name for (name,) in rows}

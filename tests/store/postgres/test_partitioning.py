@@ -1,15 +1,13 @@
 """Tables in partitions: the same store, with every namespace in one part of each table."""
 
-import numpy as np
 import psycopg
 import pytest
 
 import memorata
 from memorata.model.errors import InvalidArgument, ServerUnsuitable
-from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, entry, found_ids
-from memorata.store.postgres import indexing, partitioning, vectors
+from memorata.store.postgres import partitioning
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.partitioning import make_partitioned
-from memorata.store.postgres.schema import OWNED
 from memorata.store.postgres.store import PostgresStore
 
 TALK = (
@@ -63,34 +61,13 @@ def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None
                 assert one == other
         assert ours.admin.check() == []
     with psycopg.connect(parted) as connection:
-        for table in ("memories", "vectors", "postings", "changes"):
+        for table in ("memories", "vectors", "records", "changes"):
             rows = connection.execute(
                 f"SELECT namespace, count(DISTINCT tableoid) FROM {table} GROUP BY namespace"
             ).fetchall()
             assert {count for _, count in rows} == {1}
             (parts,) = connection.execute(f"SELECT count(DISTINCT tableoid) FROM {table}").fetchone() or (0,)
             assert parts > 1
-
-
-def test_a_large_namespace_gets_its_index_in_its_partition(
-    parted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (vectors, indexing):
-        monkeypatch.setattr(module, "EXACT", 20)
-    store = PostgresStore(parted)
-    store.use_embedder(EMBEDDER, DIMENSION)
-    rows = np.random.default_rng(1).normal(size=(40, 1, DIMENSION)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=2, keepdims=True)
-    store.add([entry(f"m{number}", "tea", row) for number, row in enumerate(rows)])
-    assert store.renew_codes()
-    with store.view(HERE, NOW) as view:
-        assert found_ids(view, view.nearest(rows[7, 0], 1)) == ["m7"]
-    with psycopg.connect(parted) as connection:
-        found = connection.execute(
-            "SELECT tablename FROM pg_indexes WHERE schemaname = current_schema() AND indexdef LIKE '%hnsw%'"
-        ).fetchall()
-    assert [name.rstrip("012") for (name,) in found] == ["vectors_"]
-    store.close()
 
 
 def test_what_cannot_be_partitioned_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

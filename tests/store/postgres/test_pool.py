@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
-from time import monotonic
+from time import monotonic, sleep
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg import Connection
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
-from memorata.store.postgres.connection import Server
-from memorata.store.postgres.database import Database
+from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.store import PostgresStore
 
@@ -33,7 +34,7 @@ def pool_of(store: PostgresStore, used: str) -> Iterator[Opener]:
         yield open_
 
 
-def shown(connection: Server, name: str) -> str:
+def shown(connection: Connection[Any], name: str) -> str:
     row = connection.execute(f"SHOW {name}").fetchone()
     assert row is not None
     return str(row[0])
@@ -46,9 +47,7 @@ def test_a_connection_comes_set_up(pool_of: Opener) -> None:
         assert shown(connection, "idle_in_transaction_session_timeout") == "50s"
         assert shown(connection, "enable_seqscan") == "off"
         assert shown(connection, "synchronous_commit") == "on"
-        row = connection.execute("SELECT %s, '[1,2]'::vector", ("a\0b",)).fetchone()
-        assert row is not None
-        assert (row[0], row[1].to_list()) == ("a\0b", [1.0, 2.0])
+        assert connection.execute("SELECT %s", ("a\0b",)).fetchone() == ("a\0b",)
 
 
 def test_what_need_not_survive_a_crash_is_not_waited_for(pool_of: Opener) -> None:
@@ -82,8 +81,10 @@ def test_connections_that_were_lost_while_nobody_used_them_are_not_lent(pool_of:
         victims = [each.info.backend_pid for each in (one, two, three)]
     with psycopg.connect(used, autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s::int[]) AS gone (pid)", (victims,))
-    with pool.begun("SELECT 7") as (connection, answer):
-        assert answer.fetchone() == (7,)
+    # The end of a connection takes a moment to be heard here.
+    sleep(0.5)
+    with pool.borrowed() as connection:
+        assert connection.execute("SELECT 7").fetchone() == (7,)
         assert connection.info.backend_pid not in victims
 
 
@@ -92,10 +93,9 @@ def test_what_fails_gives_its_connection_back(pool_of: Opener) -> None:
     for _ in range(3):
         with pytest.raises(KeyError), pool.borrowed():
             raise KeyError
-        with pytest.raises(Exception, match="syntax error"), pool.begun("SELEC 7"):
-            pass
-    with pool.begun("SELECT 7") as (_, answer):
-        assert answer.fetchone() == (7,)
+        with pytest.raises(StoreError, match="syntax error"):
+            pool.asked("SELEC 7")
+    assert pool.asked("SELECT 7") == (7,)
 
 
 def test_a_server_that_is_away_is_not_called_a_pool_that_is_too_small() -> None:
@@ -108,8 +108,7 @@ def test_a_server_that_is_away_is_not_called_a_pool_that_is_too_small() -> None:
 
 
 def test_a_pool_that_is_empty_says_so(store: PostgresStore, used: str) -> None:
-    small = Database(used, connections=1, patience=0.3)
-    small.open()
+    small = PostgresDatabase(used, connections=1, patience=0.3)
     with closing(small), small.reading(), ThreadPoolExecutor(1) as pool:
         asked = pool.submit(small.read, lambda connection: None)
         with pytest.raises(PoolExhausted, match=r"all 1 connections to .* were in use for 0\.3 s"):

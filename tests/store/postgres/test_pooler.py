@@ -4,6 +4,7 @@ A small one stands here: each client has two processes of the server, and which 
 up to chance. What was prepared in one of them, the other does not know.
 """
 
+import select
 import socket
 import threading
 from collections.abc import Iterator
@@ -92,24 +93,20 @@ class Pooler:
                 each.close()
 
     def _transaction(self, client: socket.socket, process: socket.socket) -> None:
-        """Pass messages on until a transaction has ended and nothing more was asked."""
-        asked = 0
+        """Pass messages on, both ways, until a transaction has ended and nothing more was asked."""
+        asked, ended = 0, True
         while True:
-            # What a client sends at once ends with a question (Q) or with a wish for an answer (S).
-            while True:
-                each = message(client)
-                process.sendall(each)
-                if each[:1] in (b"Q", b"S"):
-                    asked += 1
-                    break
-            while asked:
-                answer = message(process)
-                client.sendall(answer)
-                if answer[:1] == b"Z":
+            # A client in a pipeline also wants to be answered (H) before it asks for the end (S).
+            for source in select.select([client, process], [], [])[0]:
+                each = message(source)
+                (process if source is client else client).sendall(each)
+                if source is client:
+                    asked += each[:1] in (b"Q", b"S")
+                elif each[:1] == b"Z":
                     asked -= 1
-                    ended = answer[HEAD:] == b"I"
-            if ended:
-                return
+                    ended = each[HEAD:] == b"I"
+                    if ended and not asked:
+                        return
 
 
 @pytest.fixture

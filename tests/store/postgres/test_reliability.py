@@ -20,8 +20,8 @@ from memorata.engine.engine import Engine
 from memorata.engine.idempotency import IdempotentReply
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
-from memorata.store.conformance import HERE, NOW, entry
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import HERE, NOW, entry
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 

@@ -16,10 +16,10 @@ import pytest
 
 import memorata
 from memorata.model.errors import InvalidArgument, StoreUnavailable
-from memorata.store.conformance import entry
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.replica import Replica
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.samples import entry
 
 FAST = ("-c fsync=off", "-c full_page_writes=off", "-c autovacuum=off", "-c wal_receiver_status_interval=1")
 
@@ -113,7 +113,7 @@ def test_a_recall_is_answered_by_the_replica_and_the_same(opened: tuple[memorata
     assert answer.degraded == ()
     assert _reads(standby.url) > before
     assert answer.hits[0].explanation.adds_up()
-    assert answer.methods == {"vector": "exact scan by pgvector", "lexical": "own posting lists, BM25 in SQL"}
+    assert answer.methods == {"vector": "exact scan", "lexical": "own posting lists, BM25"}
     assert memory.store.statistics()["replica"].endswith(" answers")
     with memorata.open(memory.store._database.url, embedder="lexical") as alone:  # type: ignore[attr-defined]
         same = alone.recall("what tea does Anna prefer?", namespace=memory.namespace, now=memory.now())
@@ -253,7 +253,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
         assert memory.recall("tea").degraded == ()
         store = memory.store
         assert isinstance(store, PostgresStore)
-        replica = store._replica
+        replica = store._database._replica
         assert replica is not None
         asked: list[bool] = []
 

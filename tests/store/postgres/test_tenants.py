@@ -17,15 +17,15 @@ from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Source
 from memorata.model.place import Place
 from memorata.store.access import ApiKey, Reply
-from memorata.store.conformance import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 from memorata.store.embedding import Embedded
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.port import Hidden
-from memorata.store.postgres.schema import OWNED
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
 from memorata.store.repeats import Contradiction, Repeat
+from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 SECRET = "what bob said"
 
@@ -197,7 +197,7 @@ def test_what_does_nothing_to_what_is_not_there_does_nothing(
 def state(owner: PostgresStore) -> dict[str, Any]:
     """Everything that belongs to others than Alice, or to nobody."""
     with owner._database.reading() as connection:
-        whose = "namespace = (SELECT number FROM namespaces WHERE path = %s)"
+        whose = "namespace = (SELECT number FROM namespaces WHERE path = ?)"
         found: dict[str, Any] = {
             table: sorted(map(str, connection.execute(f"SELECT * FROM {table} WHERE {whose}", (THERE,))))
             for table in OWNED
@@ -211,7 +211,7 @@ def test_sql_of_ones_own_reaches_no_further(
     alice: PostgresStore, owner: PostgresStore, role: str, url: str
 ) -> None:
     with owner._database.reading() as connection:
-        row = connection.execute("SELECT number FROM namespaces WHERE path = %s", (THERE,)).fetchone()
+        row = connection.execute("SELECT number FROM namespaces WHERE path = ?", (THERE,)).fetchone()
         assert row is not None
         bob = row[0]
     before = state(owner)
@@ -221,8 +221,9 @@ def test_sql_of_ones_own_reaches_no_further(
                 0,
             )
             assert mine.execute(f"DELETE FROM {table} WHERE namespace = %s", (bob,)).rowcount == 0
-            with pytest.raises(psycopg.Error):
-                mine.execute(f"UPDATE {table} SET namespace = %s", (bob,))
+            if mine.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() is not None:
+                with pytest.raises(psycopg.Error):
+                    mine.execute(f"UPDATE {table} SET namespace = %s", (bob,))
         assert mine.execute("SELECT count(*) FROM namespaces WHERE number = %s", (bob,)).fetchone() == (0,)
         assert mine.execute("SELECT may_see(%s)", (THERE,)).fetchone() == (False,)
         for statement in (

@@ -18,7 +18,6 @@ from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.filters import parse
 from memorata.store.port import Entry, Found, Store, View
-from memorata.store.postgres import essential, lexical, lists, opening, sight, words
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
 
@@ -118,18 +117,6 @@ def both(store: PostgresStore) -> Iterator[tuple[Store, Store]]:
     file.close()
 
 
-@pytest.fixture(params=[False, True], ids=["usual blocks", "tiny blocks"])
-def tiny(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a few memories be enough for lists of many blocks, for lists that are only looked up, and for
-    filters that let many through."""
-    if request.param:
-        monkeypatch.setattr(words, "BLOCK", 2)
-        monkeypatch.setattr(essential, "_WORTH", 1)
-        monkeypatch.setattr(lists, "_SCANNED", 0)
-        monkeypatch.setattr(opening, "SMALL", 0)
-        monkeypatch.setattr(sight, "_FEW", 1)
-
-
 def same(one: Found, other: Found, exactly: bool = True) -> None:
     assert other.slots.tolist() == one.slots.tolist()
     if exactly:
@@ -144,7 +131,6 @@ def same(one: Found, other: Found, exactly: bool = True) -> None:
         np.testing.assert_allclose(theirs.parts, mine.parts, atol=1e-12)
 
 
-@pytest.mark.usefixtures("tiny")
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(MEMORIES, min_size=1, max_size=14), QUERIES, VIEWS, st.integers(0, 15), st.data())
 def test_every_leg_answers_as_the_file_does(
@@ -204,90 +190,3 @@ def test_more_ties_than_fit_are_cut_where_the_file_cuts_them(both: tuple[Store, 
     with both[0].view("ties", NOW) as one, both[1].view("ties", NOW) as other:
         for limit in (1, 2, 50):
             same(one.lexical(query, limit), other.lexical(query, limit))
-
-
-COMMON = ["monday", "november", "anna", "bruno", "not", "said"]
-RARE = [f"thing{number}" for number in range(40)]
-
-
-@pytest.fixture(scope="module")
-def talk() -> list[Entry]:
-    """Twelve hundred memories in which some words are everywhere and others rare."""
-    chance = np.random.default_rng(7)
-    made = []
-    for number in range(1_200):
-        said = ["monday", *chance.choice(COMMON, 2, p=[0.05, 0.4, 0.25, 0.2, 0.05, 0.05])]
-        said += list(chance.choice(RARE, int(chance.integers(1, 5)), p=_falling(len(RARE))))
-        known = {
-            "words": [str(word) for word in said], "tags": [], "session": "", "position": None,
-            "created_at": NOW, "valid_from": None, "expires_at": None, "place": None, "vectors": None,
-        }  # fmt: skip
-        if number % 3 == 0:
-            known["tags"] = ["anna"]
-        made.append(entry(number, "talk", known))
-    return made
-
-
-def _falling(count: int) -> Any:
-    chances = 1 / np.arange(1, count + 1)
-    return chances / chances.sum()
-
-
-def test_lists_that_are_not_read_in_full_change_nothing(
-    both: tuple[Store, Store], talk: list[Entry], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Common words are looked up for the few memories that the rare ones found; the scores are the same."""
-    spared = []
-
-    def telling(bounds: Any, sizes: Any, limit: int) -> list[bool]:
-        read = essential.telling(bounds, sizes, limit)
-        spared.append(not all(read))
-        return read
-
-    monkeypatch.setattr(lexical, "telling", telling)
-    monkeypatch.setattr(opening, "SMALL", 0)
-    monkeypatch.setattr(essential, "_WORTH", 100)
-    for store in both:
-        store.add(talk)
-        store.forget("talk", [f"m{number}" for number in range(0, 200, 7)], NOW)
-        store.purge("talk", [f"m{number}" for number in range(3, 200, 11)])
-    chance = np.random.default_rng(8)
-    for round_ in range(40):
-        terms = [*chance.choice(RARE, 3, p=_falling(len(RARE))), *chance.choice(COMMON, 2)]
-        query = LexicalQuery(
-            {str(term): float(chance.choice([1.0, 0.3])) for term in terms},
-            {"content": 1.0, "tags": 0.5},
-            ("bruno",) if round_ % 4 == 0 else (),
-        )
-        asked: dict[str, Any] = {"filter": parse({"tags": "anna"})} if round_ % 3 == 0 else {}
-        with both[0].view("talk", NOW, **asked) as one, both[1].view("talk", NOW, **asked) as other:
-            for limit in (1, 10, 50):
-                same(one.lexical(query, limit), other.lexical(query, limit))
-    assert 0.2 < sum(spared) / len(spared) < 1
-
-
-def test_lists_are_split_and_put_together_as_memories_come_and_go(
-    both: tuple[Store, Store], talk: list[Entry], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Hidden memories are listed in any order of their slots, so a block may have to be split."""
-    monkeypatch.setattr(words, "BLOCK", 8)
-    order = [f"m{number}" for number in np.random.default_rng(9).permutation(150).tolist()]
-    query = LexicalQuery({"anna": 1.0, "thing0": 1.0, "thing1": 1.0}, {"content": 1.0, "tags": 0.5})
-    for store in both:
-        store.add(talk[:150])
-        for id_ in order:
-            store.forget("talk", [id_], NOW)
-        for id_ in order[:60]:
-            store.restore("talk", [id_])
-        store.purge("talk", order[50:80])
-    assert [text for text in both[1].check(terms_of) if "fingerprint" not in text] == []
-    with both[0].view("talk", NOW) as one, both[1].view("talk", NOW) as other:
-        same(one.lexical(query, 50), other.lexical(query, 50))
-
-
-def terms_of(memory: Memory) -> dict[str, dict[str, int]]:
-    return {
-        field: {word: said.count(word) for word in dict.fromkeys(said)}
-        for field, said in (("content", memory.content.split()), ("tags", list(memory.tags)))
-        if said
-    }

@@ -30,7 +30,7 @@ from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
-from memorata.store.port import Entry, Expecting, Floats, Store, Terms, View
+from memorata.store.port import Entry, Floats, Store, Terms, View
 from memorata.store.repeats import Contradiction, Repeat
 
 _NEAREST: Final = 16
@@ -128,9 +128,6 @@ class Deduplicator:
     def _compare_nearly(
         self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Findings
     ) -> None:
-        alone = [entry for entry, _ in entries]
-        if isinstance(view, Expecting) and _all_embedded(alone):
-            view.expect(np.stack([_first(entry) for entry in alone]), _NEAREST, _READ)
         for entry, near in entries:
             candidates = self._candidates(view, entry) + near
             close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]

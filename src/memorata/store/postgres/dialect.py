@@ -128,9 +128,7 @@ class PostgresDialect:
 
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
-        ours = _ours(session)
-        start = ours.number(number)
-        ours.drawn[number] = start + end - first - 1
+        start = _ours(session).number(number, end - first)
         session.execute(
             "INSERT INTO changes (namespace, change, slot, kind) "
             "SELECT ?::bigint, ?::bigint + s, ?::bigint + s, 'add' FROM generate_series(0, ?::int) AS s",

@@ -11,8 +11,8 @@ from typing import Final
 
 import psycopg
 
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.failing import ours, unreachable
-from memorata.store.postgres.schema import OWNED
 
 _TABLES: Final = (*OWNED, "namespaces", "replies")
 

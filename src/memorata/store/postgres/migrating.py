@@ -18,11 +18,11 @@ from memorata.store.postgres.address import parsed, shown
 from memorata.store.postgres.failing import ours, said_by, unreachable
 from memorata.store.postgres.schema import MIGRATIONS
 
-OLDEST: Final = 15
-"""The oldest server that is supported: older ones compare lists that are to be left out one by one."""
-OLDEST_PGVECTOR: Final = (0, 8)
-"""Before that, a search with a filter could come back with too little."""
-_EXTENSION: Final = "vector"
+OLDEST: Final = 14
+"""The oldest server that is supported."""
+_TABLE: Final = "memorata_layout"
+_BEFORE: Final = (FORMER_TABLE, "memorata_schema")
+"""What noted the migrations of the layout before, in which the server searched."""
 _LOCK: Final = 0x52434C54_0000
 _SECONDS: Final = 10
 _PATIENCE: Final = 60
@@ -43,14 +43,9 @@ def made_ready(
     scripts
         All migrations, from the first.
 
-    Raises
-    ------
-    ServerUnsuitable
-        It is too old, lacks pgvector or UTF-8, or does not let this user in or make tables.
-    StoreTooNew
-        A newer Memorata has migrated it.
-    StoreUnavailable
-        It cannot be reached, or has no memories though it must.
+    Raises ------ ServerUnsuitable It is too old, lacks UTF-8, has tables of the layout before, or does not
+    let this user in or make tables. StoreTooNew A newer Memorata has migrated it. StoreUnavailable It cannot
+    be reached, or has no memories though it must.
     """
     parsed(url)
     try:
@@ -59,11 +54,11 @@ def made_ready(
         raise unreachable(error, url) from error
     with connection:
         try:
+            _check(connection, url)
             if must_exist and not schema_number(connection):
                 raise StoreUnavailable(
                     f"there are no memories at {shown(url)} yet; check the database and the schema"
                 )
-            _check(connection, url)
             with connection.transaction():
                 # However long it takes, and whatever limit the user has.
                 connection.execute(
@@ -82,11 +77,10 @@ def made_ready(
 
 def schema_number(connection: Connection[TupleRow]) -> int:
     """Return the number of the last migration that ran; 0 for a database without our tables."""
-    for table in ("memorata_schema", FORMER_TABLE):
-        if _exists(connection, table):
-            row = connection.execute(f"SELECT coalesce(max(number), 0) FROM {table}").fetchone()
-            return int((row or (0,))[0])
-    return 0
+    if not _exists(connection, _TABLE):
+        return 0
+    row = connection.execute(f"SELECT coalesce(max(number), 0) FROM {_TABLE}").fetchone()
+    return int((row or (0,))[0])
 
 
 def _exists(connection: Connection[TupleRow], table: str) -> bool:
@@ -106,41 +100,12 @@ def _check(connection: Connection[TupleRow], url: str) -> None:
             f"{name} holds texts as {encoding}, which cannot hold every text; make a database with "
             "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
         )
-    found = _pgvector(connection)
-    if found is None:
-        _make_extension(connection, url)
-        found = _pgvector(connection)
-    numbers = tuple(int(part) for part in (found or "0").split(".")[:2])
-    if numbers < OLDEST_PGVECTOR:
+    if any(_exists(connection, table) for table in _BEFORE) and not schema_number(connection):
         raise ServerUnsuitable(
-            f"{name} has pgvector {found}, and 0.8 or newer is needed; upgrade it, then run "
-            "ALTER EXTENSION vector UPDATE"
+            f"{name} has tables of an older Memorata, in which the server searched. To move it, run "
+            "`memorata export` with the version that wrote it, make a new database (or a schema, named by "
+            "?options=-csearch_path%3D…), and run `memorata import` there"
         )
-
-
-def _pgvector(connection: Connection[TupleRow]) -> str | None:
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = %s", (_EXTENSION,)
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def _make_extension(connection: Connection[TupleRow], url: str) -> None:
-    try:
-        connection.execute(f"CREATE EXTENSION IF NOT EXISTS {_EXTENSION}")
-    except errors.InsufficientPrivilege as error:
-        raise ServerUnsuitable(
-            f"{shown(url)} has pgvector, but it is not switched on in this database and this user may not do "
-            "it; let a superuser run CREATE EXTENSION vector in it"
-        ) from error
-    except (errors.UndefinedFile, errors.FeatureNotSupported) as error:
-        raise ServerUnsuitable(
-            f"{shown(url)} lacks the extension pgvector; install it on the server (postgresql-… -pgvector in "
-            "most distributions, or choose it with your provider), then run CREATE EXTENSION vector"
-        ) from error
-    except errors.UniqueViolation:
-        # Another process was making it at the same moment.
-        return
 
 
 def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...]) -> tuple[int, int]:
@@ -153,15 +118,13 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
     if found == len(scripts):
         return found, found
     try:
-        if found and not _exists(connection, "memorata_schema"):
-            connection.execute(f"ALTER TABLE {FORMER_TABLE} RENAME TO memorata_schema")
         connection.execute(
-            "CREATE TABLE IF NOT EXISTS memorata_schema "
+            f"CREATE TABLE IF NOT EXISTS {_TABLE} "
             "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
         )
         for number, script in enumerate(scripts[found:], found + 1):
             connection.execute(script, prepare=False)
-            connection.execute("INSERT INTO memorata_schema (number) VALUES (%s)", (number,))
+            connection.execute(f"INSERT INTO {_TABLE} (number) VALUES (%s)", (number,))
     except errors.InvalidSchemaName as error:
         raise ServerUnsuitable(
             f"{shown(url)}: of the schemas in the search path there is none that this user may use "

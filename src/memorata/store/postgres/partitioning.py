@@ -16,9 +16,10 @@ import psycopg
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, ServerUnsuitable
 from memorata.store.postgres.address import parsed, shown
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.failing import unreachable
 from memorata.store.postgres.migrating import made_ready, schema_number
-from memorata.store.postgres.schema import MIGRATIONS, OWNED
+from memorata.store.postgres.schema import MIGRATIONS
 
 MOST: Final = 1024
 OLDEST: Final = 17

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import logging
+import select
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import count
-from typing import Final
+from typing import Any, Final
 
 import psycopg
-from psycopg import Cursor
+from psycopg import Connection
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown
-from memorata.store.postgres.connection import Server, prepare
 from memorata.store.postgres.failing import ConnectionLost, ours, unreachable
+from memorata.store.postgres.session import PostgresSession, register
 
 # What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
@@ -25,9 +25,6 @@ logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 _CONNECT_SECONDS: Final = 10
 _MOMENT: Final = 0.5
 """For so many seconds even who is in a hurry waits: what was given back is put away by another thread."""
-_READING: Final = "SET enable_seqscan = off"
-"""Everything that is read has an index; but a server that knows little of its tables may not think of it."""
-
 _DURABLE: Final = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
@@ -35,7 +32,7 @@ _DURABLE: Final = (
 
 
 class Pool:
-    """Connections to a server; its parameters are told at :class:`~.database.Database`."""
+    """Connections to a server; its parameters are told at :class:`~.database.PostgresDatabase`."""
 
     def __init__(
         self, url: str, *, durable: bool, connections: int, patience: float, statement_seconds: float
@@ -46,9 +43,8 @@ class Pool:
         self._patience = patience
         self._statement_seconds = statement_seconds
         self._here = threading.local()
-        self._pool: ConnectionPool[Server] = ConnectionPool(
+        self._pool: ConnectionPool[Connection[TupleRow]] = ConnectionPool(
             url,
-            connection_class=Server,
             kwargs={
                 "autocommit": True,
                 "connect_timeout": _CONNECT_SECONDS,
@@ -81,37 +77,55 @@ class Pool:
             self._here.patience = before
 
     @contextmanager
-    def borrowed(self) -> Iterator[Server]:
-        """Run the block with a connection that works; its errors are not translated."""
-        # A statement that says nothing finds out whether anybody is there.
-        with self.begun("") as (connection, _):
-            yield connection
+    def reading(self, origin: str = "") -> Iterator[PostgresSession]:
+        """Run a block on one consistent view."""
+        with self.borrowed() as connection, self.looking(connection, origin) as session:
+            yield session
 
     @contextmanager
-    def begun(
-        self, sql: str, values: Sequence[object] | None = None
-    ) -> Iterator[tuple[Server, Cursor[TupleRow]]]:
-        """Run the block with a connection and what it answered to a first statement.
-
-        A connection that was lost since it was last used is found out by that, and another one asked.
-        """
-        for attempt in count():
-            connection = self._taken()
-            try:
-                with self.translated(connection):
-                    answer = connection.execute(sql, values, prepare=False if values is None else None)
-                break
-            except BaseException as error:
-                self._pool.putconn(connection)
-                if not isinstance(error, ConnectionLost) or attempt == self._pool.max_size:
-                    raise
+    def looking(self, connection: Connection[TupleRow], origin: str = "") -> Iterator[PostgresSession]:
+        """Run a block on one consistent view, by a connection that was borrowed."""
+        is_over = False
         try:
-            yield connection, answer
+            with self.translated(connection), connection.pipeline():
+                session = PostgresSession(connection, origin=origin)
+                yield session
+                is_over = True
+                session.run("COMMIT")
+        except ConnectionLost:
+            # What was read is good, whether or not the server hears that nobody looks any more.
+            if not is_over:
+                raise
+
+    @contextmanager
+    def writing(self) -> Iterator[PostgresSession]:
+        """Run a block in a transaction, which the block commits."""
+        with self.borrowed() as connection, self.translated(connection), connection.pipeline():
+            yield PostgresSession(connection, is_writing=True)
+
+    def asked(self, sql: str, values: Sequence[object] = ()) -> TupleRow | None:
+        """Return the first row of one statement, in a view of its own; None if it has none."""
+        with self.borrowed() as connection, self.translated(connection):
+            answer = connection.execute(sql, values or None, prepare=None if values else False)
+            return answer.fetchone() if answer.description is not None else None
+
+    @contextmanager
+    def borrowed(self) -> Iterator[Connection[TupleRow]]:
+        """Run the block with a connection that nobody has closed, as far as is known here."""
+        connection = self._taken()
+        for _ in range(self._pool.max_size):
+            if _is_open(connection):
+                break
+            connection.close()
+            self._pool.putconn(connection)
+            connection = self._taken()
+        try:
+            yield connection
         finally:
             self._pool.putconn(connection)
 
     @contextmanager
-    def translated(self, connection: Server) -> Iterator[None]:
+    def translated(self, connection: Connection[TupleRow]) -> Iterator[None]:
         """Turn the errors of a connection into ours, and undo what it was in the middle of."""
         try:
             yield
@@ -124,12 +138,26 @@ class Pool:
                 raise ours(error, self.url, broken=connection.broken) from error
             raise
 
-    def _configure(self, connection: Server) -> None:
-        prepare(connection, patience=self._patience, statement_seconds=self._statement_seconds)
-        connection.execute(_READING)
+    def _configure(self, connection: Connection[TupleRow]) -> None:
+        """Set a new connection up: time limits, numbers to the last bit, texts."""
+        connection.execute(
+            f"SET statement_timeout = {round(self._statement_seconds * 1000)}; "
+            f"SET lock_timeout = {round(self._patience * 1000)}; "
+            f"SET idle_in_transaction_session_timeout = {round(10 * self._patience * 1000)}; "
+            "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET extra_float_digits = 1; "
+            # Milliseconds are at stake here, and starting workers or a compiler costs more than it saves.
+            # Everything that is read has an index; who knows little of its tables may not think of it.
+            "SET max_parallel_workers_per_gather = 0; SET jit = off; SET enable_seqscan = off"
+        )
+        register(connection)
+        row = connection.execute("SELECT pg_backend_pid()").fetchone()
+        if row is None or row[0] != connection.info.backend_pid:
+            # Somebody in between deals out connections, a transaction at a time perhaps: then what was
+            # prepared in one transaction is not known in the next, or is somebody else's.
+            connection.prepare_threshold = None
         connection.execute(_DURABLE if self._durable else "SET synchronous_commit = off")
 
-    def _taken(self) -> Server:
+    def _taken(self) -> Connection[Any]:
         hurry = getattr(self._here, "patience", None)
         try:
             return self._pool.getconn(hurry)
@@ -148,3 +176,15 @@ class Pool:
             psycopg.connect(self.url, connect_timeout=_CONNECT_SECONDS).close()
         except psycopg.OperationalError as error:
             raise unreachable(error, self.url) from error
+
+
+def _is_open(connection: Connection[TupleRow]) -> bool:
+    """Return whether nobody has closed a connection; one with something to read, as its end is, is asked."""
+    if connection.closed:
+        return False
+    try:
+        if select.select([connection.pgconn.socket], [], [], 0)[0]:
+            connection.execute("SELECT 1", prepare=False)
+    except (psycopg.Error, OSError, ValueError):
+        return False
+    return not connection.closed

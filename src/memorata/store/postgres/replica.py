@@ -9,18 +9,19 @@ so that not everybody waits for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic, sleep
-from typing import Final, TypeVar
+from typing import Final
 
-from memorata.model.errors import IndexCorrupt, ServerUnsuitable, StoreCorrupt, StoreUnavailable
+from psycopg import Connection
+from psycopg.rows import TupleRow
+
+from memorata.model.errors import ServerUnsuitable, StoreUnavailable
 from memorata.store.postgres.address import shown
-from memorata.store.postgres.connection import Server
-from memorata.store.postgres.database import Database
 from memorata.store.postgres.failing import Contended
-
-_Result = TypeVar("_Result")
+from memorata.store.postgres.pool import Pool
+from memorata.store.postgres.session import PostgresSession
 
 LAG: Final = 10.0
 """How many seconds a replica may be behind."""
@@ -75,13 +76,13 @@ class Replica:
         self._lag = lag
         self._patience = patience
         self._away_until = 0.0
-        self._database = Database(
-            url, connections=connections, patience=patience, statement_seconds=statement_seconds
+        self._pool = Pool(
+            url, durable=True, connections=connections, patience=patience, statement_seconds=statement_seconds
         )
 
     def close(self) -> None:
         """Let go of all connections."""
-        self._database.close()
+        self._pool.close()
 
     def state(self) -> str:
         """Return whether it is used, in words."""
@@ -92,7 +93,7 @@ class Replica:
             return str(error)
 
     @contextmanager
-    def reading(self, place: str | None) -> Iterator[Server]:
+    def reading(self, place: str | None) -> Iterator[PostgresSession]:
         """Run the block on one consistent view of it, at or after a place in the log of the first server.
 
         Raises
@@ -103,22 +104,22 @@ class Replica:
         if monotonic() < self._away_until:
             raise Behind(f"the replica {self.name} did not answer a moment ago")
         # Not before somebody reads: who only writes need not know whether it is there.
-        self._database.open()
+        self._pool.open()
         try:
-            with self._database.pool.borrowed() as connection:
+            with self._pool.borrowed() as connection:
                 self._check(connection, place)
-                with self._database.looking(connection):
-                    yield connection
+                with self._pool.looking(connection, self.name) as session:
+                    yield session
         except (Behind, Contended):
             raise
         except (StoreUnavailable, ServerUnsuitable):
             self._away_until = monotonic() + _ALONE
             raise
 
-    def _check(self, connection: Server, place: str | None) -> None:
+    def _check(self, connection: Connection[TupleRow], place: str | None) -> None:
         until = monotonic() + self._patience
         while True:
-            with self._database.pool.translated(connection):
+            with self._pool.translated(connection):
                 row = connection.execute(_STANDING, (place or "0/0",)).fetchone()
             assert row is not None  # a SELECT without a table gives one
             is_replica, reached, seconds = row
@@ -133,32 +134,3 @@ class Replica:
                     + " behind"
                 )
             sleep(_PAUSE)
-
-
-class ReplicaStore:
-    """What :class:`~memorata.store.port.Store` promises about reading from a replica."""
-
-    _database: Database
-    _durable: bool
-    _replica: Replica | None = None
-
-    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
-        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
-        replica = self._replica
-        if replica is None or self._database.is_inside:
-            return work(), ""
-        try:
-            place = self._database.read(self._place) if fresh else None
-            with self._database.elsewhere(lambda: replica.reading(place)):
-                return work(), ""
-        except (StoreUnavailable, StoreCorrupt, ServerUnsuitable, IndexCorrupt) as error:
-            why = str(error)
-        return work(), f"read from the primary: {why}"
-
-    def _place(self, connection: Server) -> str:
-        """Return a place in the log of the first server that is after all that was acknowledged."""
-        # What need not survive a crash is acknowledged before it is in the files of the log.
-        function = "pg_current_wal_flush_lsn" if self._durable else "pg_current_wal_insert_lsn"
-        row = connection.execute(f"SELECT {function}()::text").fetchone()
-        assert row is not None  # a SELECT without a table gives one
-        return str(row[0])

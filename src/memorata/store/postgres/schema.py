@@ -1,168 +1,188 @@
-"""The tables, as numbered migrations: each is run once, in order, in one transaction under an advisory lock.
+"""The tables: those of a file, with the namespace first in every key, so that they can be distributed by it.
 
-Every table that holds something of a namespace has the namespace's number first in its primary key, and in
-every foreign key: so all of them can be partitioned by a hash of it, or distributed by it over several nodes.
-What belongs to nobody (settings, embedders, keys) is small. Texts compare by code point (``COLLATE "C"``), as
-Python's do; times are microseconds since 1970, exactly.
+Whole numbers, fractions, texts and bytes read as they do from a file. Texts compare by code point, as
+Python's do. What belongs to no namespace (settings, embedders, keys, writers, tenants) is small. The number
+of a namespace follows from its path; other numbers are drawn from the namespace's row, which its writers lock
+(`drawn`), and are no less than the time, in microseconds.
 
-Never edit a migration that has been released; add the next one. A migration that runs while older servers
-write must leave what they know in place: add tables, and columns with a default; drop in a later release.
+Never edit a migration that has been released; add the next one.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from memorata.store.postgres.access_tables import ACCESS
-from memorata.store.postgres.entity_tables import ENTITIES
-from memorata.store.postgres.learning_tables import LEARNING
-from memorata.store.postgres.memory_tables import MEMORIES
-from memorata.store.postgres.repeat_tables import REPEATS
+from memorata.store.postgres.dialect import OWNED
 
-OWNED: Final = (
-    "contradictions", "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls",
-    "recall_recipes", "relations", "names", "entities", "changes", "vector_counts", "vectors", "postings",
-    "sessions", "memories",
-)  # fmt: skip
-"""The tables whose rows belong to a namespace, in an order in which they can be emptied."""
+_TYPES: Final = {
+    "n": "BIGINT",
+    "f": "DOUBLE PRECISION",
+    "t": 'TEXT COLLATE "C"',
+    "b": "BYTEA",
+    "z": "TIMESTAMPTZ",
+}
 
-_FENCED: Final = "".join(
+_TABLES: Final = """
+settings: name t, value t | name
+embedders: number identity, name t, dimension n | number
+writers: number n, writes n, heard z=now() | number
+access_keys: number identity, id t, name t, digest b, namespaces t, scopes t, created_at n, expires_at n?,
+    revoked_at n? | number
+replies: caller t, key t, namespace t, request b, status n, body b?, created_at n | caller, key
+leases: number identity, namespace t, kind t, holder t, until n | namespace, kind
+tenants: role t, realm t | role, realm
+namespaces: number n, path t, slots n=0, flushed n=0, change n=0, generation n=0, naming n=0, begun n=0,
+    drawn n=0 | number
+memories: namespace n, number n, slot n, id t, content t, category t, tier t, confidence f, importance f,
+    tags t, metadata t, speaker t, session t, position n?, link t, entities t, lat f?, lon f?, place t?,
+    created_at n, valid_from n?, valid_to n?, expires_at n?, supersedes t, superseded_by t?, superseded_at
+    n?, mentions n, access_count n, last_accessed_at n?, version n, fingerprint t, embedder t, pinned n=0,
+    supported_at n?, forgotten_at n?, end_given n=0 | namespace, number
+sessions: namespace n, name t, number n | namespace, name
+records: namespace n, slot n, record b, terms b? | namespace, slot
+vectors: namespace n, number n, embedder n, slot n, digest b, vectors b | namespace, number
+segments: namespace n, number n, first n, slots n, buckets n | namespace, number
+postings: namespace n, segment n, place n, block b | namespace, segment, place
+vector_codes: namespace n, number n, first n, slots n, embedder n?, codes b? | namespace, number
+approximations: namespace n, number n, embedder n, until n, vectors n, trained n, gaps n | namespace, number
+approximation_parts: namespace n, number n, approximation n, part n, data b | namespace, number
+changes: namespace n, change n, slot n, kind t | namespace, change
+entities: namespace n, number n, type t, description t, merged_into n? | namespace, number
+names: namespace n, folded t, entity n, position n, name t | namespace, folded
+relations: namespace n, number n, subject n, type t, object n, weight f, memory n?, valid_from n?, valid_to
+    n?, created_at n, change n | namespace, number
+recall_recipes: namespace n, number n, digest b, data t | namespace, number
+recalls: namespace n, number n, id t, at n, query t?, recipe n, embedder t, said t, candidates b, shown b,
+    start n, bytes n | namespace, number
+reactions: namespace n, number n, recall t, slot n, signal t, rating n?, given_at n, features t, embedder t
+    | namespace, number
+lessons: namespace n, number n, kind t, name t, data t, evidence t, at n, withdrawn_at n? | namespace,
+    number
+sightings: namespace n, number n, experiment t, variant t, user t, recall t, at n, results n, teams t |
+    namespace, number
+duplicate_runs: namespace n, number n, started_at n, finished_at n?, undone_at n?, strategy t | namespace,
+    number
+repeats: namespace n, number n, memory n, winner n, run n?, kind t, reason t, at n, mentions n, before f,
+    after f, supported_before n?, supported_after n?, gained t? | namespace, number
+contradictions: namespace n, number n, newer n, older n, cue t, reason t, at n, verdict t?, decided_by t='',
+    decided_because t='', decided_at n? | namespace, number
+"""
+"""Name, columns with a type, `?` for one that may be NULL and `=` for a default, and the primary key."""
+
+_REFERENCES: Final = (
+    ("relations", "memory", "memories"),
+    ("repeats", "memory", "memories"),
+    ("repeats", "winner", "memories"),
+    ("repeats", "run", "duplicate_runs"),
+    ("contradictions", "newer", "memories"),
+    ("contradictions", "older", "memories"),
+    ("names", "entity", "entities"),
+    ("approximation_parts", "approximation", "approximations"),
+)
+"""What goes with what it refers to."""
+
+_INDEXES: Final = """
+    CREATE UNIQUE INDEX embedders_by_name ON embedders (name);
+    CREATE UNIQUE INDEX access_keys_by_id ON access_keys (id);
+    CREATE INDEX replies_by_time ON replies (created_at);
+    CREATE INDEX replies_by_namespace ON replies (namespace);
+    CREATE UNIQUE INDEX memories_by_id ON memories (namespace, id);
+    CREATE INDEX memories_by_fingerprint ON memories (namespace, fingerprint)
+        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
+    CREATE INDEX memories_superseded ON memories (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
+    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
+    CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
+    CREATE INDEX vectors_by_digest ON vectors (namespace, digest);
+    CREATE INDEX vectors_by_embedder ON vectors (embedder);
+    CREATE INDEX segments_in_order ON segments (namespace, first);
+    CREATE INDEX vector_codes_in_order ON vector_codes (namespace, first);
+    CREATE INDEX approximations_by_embedder ON approximations (namespace, embedder);
+    CREATE INDEX changes_in_order ON changes (change);
+    CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
+    CREATE INDEX entities_merged ON entities (namespace, merged_into) WHERE merged_into IS NOT NULL;
+    CREATE INDEX names_of_entities ON names (namespace, entity, position);
+    CREATE INDEX relations_by_subject ON relations (namespace, subject);
+    CREATE INDEX relations_by_object ON relations (namespace, object);
+    CREATE INDEX relations_by_change ON relations (namespace, change);
+    CREATE INDEX relations_by_memory ON relations (namespace, memory) WHERE memory IS NOT NULL;
+    CREATE UNIQUE INDEX recalls_by_id ON recalls (namespace, id);
+    CREATE INDEX recalls_by_time ON recalls (namespace, at);
+    CREATE INDEX recalls_by_size ON recalls (start);
+    CREATE INDEX recalls_by_recipe ON recalls (namespace, recipe);
+    CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
+    CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
+    CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
+    CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
+    CREATE UNIQUE INDEX repeats_by_memory ON repeats (namespace, memory);
+    CREATE INDEX repeats_by_winner ON repeats (namespace, winner);
+    CREATE INDEX repeats_by_run ON repeats (namespace, run) WHERE run IS NOT NULL;
+    CREATE UNIQUE INDEX contradictions_once ON contradictions (namespace, newer, older);
+    CREATE INDEX contradictions_by_older ON contradictions (namespace, older);
+    """
+
+_TENANTS: Final = """
+    -- Whether whoever is connected may see a namespace: by its path, or by its number. They run as their
+    -- owner, for a tenant cannot read the table of tenants; session_user is who connected, whatever role they
+    -- have taken on since.
+    CREATE FUNCTION may_see(path TEXT) RETURNS BOOLEAN LANGUAGE plpgsql STABLE SECURITY DEFINER
+        SET search_path FROM CURRENT AS $$
+        BEGIN
+            RETURN EXISTS (
+                SELECT 1 FROM tenants t WHERE t.role = session_user
+                AND (path = t.realm OR starts_with(path, t.realm || '/'))
+            );
+        END $$;
+    CREATE FUNCTION may_see_number(namespace BIGINT) RETURNS BOOLEAN LANGUAGE plpgsql STABLE SECURITY DEFINER
+        SET search_path FROM CURRENT AS $$
+        BEGIN
+            RETURN EXISTS (
+                SELECT 1 FROM namespaces n
+                WHERE n.number = namespace AND (may_see(n.path) OR n.path LIKE '(%')
+            );
+        END $$;
+
+    -- The owner of the tables is not held back by these; everybody else sees what is theirs. A tenant may
+    -- leave the note that a namespace was purged, which has no name.
+    ALTER TABLE namespaces ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON namespaces USING (may_see(path))
+        WITH CHECK (may_see(path) OR path LIKE '(%');
+    ALTER TABLE replies ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON replies USING (may_see(namespace));
+    ALTER TABLE leases ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY of_the_tenant ON leases USING (may_see(namespace) OR namespace = '*' || session_user);
+    """ + "".join(
     f"""
     ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON {table} USING (namespace IN (SELECT number FROM namespaces));
+    CREATE POLICY of_the_tenant ON {table} USING (may_see_number(namespace));
     """
     for table in OWNED
 )
 
-MIGRATIONS: Final[tuple[str, ...]] = (
-    MEMORIES + ENTITIES + ACCESS + LEARNING + REPEATS,
-    f"""
-    -- Which users of the database are tenants, and of which namespaces: of one, and of all below it.
-    CREATE TABLE tenants (
-        role TEXT COLLATE "C" NOT NULL,
-        realm TEXT COLLATE "C" NOT NULL,
-        PRIMARY KEY (role, realm)
-    );
 
-    -- Whether whoever is connected may see a namespace. It runs as its owner, for a tenant cannot read the
-    -- table of tenants; session_user is who connected, whatever role they have taken on since.
-    CREATE FUNCTION may_see(path TEXT) RETURNS BOOLEAN LANGUAGE sql STABLE SECURITY DEFINER
-        SET search_path FROM CURRENT
-        BEGIN ATOMIC
-            SELECT EXISTS (
-                SELECT 1 FROM tenants t WHERE t.role = session_user
-                AND (path = t.realm OR starts_with(path, t.realm || '/'))
-            );
-        END;
+def _made() -> str:
+    """Return the statements that make the tables."""
+    script = []
+    for line in re.split(r"\n(?=\w)", _TABLES.strip()):
+        name, rest = line.split(":", 1)
+        columns, key = rest.rsplit("|", 1)
+        parts = [_column(*column.split(maxsplit=1)) for column in re.split(r",\s*", columns.strip())]
+        script.append(f"CREATE TABLE {name} ({', '.join(parts)}, PRIMARY KEY ({key.strip()}));\n")
+    for table, column, other in _REFERENCES:
+        script.append(
+            f"ALTER TABLE {table} ADD FOREIGN KEY (namespace, {column}) "
+            f"REFERENCES {other} (namespace, number) ON DELETE CASCADE;\n"
+        )
+    return "".join(script)
 
-    -- What is left of namespaces that were purged: their numbers, so that the feed tells that they are gone.
-    -- A tenant can add to it, and read nothing of it.
-    CREATE TABLE purges (change BIGINT PRIMARY KEY, number BIGINT NOT NULL);
-    ALTER TABLE purges ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY by_anybody ON purges FOR INSERT WITH CHECK (true);
 
-    -- The owner of the tables is not held back by these; everybody else sees what is theirs.
-    ALTER TABLE namespaces ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON namespaces USING (may_see(path));
-    ALTER TABLE replies ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON replies USING (may_see(namespace));
-    {_FENCED}
-    """,
-    """
-    -- Who does which work, and until when, by the server's clock, nobody else may. The number is never given
-    -- out again. namespace: its name, * for everybody's, *tenant for all of a tenant's.
-    CREATE TABLE leases (
-        number BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
-        namespace TEXT COLLATE "C" NOT NULL,
-        kind TEXT COLLATE "C" NOT NULL,
-        holder TEXT COLLATE "C" NOT NULL,
-        until BIGINT NOT NULL,
-        UNIQUE (namespace, kind)
-    );
-    ALTER TABLE leases ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON leases USING (may_see(namespace) OR namespace = '*' || session_user);
+def _column(name: str, kind: str) -> str:
+    quoted = f'"{name}"'
+    if kind == "identity":
+        return f"{quoted} BIGINT GENERATED BY DEFAULT AS IDENTITY"
+    default = f" DEFAULT {kind.partition('=')[2]}" if "=" in kind else ""
+    return f"{quoted} {_TYPES[kind[0]]}{'' if '?' in kind else ' NOT NULL'}{default}"
 
-    -- Tenants that were admitted before there were any.
-    DO $$
-        DECLARE admitted TEXT;
-        BEGIN
-            FOR admitted IN SELECT DISTINCT role FROM tenants LOOP
-                EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON leases TO %I', admitted);
-            END LOOP;
-        END
-    $$;
-    """,
-    """
-    -- A turn of a transcript is said by somebody; a passage of a text, which nobody says, can be a duplicate.
-    DROP INDEX memories_by_fingerprint;
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
-        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
-    """,
-    """
-    -- Posting lists in blocks (words.py): a row has up to some hundred memories that have a term in a field,
-    -- how often each has it, and how many terms it has there; those from the slot first on, up to where the
-    -- next block begins. hidden: whether they are forgotten or superseded. most, least: no frequency is
-    -- above, no length below. No release knew the table as it was, so it is changed where it stands: what was
-    -- granted on it stays granted.
-    CREATE TABLE postings_in_blocks AS
-        SELECT namespace, hidden, field, term, min(slot) AS first, array_agg(slot ORDER BY slot) AS slots,
-            array_agg(frequency ORDER BY slot) AS frequencies, array_agg(length ORDER BY slot) AS lengths,
-            max(frequency) AS most, min(length) AS least
-        FROM (
-            SELECT p.*, m.hidden,
-                (row_number() OVER (PARTITION BY p.namespace, m.hidden, p.field, p.term ORDER BY p.slot) - 1)
-                / 128 AS block
-            FROM postings p JOIN (
-                SELECT namespace, slot, forgotten_at IS NOT NULL OR superseded_at IS NOT NULL AS hidden
-                FROM memories
-            ) m USING (namespace, slot)
-        ) each GROUP BY namespace, hidden, field, term, block;
-    TRUNCATE postings;
-    ALTER TABLE postings DROP COLUMN slot, DROP COLUMN frequency, DROP COLUMN length,
-        ADD COLUMN hidden BOOLEAN NOT NULL, ADD COLUMN first INTEGER NOT NULL,
-        ADD COLUMN slots INTEGER[] NOT NULL, ADD COLUMN frequencies INTEGER[] NOT NULL,
-        ADD COLUMN lengths INTEGER[] NOT NULL, ADD COLUMN most INTEGER NOT NULL,
-        ADD COLUMN least INTEGER NOT NULL, ADD PRIMARY KEY (namespace, hidden, field, term, first);
-    -- Room on every page for a block that grows: then no index has to be told where it went.
-    DO $$
-        DECLARE part REGCLASS;
-        BEGIN
-            FOR part IN
-                SELECT oid FROM pg_class WHERE oid = 'postings'::regclass AND relkind = 'r'
-                UNION ALL SELECT inhrelid FROM pg_inherits WHERE inhparent = 'postings'::regclass
-            LOOP
-                EXECUTE format('ALTER TABLE %s SET (fillfactor = 80)', part);
-            END LOOP;
-        END
-    $$;
-    INSERT INTO postings (namespace, hidden, field, term, first, slots, frequencies, lengths, most, least)
-        SELECT namespace, hidden, field, term, first, slots, frequencies, lengths, most, least
-        FROM postings_in_blocks ORDER BY namespace, hidden, field, term, first;
-    DROP TABLE postings_in_blocks;
-    """,
-    """
-    -- When each last counted a write, by the server's clock: who was killed takes no row away (writers.py).
-    ALTER TABLE writers ADD COLUMN heard TIMESTAMPTZ NOT NULL DEFAULT now();
-    """,
-    """
-    -- Whether valid_to was given by what superseded it, so that nobody knew of it before; false for an end of
-    -- its own. Of what was superseded so far, an end that is where the other began was most likely given.
-    ALTER TABLE memories ADD COLUMN end_given BOOLEAN NOT NULL DEFAULT false;
-    UPDATE memories m SET end_given = true FROM memories w
-        WHERE w.namespace = m.namespace AND w.id = m.superseded_by
-        AND m.valid_to = greatest(coalesce(w.valid_from, w.created_at), m.valid_from);
-    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
-    """,
-    """
-    -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the
-    -- loser held is told by its own row now: ended is for older servers, and goes in a later release.
-    ALTER TABLE repeats ADD COLUMN gained TEXT COLLATE "C";
-    """,
-    """
-    -- Vectors are found by what was embedded within one namespace: another's rows cost no time, and so tell
-    -- nothing.
-    DROP INDEX vectors_by_digest;
-    CREATE INDEX vectors_by_digest ON vectors (namespace, digest, embedder);
-    """,
-)
+
+MIGRATIONS: Final[tuple[str, ...]] = (_made() + _INDEXES + _TENANTS,)
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

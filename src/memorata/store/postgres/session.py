@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from psycopg import Connection
+from psycopg import Connection, Cursor
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
@@ -19,6 +19,15 @@ from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
 from memorata.store.postgres.dialect import DIALECT, namespace_key
 
+FEED: Final = 0x52434C54_0001
+"""The advisory lock that those who write share: who holds it alone knows that no change is on its way."""
+CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_BEGUN: Final = (
+    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text, "
+    f"extract(epoch FROM now())::float8, {CLOCK}"
+)
 _NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
@@ -59,24 +68,62 @@ def bound(sql: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] 
 class PostgresSession:
     """A :class:`~memorata.store.database.Session` on one connection, inside a transaction.
 
-    In a pipeline, statements whose rows nobody reads are sent on together with the next whose rows are read.
+    It is in a pipeline: statements whose rows nobody reads are sent on together with the next whose rows are
+    read.
 
     Attributes
     ----------
-    clock
-        The server's time when the transaction began, in microseconds; 0 in one that only reads.
     drawn
         By namespace whose row is locked, the last number that was given out.
     """
 
     dialect: Final = DIALECT
 
-    def __init__(self, connection: Connection[TupleRow], *, clock: int = 0, origin: str = "") -> None:
+    def __init__(
+        self, connection: Connection[TupleRow], *, is_writing: bool = False, origin: str = ""
+    ) -> None:
         self.connection = connection
         self.origin = origin
-        self.clock = clock
+        self.is_writing = is_writing
         self.drawn: dict[int, int] = {}
+        self._before: dict[int, int] = {}
+        self._last = 0
         self._rows: dict[str, TupleRow | None] = {}
+        self._began: tuple[str, float, int] | None = None
+        self.run(_WRITE if is_writing else _READ)
+        self._beginning = self.raw(_BEGUN) if is_writing else None
+
+    @property
+    def begun(self) -> tuple[str, float]:
+        """The number of the transaction, and when it began, in POSIX seconds."""
+        if self._began is None:
+            assert self._beginning is not None  # only who writes asks
+            row = self._beginning.fetchone()
+            assert row is not None  # a SELECT without a table gives one
+            self._began = row[1:]
+        return self._began[:2]
+
+    @property
+    def clock(self) -> int:
+        """The server's time when the transaction began, in microseconds."""
+        self.begun  # noqa: B018 - it is read once
+        assert self._began is not None  # for the type checker
+        return self._began[2]
+
+    def run(self, *statements: str) -> None:
+        """Run statements of PostgreSQL's own that have no rows."""
+        for statement in statements:
+            self.connection.execute(statement, prepare=False)
+
+    def raw(self, sql: str, values: Sequence[Any] = ()) -> Cursor[TupleRow]:
+        """Run one statement of PostgreSQL's own."""
+        return self.connection.cursor(binary=True).execute(sql, values or None)
+
+    def forget(self) -> None:
+        """Forget what was read, and which rows are locked: a part of the transaction was undone."""
+        self._rows.clear()
+        self._before |= self.drawn
+        self.drawn.clear()
 
     def execute(self, sql: str, values: Any = (), /) -> Rows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
@@ -93,11 +140,24 @@ class PostgresSession:
             self.connection.cursor(binary=True).executemany(text, values)
 
     def namespace(self, columns: str, path: str) -> TupleRow | None:
-        """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
+        """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
+
+        Whoever writes locks it, so that what is decided by what is there stays true; one that is not there
+        yet is locked by its number, for another writer may be about to make it.
+        """
         if path not in self._rows:
-            self._rows[path] = self.execute(
-                _NAMESPACE.format(columns), (namespace_key(path), path)
-            ).fetchone()
+            key = namespace_key(path)
+            if not self.is_writing:
+                self._rows[path] = self.execute(_NAMESPACE.format(columns), (key, path)).fetchone()
+                return self._rows[path]
+            sql = f"{_NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
+            row = self.execute(sql, (key, path)).fetchone()
+            if row is None:
+                self.execute("SELECT pg_advisory_xact_lock(?)", (key,))
+                row = self.execute(sql, (key, path)).fetchone()
+            if row is not None:
+                self.drawn.setdefault(key, max(row[-1], self._before.get(key, 0)))
+            self._rows[path] = None if row is None else row[:-1]
         return self._rows[path]
 
     def lock(self, paths: Iterable[str]) -> bool:
@@ -105,14 +165,13 @@ class PostgresSession:
 
         In one order, so that two writers do not wait for each other.
         """
-        statements: list[Statement] = [
-            (f"{_NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE", (namespace_key(path), path))
-            for path in sorted(set(paths))
-        ]
-        found = [row for rows in self.pipelined(statements) for row in rows]
-        for number, drawn in found:
-            self.drawn.setdefault(number, drawn)
-        return len(found) == len(statements)
+        wanted = [path for path in sorted(set(paths)) if namespace_key(path) not in self.drawn]
+        sql = f"{_NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE"
+        found = [self.execute(sql, (namespace_key(path), path)) for path in wanted]
+        rows = [row for rows in found for row in rows.fetchall()]
+        for number, drawn in rows:
+            self.drawn[number] = max(drawn, self._before.get(number, 0))
+        return len(rows) == len(wanted)
 
     def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column of one row."""
@@ -126,27 +185,31 @@ class PostgresSession:
         self.execute(f"INSERT INTO {table} ({key}, {columns}) VALUES ({marks})", (number, *values))
         return number
 
-    def number(self, namespace: int) -> int:
-        """Return the next number of a namespace, whose row this transaction locks.
+    def number(self, namespace: int, count: int = 1) -> int:
+        """Return the next number of a namespace, the first of `count`; this transaction locks its row.
 
         No less than the time, so that numbers of two namespaces tell which was first, and those of one that
         was purged are not given out again.
         """
         if namespace not in self.drawn:
             find = "SELECT drawn FROM namespaces WHERE number = ? FOR NO KEY UPDATE"
-            (self.drawn[namespace],) = self.execute(find, (namespace,)).fetchone()
-        number = self.drawn[namespace] = max(self.drawn[namespace] + 1, self.clock)
-        return number
+            (drawn,) = self.execute(find, (namespace,)).fetchone()
+            self.drawn[namespace] = max(drawn, self._before.get(namespace, 0))
+        first = max(self._last + 1, self.drawn[namespace] + 1, self.clock)
+        self._last = self.drawn[namespace] = first + count - 1
+        return first
 
-    def finish(self) -> None:
-        """Write down which numbers were given out, before the transaction is committed."""
+    def finish(self, *statements: str) -> None:
+        """Write down which numbers were given out, run a few more statements, and commit."""
         for namespace, drawn in self.drawn.items():
             self.execute("UPDATE namespaces SET drawn = ? WHERE number = ?", (drawn, namespace))
+        self.run(*statements, "COMMIT")
+        with self.connection.pipeline() as pipeline:
+            pipeline.sync()
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
-        with self.connection.pipeline():
-            return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
+        return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
 
 
 class _Flag(Dumper):

@@ -14,11 +14,11 @@ from psycopg import sql
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import namespace as checked_namespace
+from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.failing import ours, unreachable
-from memorata.store.postgres.schema import OWNED
 
-_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers", "purges")
-_READ: Final = ("memorata_schema", "settings", "embedders")
+_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers")
+_READ: Final = ("memorata_layout", "settings", "embedders")
 
 
 def admit(url: str, role: str, namespace: str) -> None:
@@ -49,9 +49,6 @@ def admit(url: str, role: str, namespace: str) -> None:
                             sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
                         )
                     )
-                connection.execute(
-                    sql.SQL("GRANT USAGE, SELECT ON SEQUENCE change_numbers TO {}").format(user)
-                )
                 schema = connection.execute("SELECT current_schema()").fetchone()
                 assert schema is not None  # the tables are in one
                 connection.execute(

@@ -20,8 +20,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from memorata.store.postgres.arrays import array
-
 FORMER: Final = -1
 """The row in which the writes of those who have ended are counted."""
 KEPT: Final = "7 days"
@@ -63,7 +61,7 @@ class Writer:
 
 def adding_up(numbers: Iterable[int]) -> str:
     """Return what counts the writes of these together with those of former writers, in SQL."""
-    return _together(f"number = ANY ('{array(numbers)}'::bigint[])")
+    return _together(f"number = ANY ('{{{','.join(map(str, numbers))}}}'::bigint[])")
 
 
 def adding_up_the_silent() -> str:

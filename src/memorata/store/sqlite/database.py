@@ -18,7 +18,7 @@ from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.connection import SqliteSession, connect, translated, why_read_only
 from memorata.store.sqlite.maintenance import back_up, erase, is_owed, owe
 from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.read_only import refuse_to_write
+from memorata.store.sqlite.read_only import ASKED_FOR, refuse_to_write
 
 if TYPE_CHECKING:
     from memorata.store.filter_tree import Filter
@@ -80,7 +80,7 @@ class SqliteDatabase:
             if done.backup is not None:
                 kept = f"the file as it was is kept at {done.backup}"
             found.append(f"the file was brought from schema {done.found} to {done.reached}; {kept}")
-        if self.read_only:
+        if self.read_only and self.read_only_because != ASKED_FOR:
             found.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
         return tuple(found)
 
