@@ -37,7 +37,7 @@ from memorata.store.database import Session
 from memorata.store.limits import LARGEST
 from memorata.store.postgres import erasing, migrating
 from memorata.store.postgres.address import parsed
-from memorata.store.postgres.failing import CommitUnsure, ConnectionLost, Contended
+from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
 from memorata.store.postgres.session import CLOCK, FEED, PostgresSession
@@ -384,8 +384,9 @@ class PostgresDatabase:
         try:
             session.finish(writer.counting())
         except psycopg.Error as error:
-            # Else its row says something about this write, and must not be counted in any more.
-            if not session.connection.broken:
+            # Else its row says something about this write, and must not be counted in any more. A server
+            # that is shut down may say so behind what it committed.
+            if not session.connection.broken and not isinstance(error, LOST):
                 self._idle.append(writer)
                 raise
             raise CommitUnsure(

@@ -39,7 +39,7 @@ class Contended(StoreUnavailable):
 
 
 _AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)
-_LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
+LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
 
 
 def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
@@ -58,7 +58,7 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
     match error:
         case _ if isinstance(error, _AGAIN):
             return Contended(f"{name}: others kept writing to the same memories ({said}); try again")
-        case _ if broken or isinstance(error, _LOST):
+        case _ if broken or isinstance(error, LOST):
             return ConnectionLost(
                 f"the connection to {name} was lost ({said}); nothing of this was written. Try again, and "
                 "look at the server if it happens again"

@@ -100,8 +100,16 @@ class Pool:
     @contextmanager
     def writing(self) -> Iterator[PostgresSession]:
         """Run a block in a transaction, which the block commits."""
-        with self.borrowed() as connection, self.translated(connection), connection.pipeline():
-            yield PostgresSession(connection, is_writing=True)
+        session = None
+        with self.borrowed() as connection:
+            try:
+                with self.translated(connection), connection.pipeline():
+                    session = PostgresSession(connection, is_writing=True)
+                    yield session
+            except ConnectionLost:
+                # What is committed stays so, whether or not the server hears that the pipeline has ended.
+                if session is None or not session.is_committed:
+                    raise
 
     def asked(self, sql: str, values: Sequence[object] = ()) -> TupleRow | None:
         """Return the first row of one statement, in a view of its own; None if it has none."""

@@ -85,6 +85,7 @@ class PostgresSession:
         self.connection = connection
         self.origin = origin
         self.is_writing = is_writing
+        self.is_committed = False
         self.drawn: dict[int, int] = {}
         self._before: dict[int, int] = {}
         self._last = 0
@@ -206,6 +207,7 @@ class PostgresSession:
         self.run(*statements, "COMMIT")
         with self.connection.pipeline() as pipeline:
             pipeline.sync()
+        self.is_committed = True
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
