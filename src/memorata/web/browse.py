@@ -24,7 +24,7 @@ _MAX_TICKED: Final = 1_000
 
 @frozen
 class Action:
-    """Something that is done to memories: whether it would change one, given its state, and how it is undone."""
+    """An action on memories: whether it would change one, given its state, and how it is undone."""
 
     name: str
     done: str

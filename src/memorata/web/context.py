@@ -35,8 +35,8 @@ class PageContext:
     """One request: what it asks for, what its sender may do, and how it is answered.
 
     `values` are the fields of the address or the form, `parts` the named parts of the path, `prefix` is where
-    the pages are mounted, `token` is what a form has to carry. With `fragment`, only the part of the page with
-    the id `target` is asked for. `login` tells that a key was needed, so that one can log out.
+    the pages are mounted, `token` is what a form has to carry. With `fragment`, only the part of the page
+    with the id `target` is asked for. `login` tells that a key was needed, so that one can log out.
     """
 
     engine: Engine

@@ -54,7 +54,7 @@ _NOT_SHOWN: Final = ("analyser",)
 
 @frozen
 class Control:
-    """One parameter as a ``"range"``, a ``"switch"`` or a ``"choice"``; values are texts, as a form sends them."""
+    """One parameter as a ``"range"``, a ``"switch"`` or a ``"choice"``; values are as a form sends them."""
 
     name: str
     label: str

@@ -120,7 +120,7 @@ TIERS: Final = tuple(tier.value for tier in Tier)
 
 
 def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, Any] | None:
-    """Return the filter that a form describes, None if it is empty; `spelt` returns every spelling of a name."""
+    """Return the filter that a form describes, None if it is empty; `spelt` returns spellings of a name."""
     equal = ("category", "tier", "speaker", "session")
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
     if values.text("text"):

@@ -38,7 +38,7 @@ class Browser:
 
 
 class PageSessions:
-    """The sessions of the browsers; without `keys`, pages are served under `hosts` and loopback names only."""
+    """The sessions of the browsers; without `keys`, pages are served under `hosts` and loopback only."""
 
     def __init__(
         self,
