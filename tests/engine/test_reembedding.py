@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from memorata.embed import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.admin import duration
 from memorata.model.errors import EmbedderError, InvalidArgument, ServiceUnreachable
-from memorata.store.view import StoreView
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=64)
 TEXTS = [f"thought number {number} about tea" for number in range(300)]
@@ -48,7 +46,7 @@ def vectors(memory: memorata.Engine) -> dict[str, list[float]]:
     found = {}
     for path in memory.store.namespaces():
         with memory.store.view(path, memory.runtime.clock()) as view:
-            slots = np.arange(len(cast(StoreView, view)._partition))
+            slots = np.arange(len(view._partition))
             for each, row in zip(view.memories(slots), view.vectors(slots), strict=True):
                 found[each.content] = row.tolist()
     return found

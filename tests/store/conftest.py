@@ -16,12 +16,11 @@ import psycopg
 import pytest
 
 from memorata.store import memories, segments
-from memorata.store.port import Store
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrating import made_ready
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
-from memorata.store.store import MEMORY_BUDGET
+from memorata.store.store import MEMORY_BUDGET, Store
 
 SHARED = (
     "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "tenants",

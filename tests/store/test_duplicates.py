@@ -11,8 +11,9 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
-from memorata.store.port import Entry, Hidden, Store
+from memorata.store.port import Entry, Hidden
 from memorata.store.repeats import Contradiction, Linked, Repeat
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _LATER = _NOW + timedelta(days=2)

@@ -8,7 +8,8 @@ from memorata.model.entity import Relation
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
 from memorata.store.graph import GraphDelta, Link
-from memorata.store.port import Entry, Store
+from memorata.store.port import Entry
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _DAY = timedelta(days=1)

@@ -9,7 +9,7 @@ import pytest
 
 from memorata.model.errors import LeaseLost
 from memorata.store.leases import EVERYWHERE, Lease
-from memorata.store.port import Store
+from memorata.store.store import Store
 
 _SHORT = 0.2
 _LONG = 60.0

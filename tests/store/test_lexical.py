@@ -4,7 +4,6 @@ import math
 
 import pytest
 
-from memorata.store.port import Store
 from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -16,6 +15,7 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+from memorata.store.store import Store
 
 
 def test_words_are_scored_by_bm25_over_what_may_be_seen(store: Store) -> None:

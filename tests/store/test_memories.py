@@ -9,7 +9,7 @@ from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotF
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
 from memorata.store.filters import parse
-from memorata.store.port import Entry, Store
+from memorata.store.port import Entry
 from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -22,6 +22,7 @@ from memorata.store.samples import (
     pages,
     query,
 )
+from memorata.store.store import Store
 
 
 def test_a_memory_comes_back_as_it_was(store: Store) -> None:

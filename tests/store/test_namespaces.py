@@ -7,7 +7,6 @@ import pytest
 
 from memorata.model.errors import InvalidArgument
 from memorata.store.filters import parse
-from memorata.store.port import Store
 from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -20,6 +19,7 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+from memorata.store.store import Store
 
 
 def test_namespaces_do_not_see_each_other(store: Store) -> None:

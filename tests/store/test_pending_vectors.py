@@ -9,7 +9,8 @@ from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.embedding import Embedded
-from memorata.store.port import Entry, Floats, Store
+from memorata.store.port import Entry, Floats
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"

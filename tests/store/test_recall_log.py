@@ -10,7 +10,8 @@ from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Memory
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.port import Entry, Store
+from memorata.store.port import Entry
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from memorata.store.port import Store
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"

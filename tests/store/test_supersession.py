@@ -8,7 +8,6 @@ import pytest
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.rank.context import ContextWindow
-from memorata.store.port import Store
 from memorata.store.repeats import Repeat
 from memorata.store.samples import (
     DIMENSION,
@@ -24,6 +23,7 @@ from memorata.store.samples import (
     recalled,
     words,
 )
+from memorata.store.store import Store
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(store: Store) -> None:

@@ -8,7 +8,8 @@ import pytest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.access import ApiKey, Reply
-from memorata.store.port import Entry, Store
+from memorata.store.port import Entry
+from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _HERE, _THERE = "acme/alice", "acme/bob"

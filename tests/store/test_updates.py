@@ -11,7 +11,7 @@ import pytest
 from memorata.index.record import GONE, gone
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory, Source
-from memorata.store.port import Hidden, Store
+from memorata.store.port import Hidden
 from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -24,6 +24,7 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+from memorata.store.store import Store
 
 
 def test_an_update_counts_versions_and_loses_nothing(store: Store) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memorata.model.memory import Memory
-from memorata.store.port import Store
 from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, recalled
+from memorata.store.store import Store
 
 
 def test_what_can_be_written_says_so(store: Store) -> None:

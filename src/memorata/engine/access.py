@@ -26,7 +26,7 @@ from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
 from memorata.model.identifiers import contains
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.access import ApiKey
-from memorata.store.port import Store
+from memorata.store.store import Store
 
 READ: Final = "read"
 WRITE: Final = "write"

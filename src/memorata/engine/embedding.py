@@ -33,7 +33,8 @@ from memorata.model.errors import (
     ServiceUnreachable,
 )
 from memorata.model.memory import Memory
-from memorata.store.port import Floats, Store
+from memorata.store.port import Floats
+from memorata.store.store import Store
 
 if TYPE_CHECKING:
     from memorata.engine.engine import Engine

@@ -38,7 +38,8 @@ from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.port import Floats, Page, Store
+from memorata.store.port import Floats, Page
+from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor

@@ -3,7 +3,7 @@
 Several processes may share a store and all be told to do the same: maintain, re-embed, tune. The first takes
 a lease and does it; the others are told who does. A worker that is killed is taken over when its lease has
 run out, on its own machine at once. One that was only slow finds out at its next write, which does not
-happen: see :meth:`memorata.store.port.Store.fenced`.
+happen: see :meth:`memorata.store.store.Store.fenced`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Final
 from memorata.model import checks
 from memorata.model.errors import LeaseLost, StoreUnavailable, WorkUnderWay
 from memorata.store.leases import EVERYWHERE, Lease
-from memorata.store.port import Store
+from memorata.store.store import Store
 
 SECONDS: Final = 120.0
 """For how long after the last sign of life of a worker nobody takes over, if nothing else was said."""

@@ -37,9 +37,9 @@ from memorata.model.errors import (
 )
 from memorata.model.identifiers import DEFAULT_NAMESPACE
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.store.port import Store
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor

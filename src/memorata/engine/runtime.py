@@ -12,7 +12,8 @@ from memorata.engine.write.terms import terms_of
 from memorata.model.errors import IndexCorrupt
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
-from memorata.store.port import Store, Terms
+from memorata.store.port import Terms
+from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 
 _LOG: Final = logging.getLogger(__name__)

@@ -27,8 +27,9 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Entry, Hidden, Store
+from memorata.store.port import Entry, Hidden
 from memorata.store.repeats import Linked
+from memorata.store.store import Store
 
 BATCH: Final = 500
 PASSES: Final = 10

@@ -13,7 +13,8 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.store.filters import Filter
-from memorata.store.port import Entry, Floats, Found, Store, View
+from memorata.store.port import Entry, Floats, Found, View
+from memorata.store.store import Store
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = "conformance"

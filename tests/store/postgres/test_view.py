@@ -17,9 +17,10 @@ from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.filters import parse
-from memorata.store.port import Entry, Found, Store, View
+from memorata.store.port import Entry, Found, View
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 DIMENSION = 4

@@ -6,7 +6,7 @@ import pytest
 
 from memorata.model.errors import InvalidArgument, StoreError
 from memorata.model.memory import Memory
-from memorata.store.port import Store, Terms
+from memorata.store.port import Terms
 from memorata.store.samples import (
     DIMENSION,
     EMBEDDER,
@@ -19,6 +19,7 @@ from memorata.store.samples import (
     words,
 )
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from memorata.index.record import Records, visible
 from memorata.model import checks
 from memorata.model.checks import BoolArray
 from memorata.model.errors import EntityNotFound, InvalidArgument
-from memorata.store.port import Store, View
+from memorata.store.port import View
+from memorata.store.store import Store
 from memorata.text.folding import folded
 
 _NEAREST: Final = 3

@@ -20,7 +20,8 @@ from memorata.index.growing import Growing
 from memorata.index.record import visible
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.graph import GraphDelta, Link
-from memorata.store.port import Store, View
+from memorata.store.port import View
+from memorata.store.store import Store
 
 MENTIONS: Final = "mentions"
 """From a memory to an entity that it names."""

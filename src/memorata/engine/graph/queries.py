@@ -24,7 +24,8 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
-from memorata.store.port import Store, View
+from memorata.store.port import View
+from memorata.store.store import Store
 
 if TYPE_CHECKING:
     from memorata.engine.graph.communities import Communities, FoundPath, Nearby, Paths, Structure

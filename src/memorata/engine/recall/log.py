@@ -31,7 +31,7 @@ from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall, Singles, without
-from memorata.store.port import Store
+from memorata.store.store import Store
 
 BATCH: Final = 128
 """How many recalls are written down together."""

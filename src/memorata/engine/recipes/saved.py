@@ -19,8 +19,8 @@ from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.engine.runtime import Runtime
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, NotGiven
-from memorata.store.port import Store
 from memorata.store.saved_settings import SavedSetting
+from memorata.store.store import Store
 
 RECIPE: Final = "recipe"
 IN_USE: Final = "recipe in use"

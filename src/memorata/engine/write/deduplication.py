@@ -30,8 +30,9 @@ from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
-from memorata.store.port import Entry, Floats, Store, Terms, View
+from memorata.store.port import Entry, Floats, Terms, View
 from memorata.store.repeats import Contradiction, Repeat
+from memorata.store.store import Store
 
 _NEAREST: Final = 16
 _MOST: Final = 256

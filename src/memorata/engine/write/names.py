@@ -16,7 +16,7 @@ from typing import Final
 from memorata.model.entity import Entity, Relation
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Store
+from memorata.store.store import Store
 from memorata.text.entities import EntityExtractor, Extraction
 from memorata.text.folding import folded
 from memorata.text.gazetteer import Gazetteer, Redirects

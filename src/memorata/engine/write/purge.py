@@ -14,7 +14,7 @@ from typing import Final
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.names import NameIndex, Names
 from memorata.model.memory import Memory
-from memorata.store.port import Store
+from memorata.store.store import Store
 from memorata.text.folding import contains_any, folded
 from memorata.text.name_matching import NameMatcher
 
