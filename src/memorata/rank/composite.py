@@ -158,19 +158,6 @@ def record_composite(
     return Combination.unchecked("product", ("relevance", "quality factor"), relative, share + gain * quality)
 
 
-def unchecked_composite(
-    form: str, relevance: FloatArray, quality: FloatArray, relevance_weight: float, quality_weight: float
-) -> Combination:
-    """Score as `composite_additive` or `composite_multiplicative` does, by values known to be good."""
-    best = relevance.max(initial=0.0)
-    relative = relevance / best if best > 0 else relevance
-    if form == "additive":
-        parts = relevance_weight * relative, quality_weight * quality
-        return Combination.unchecked("sum", ("relevance", "quality"), *parts)
-    factor = relevance_weight + quality_weight * quality
-    return Combination.unchecked("product", ("relevance", "quality factor"), relative, factor)
-
-
 def relative_to_best(relevance: Numbers) -> FloatArray:
     """Return each relevance divided by the set's maximum; a set with no relevance at all stays at 0.
 
