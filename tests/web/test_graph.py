@@ -94,7 +94,7 @@ def test_bad_questions(client: TestClient, path: str) -> None:
 
 def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/graph").text
-    assert "Nobody and nothing is known here yet" in page
+    assert "No entities are known here yet" in page
     assert "memorata relate" in page
 
 
@@ -126,7 +126,7 @@ def test_levels_and_how_many(client: TestClient) -> None:
 
 def test_an_empty_memory_has_no_communities(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/communities").text
-    assert "Nothing hangs together here yet" in page
+    assert "There are no communities here yet" in page
 
 
 def test_markup_in_a_memory_is_text(client: TestClient) -> None:

@@ -42,7 +42,7 @@ def run_of(location: str) -> str:
 
 
 def test_before_anybody_looked_it_says_what_to_do(client: TestClient) -> None:
-    assert "Nobody has looked yet" in client.get("/duplicates").text
+    assert "No search for duplicates yet" in client.get("/duplicates").text
 
 
 def test_looking_shows_the_groups_and_changes_nothing(client: TestClient, engine: Engine, token: str) -> None:

@@ -52,7 +52,7 @@ def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine,
     assert re.search(r'value="yes" aria-pressed="true"', part)
     assert re.search(r'value="no" aria-pressed="false"', part)
     assert [each.feedback.memory_id for each in engine.feedback.list()] == ["tea"]
-    assert "<strong>1</strong> of the 20 questions" in client.get("/lab").text
+    assert "<strong>1</strong> of the 20 queries" in client.get("/lab").text
     client.post("/lab/judge", data={**form, "relevant": "no"})
     again = client.get("/lab", params={"recall": recall}).text
     assert re.search(r'value="no" aria-pressed="true"', again)
@@ -62,13 +62,13 @@ def test_a_question_is_asked_judged_and_kept(client: TestClient, engine: Engine,
 def test_a_blank_question_is_not_taken_for_one_that_was_not_kept(client: TestClient, engine: Engine) -> None:
     engine.recall(" ")
     page = client.get("/lab").text
-    assert "A blank question" in page
-    assert "A question that was not kept" not in page
+    assert "A blank query" in page
+    assert "A query that was not kept" not in page
     with memorata.open(":memory:", embedder="lexical", logging=Logging(queries=False)) as discreet:
         discreet.remember("Green tea.")
         discreet.recall("which tea?")
         page = TestClient(create_pages(discreet), base_url="http://localhost").get("/lab").text
-    assert "A question that was not kept" in page
+    assert "A query that was not kept" in page
 
 
 def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine: Engine) -> None:
@@ -80,7 +80,7 @@ def test_questions_of_the_search_page_are_not_logged(client: TestClient, engine:
 def test_too_few_judgements_are_told(client: TestClient, token: str) -> None:
     page = client.get("/lab").text
     assert re.search(r"<button disabled>Tune</button>", page)
-    assert "20 more questions first" in page
+    assert "20 more queries first" in page
     assert "too few to learn from" in tuned(client, token, "share")
 
 
@@ -92,7 +92,7 @@ def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: 
     page = tuned(client, token, "share")
     assert "Refused" in page
     assert '<svg class="plot"' in page
-    assert "Gain on held-out questions" in page
+    assert "Gain on held-out queries" in page
     assert "Install" not in page
     assert client.post("/lab/install", data={"token": token, "name": "tuned"}).status_code == 400
     assert engine.recipes.list() == ()

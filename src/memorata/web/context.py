@@ -117,17 +117,17 @@ _TITLES: Final[dict[str, str]] = {
     "invalid": "That cannot be used",
     "access-denied": "You may not do that",
     "not-admitted": "You may not do that",
-    "version-conflict": "Somebody was faster",
+    "version-conflict": "It was changed meanwhile",
     "read-only": "This memory can only be read",
     "unavailable": "The store is busy",
 }
 _TITLES_BY_TYPE: Final[tuple[tuple[type[MemorataError], str], ...]] = (
     (MemoryNotFound, "No such memory"),
-    (EntityNotFound, "Nobody has that name"),
-    (RecallNotFound, "No such question"),
+    (EntityNotFound, "No such entity"),
+    (RecallNotFound, "No such recall"),
     (ExperimentNotFound, "No such experiment"),
-    (WorkUnderWay, "Somebody is at it already"),
-    (NotEnoughData, "That is too little"),
+    (WorkUnderWay, "This is running already"),
+    (NotEnoughData, "Not enough data"),
     (ServiceUnreachable, "A service does not answer"),
 )
 _PAGE_STATUS: Final = {401: 403, 422: 400}

@@ -1,4 +1,4 @@
-"""The search page: a question, the controls of a recipe, and hits that show what each signal put in.
+"""The search page: a query, the controls of a recipe, and hits that show what each signal contributes.
 
 Every change of a control asks again and replaces the hits in place; the address always says what is shown, so
 that it can be kept and sent to somebody. A second recipe may answer beside the first.
@@ -75,7 +75,7 @@ def search(context: PageContext) -> Response:
     sides = _sides(context, known, recipe, changes)
     kept = _kept(context, recipe, changes, usual.name)
     variables: dict[str, Any] = {
-        "question": values.text("q"),
+        "query": values.text("q"),
         "sides": sides,
         "signal": signal,
         "recipe": recipe,

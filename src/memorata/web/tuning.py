@@ -1,8 +1,7 @@
-"""The tuning lab: say what was relevant, let the numbers find better settings, keep what wins.
+"""The tuning lab: judge hits, tune on the judgements, keep what wins.
 
-A question that is asked here is logged, so that what is said about its hits can be learnt from. Tuning runs
-as a job over everything people said (:mod:`memorata.learn.tuning`); what wins on questions it was not
-chosen on can be installed as a recipe, and rolled back.
+A recall made here is logged, so that its judgements can be learnt from. Tuning runs as a job over all feedback
+(:mod:`memorata.learn.tuning`); what wins on held-out queries can be installed as a recipe, and rolled back.
 """
 
 from __future__ import annotations
@@ -47,15 +46,15 @@ class Judged:
 def lab(context: PageContext) -> Response:
     """Show the lab."""
     engine = context.engine
-    material = from_feedback(engine, namespace=context.namespace)
+    training_set = from_feedback(engine, namespace=context.namespace)
     recall = context.values.text("recall")
     return context.page(
         "lab.html",
-        question=_question(context, recall) if recall else "",
+        query=_logged_query(context, recall) if recall else "",
         recall=recall,
         hits=_hits(context, recall) if recall else (),
         logged=engine.recall_log.how.recalls,
-        questions=len(set(material.groups)),
+        questions=len(set(training_set.groups)),
         needed=MIN_GROUPS,
         reactions=len(engine.feedback.list(namespace=context.namespace)),
         latest=engine.feedback.recalls(namespace=context.namespace, limit=8),
@@ -66,7 +65,7 @@ def lab(context: PageContext) -> Response:
 
 
 def ask(context: PageContext) -> Response:
-    """Ask a question that is logged, and show its hits to be judged."""
+    """Run a recall that is logged, and show its hits to be judged."""
     if not context.engine.recall_log.how.recalls:
         raise InvalidArgument("log_recalls", False, "true: what is not logged cannot be learnt from")
     found = context.engine.recall(context.values.text("q"), namespace=context.namespace)
@@ -141,7 +140,7 @@ def _drawn(tuned: Tuned) -> Plot | None:
     return plotted(sorted(points.items()), name.replace("_", " "), tuned.metric, marks)
 
 
-def _question(context: PageContext, recall: str) -> str:
+def _logged_query(context: PageContext, recall: str) -> str:
     return _logged(context, recall).query or ""
 
 
