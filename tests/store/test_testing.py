@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memorata.store.database import Database
+from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.database import SqliteDatabase
 from memorata.store.testing import DatabaseConformance
 
@@ -15,3 +16,9 @@ class TestFile(DatabaseConformance):
         opened = SqliteDatabase(":memory:")
         yield opened
         opened.close()
+
+
+class TestServer(DatabaseConformance):
+    @pytest.fixture
+    def database(self, server_store: PostgresStore) -> Database:
+        return server_store._database

@@ -8,6 +8,7 @@ a transaction that holds the namespace; a raised error undoes all of it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
@@ -17,7 +18,6 @@ from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Database, Session
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import find_namespace, log_change, made_namespace
-from memorata.store.rows import read_list
 from memorata.text.folding import folded
 
 _UNTYPED: Final = "thing"
@@ -175,7 +175,7 @@ def referred_to(session: Session, number: int, ids: Sequence[str]) -> set[int]:
         "AND id IN (SELECT value FROM json_each(?))",
         (number, session.dialect.array(ids)),
     ).fetchall()
-    entities = having(session, number, {folded(name) for _, names in rows for name in read_list(names)})
+    entities = having(session, number, {folded(name) for _, names in rows for name in json.loads(names)})
     for ends in session.execute(
         "SELECT subject, object FROM relations WHERE +namespace = ? "
         "AND memory IN (SELECT value FROM json_each(?))",
@@ -195,10 +195,10 @@ def remove_unreferred(session: Session, number: int, entities: set[int]) -> None
     mentioned: set[str] = set()
     for (names,) in session.execute(
         "SELECT entities FROM memories WHERE +namespace = ? AND number >= ? AND number < ? "
-        "AND length(CAST(entities AS TEXT)) > 2",
+        "AND entities <> '[]'",
         (number, session.dialect.number(number, 0), session.dialect.number(number, SLOTS)),
     ):
-        mentioned.update(folded(name) for name in read_list(names))
+        mentioned.update(folded(name) for name in json.loads(names))
     left, removed = _with_merged(session, number, entities), 0
     while gone := [entity for entity in left if not _is_referred(session, number, entity, mentioned)]:
         into = session.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +15,6 @@ from memorata.store.database import Database, Session
 from memorata.store.instants import instant
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import NO_MEMORY, find_namespace, slots_of
-from memorata.store.rows import read_list
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
@@ -159,7 +159,7 @@ def _links_from(session: Session, number: int, first: int) -> list[Link]:
 
 
 def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:
-    lists = [(read_list(row[1]), read_list(row[4])) for row in rows]
+    lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
     slots = slots_of(session, number, {id_ for _, older in lists for id_ in older})
     return [
         Link(

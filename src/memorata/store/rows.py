@@ -182,11 +182,6 @@ def _tuple(text: str) -> tuple[str, ...]:
     return () if text == _ABSENT else tuple(_read(text)[0])
 
 
-def read_list(value: str | list[str]) -> list[str]:
-    """Return a column that holds a list of texts."""
-    return list(json.loads(value)) if isinstance(value, str) else value
-
-
 NOT_AS_WRITTEN: Final = (KeyError, TypeError, ValueError, OverflowError, InvalidArgument)
 """What comes of reading a row that holds something else than was written."""
 
