@@ -3,7 +3,12 @@ from datetime import UTC, datetime
 import numpy as np
 
 from memorata.model.memory import Memory
-from memorata.store.port import Change, Entry, Found, Page
+from memorata.store.port import Change, Entry, Found, Page, View
+from memorata.store.view import StoreView
+
+
+def test_a_view_has_every_verb_of_the_contract() -> None:
+    assert {name for name in vars(View) if not name.startswith("_")} <= set(dir(StoreView))
 
 
 def test_an_entry_needs_no_vector() -> None:

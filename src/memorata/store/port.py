@@ -1,10 +1,13 @@
-"""The values that pass between the engine and the store (:mod:`memorata.store.store`)."""
+"""The values that pass between the engine and the store, and what a search asks of a view.
+
+A :class:`View` is one consistent look at one namespace; :class:`~memorata.store.store.Store` opens it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +16,16 @@ from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
 
+# A port names them all and makes none of them: who only recalls loads those of a recall.
 if TYPE_CHECKING:
+    from memorata.index.lexical import LexicalQuery
+    from memorata.index.record import Records
+    from memorata.model.period import Period
+    from memorata.model.place import Place
     from memorata.rank.combination import Combination
+    from memorata.rank.context import ContextWindow
+
+_Result = TypeVar("_Result")
 
 Floats = npt.NDArray[np.float32]
 Progress = Callable[[str, int, int], None]
@@ -114,3 +125,95 @@ class Found:
 
 NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 """What a leg finds that has nothing to look for, or nowhere to start from."""
+
+
+class View(Protocol):
+    """One consistent look at the memories of one namespace that may be seen and pass a filter.
+
+    Memories are known by slot, a number that never changes.
+    """
+
+    @property
+    def count(self) -> int:
+        """How many memories may be returned."""
+        ...
+
+    @property
+    def pending(self) -> int:
+        """How many memories have no vector of the store's embedder yet."""
+        ...
+
+    @property
+    def change(self) -> int:
+        """The last change of the namespace that can be seen; 0 for one that there is not."""
+        ...
+
+    @property
+    def methods(self) -> Mapping[str, str]:
+        """How it was searched so far, for people: by ``"vector"`` and by ``"lexical"``, as far as it was."""
+        ...
+
+    def nearest(
+        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    ) -> Found:
+        """Return the memories whose best passage is closest to a unit vector, with their cosines.
+
+        Only those that have none of the `excluded` terms in their content. A `rough` answer is for those who
+        ask for :meth:`cosines` next: it may be as inexact as that is.
+        """
+        ...
+
+    def lexical(self, query: LexicalQuery, limit: int) -> Found:
+        """Return the memories with the highest BM25 scores; only those that share a term."""
+        ...
+
+    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
+        """Return the BM25 scores of the given memories, each read with its neighbours in the session.
+
+        In the order given. The words of a neighbour that may not be seen are not read.
+        """
+        ...
+
+    def neighbours(self, slots: IntArray, reach: int) -> IntArray:
+        """Return the memories said up to `reach` before and after the given ones, each once, ascending.
+
+        Only those that may be returned; some may be among the given ones.
+        """
+        ...
+
+    def timely(self, period: Period, limit: int) -> Found:
+        """Return the memories from about a period, the closest first, with how close each is, above 0."""
+        ...
+
+    def nearby(self, here: Place, limit: int, scale: float) -> Found:
+        """Return the memories closest to a point, with how near each is: a half at `scale` metres."""
+        ...
+
+    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
+        """Return the given memories that may be returned and have none of the terms in their content."""
+        ...
+
+    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
+        """Return the cosine of each memory's best passage with the query; 0 for one without vectors.
+
+        Within two thousandths.
+        """
+        ...
+
+    def document_frequencies(
+        self, terms: Sequence[str], field: str = "content"
+    ) -> tuple[int, dict[str, int]]:
+        """Return how many memories may be seen and how many of those have each term in a field."""
+        ...
+
+    def records(self, slots: IntArray) -> Records:
+        """Return the records of the given memories; of a purged one, the record that says so."""
+        ...
+
+    def vectors(self, slots: IntArray) -> Floats:
+        """Return the first passage's vector of each memory; zeros for one without."""
+        ...
+
+    def memories(self, slots: IntArray) -> list[Memory]:
+        """Return the given memories, in the same order."""
+        ...
