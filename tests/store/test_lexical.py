@@ -3,8 +3,7 @@
 import math
 
 import pytest
-
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -15,6 +14,7 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+
 from memorata.store.store import Store
 
 

@@ -4,13 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-
-from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
-from memorata.model.memory import Memory, Source, Tier
-from memorata.model.place import Place
-from memorata.store.filters import parse
-from memorata.store.port import Entry
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -22,6 +16,12 @@ from memorata.store.samples import (
     pages,
     query,
 )
+
+from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
+from memorata.model.memory import Memory, Source, Tier
+from memorata.model.place import Place
+from memorata.store.filters import parse
+from memorata.store.port import Entry
 from memorata.store.store import Store
 
 

@@ -4,10 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from memorata.model.errors import InvalidArgument
-from memorata.store.filters import parse
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -19,6 +16,9 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+
+from memorata.model.errors import InvalidArgument
+from memorata.store.filters import parse
 from memorata.store.store import Store
 
 

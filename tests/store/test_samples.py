@@ -2,8 +2,8 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
 
-from memorata.store.samples import DIMENSION, NOW, direction, entry, pages, query, recalled
 from memorata.store.sqlite.store import SqliteStore
 
 

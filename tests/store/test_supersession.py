@@ -5,11 +5,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-
-from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.rank.context import ContextWindow
-from memorata.store.repeats import Repeat
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -23,6 +19,10 @@ from memorata.store.samples import (
     recalled,
     words,
 )
+
+from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.rank.context import ContextWindow
+from memorata.store.repeats import Repeat
 from memorata.store.store import Store
 
 

@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from memorata.index.record import GONE, gone
-from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
-from memorata.model.memory import Memory, Source
-from memorata.store.port import Hidden
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -24,6 +19,11 @@ from memorata.store.samples import (
     query,
     recalled,
 )
+
+from memorata.index.record import GONE, gone
+from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
+from memorata.model.memory import Memory, Source
+from memorata.store.port import Hidden
 from memorata.store.store import Store
 
 

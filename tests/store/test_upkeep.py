@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, recalled
+
 from memorata.model.memory import Memory
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, recalled
 from memorata.store.store import Store
 
 

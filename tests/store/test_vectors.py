@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, found_ids, query
 
 from memorata.store.filters import parse
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry, found_ids, query
 from memorata.store.store import Store
 
 

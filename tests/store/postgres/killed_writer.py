@@ -2,9 +2,14 @@
 
 import sys
 from itertools import count
+from pathlib import Path
 
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import DIMENSION, EMBEDDER, direction, entry
+
+# Run as a script, it has only its own folder to import from.
+sys.path.insert(0, str(Path(__file__).parents[3]))
+
+from tests.store.samples import DIMENSION, EMBEDDER, direction, entry  # noqa: E402
 
 if __name__ == "__main__":
     store = PostgresStore(sys.argv[1])

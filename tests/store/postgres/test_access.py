@@ -4,10 +4,10 @@ import threading
 from contextlib import suppress
 
 import pytest
+from tests.store.samples import HERE, NOW
 
 from memorata.store.access import Reply
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW
 
 
 def answer(caller: str, key: str) -> Reply:

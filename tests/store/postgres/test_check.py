@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import psycopg
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.model.errors import NotSupportedHere, StoreCorrupt
 from memorata.model.memory import Memory, Source
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 
 def terms_of(memory: Memory) -> Mapping[str, Mapping[str, int]]:

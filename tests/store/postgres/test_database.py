@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import psycopg
 import pytest
+from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.database import Session
@@ -19,7 +20,6 @@ from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.failing import CommitUnsure, ConnectionLost
 from memorata.store.postgres.session import PostgresSession
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, THERE, entry
 
 
 @pytest.fixture

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.store.embedding import Embedded
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
 
 def embedded(id_: str, namespace: str = HERE, size: int = DIMENSION) -> Embedded:

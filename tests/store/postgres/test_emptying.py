@@ -2,12 +2,12 @@
 
 import psycopg
 import pytest
+from tests.store.samples import HERE, NOW, THERE, direction, entry
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, THERE, direction, entry
 
 
 def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, used: str) -> None:

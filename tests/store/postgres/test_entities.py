@@ -1,11 +1,11 @@
 """Names on a server: as long as an index has room for, and merged however they were."""
 
 import pytest
+from tests.store.samples import HERE, NOW, entry
 
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, entry
 
 LONG = "日" * 667
 

@@ -2,11 +2,11 @@
 
 import psycopg
 import pytest
+from tests.store.samples import HERE, entry
 
 from memorata.model.errors import StoreUnavailable
 from memorata.store.postgres.erasing import write_anew
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, entry
 
 
 def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:

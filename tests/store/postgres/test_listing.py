@@ -4,11 +4,11 @@ import threading
 from contextlib import closing
 
 import pytest
+from tests.store.samples import HERE, THERE, entry, pages
 
 from memorata.store import listing
 from memorata.store.filters import parse
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, THERE, entry, pages
 
 
 @pytest.fixture

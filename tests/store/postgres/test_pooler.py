@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.store.samples import HERE, NOW, direction, entry, recalled
 
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, direction, entry, recalled
 
 HEAD = 5
 """The letter of a message, and four bytes for its length without the letter."""

@@ -8,11 +8,11 @@ from contextlib import closing
 import numpy as np
 import psycopg
 import pytest
+from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreUnavailable
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, THERE, entry
 
 
 def logged(

@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from tests.store.samples import HERE, NOW, entry
 
 import memorata
 from memorata.engine.engine import Engine
@@ -21,7 +22,6 @@ from memorata.engine.idempotency import IdempotentReply
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, entry
 
 WRITER = Path(__file__).with_name("killed_writer.py")
 

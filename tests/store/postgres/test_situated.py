@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
+from tests.store.samples import HERE, NOW, entry, found_ids
 
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, entry, found_ids
 
 
 def near(store: PostgresStore, places: Sequence[tuple[float, float]], here: Place, limit: int) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Relation
@@ -25,7 +26,6 @@ from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
 from memorata.store.repeats import Contradiction, Repeat
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 SECRET = "what bob said"
 

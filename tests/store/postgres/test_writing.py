@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 import psycopg
 import pytest
+from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.samples import HERE, NOW, THERE, entry
 
 LONG = "日" * 667
 """One byte more than a name may have."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.store.samples import NOW
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
@@ -17,7 +18,6 @@ from memorata.store import approximation, loading
 from memorata.store.embedding import Embedded
 from memorata.store.methods import BITS, CELLS
 from memorata.store.port import Entry, Terms
-from memorata.store.samples import NOW
 from memorata.store.sqlite.store import SqliteStore
 
 DIMENSION = 32

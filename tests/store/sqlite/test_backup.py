@@ -9,11 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
-from memorata.model.memory import Memory
-from memorata.store.port import Terms
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -21,6 +17,10 @@ from memorata.store.samples import (
     entry,
     words,
 )
+
+from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
+from memorata.model.memory import Memory
+from memorata.store.port import Terms
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened
@@ -9,7 +10,6 @@ from memorata.index.record import packed
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
 from memorata.store.port import Terms
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 from memorata.store.sqlite import upkeep
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore

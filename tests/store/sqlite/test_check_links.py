@@ -2,11 +2,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from tests.store.samples import HERE, entry, words
 
 from memorata.model.memory import Memory
 from memorata.store.check import broken_links
 from memorata.store.port import Entry, Terms
-from memorata.store.samples import HERE, entry, words
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

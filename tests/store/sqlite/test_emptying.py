@@ -2,8 +2,9 @@
 
 from contextlib import closing
 
+from tests.store.samples import HERE, NOW, THERE, entry, words
+
 from memorata.store.access import Reply
-from memorata.store.samples import HERE, NOW, THERE, entry, words
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.sqlite.upkeep import owned_tables
 

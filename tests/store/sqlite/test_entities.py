@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.store.samples import HERE, NOW, THERE, entry, words
 
 import memorata
 from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
 from memorata.store.port import Terms
-from memorata.store.samples import HERE, NOW, THERE, entry, words
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

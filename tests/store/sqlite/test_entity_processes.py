@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from tests.store.samples import HERE, NOW
+
 from memorata.model import Relation
-from memorata.store.samples import HERE, NOW
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -3,10 +3,10 @@
 from contextlib import closing
 
 import pytest
+from tests.store.samples import HERE, NOW, entry
 
 from memorata.model import Source
 from memorata.model.errors import StoreCorrupt
-from memorata.store.samples import HERE, NOW, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

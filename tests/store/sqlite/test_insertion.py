@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index.record import RECORD
 from memorata.store import insertion
 from memorata.store.insertion import add_records, add_vectors
 from memorata.store.port import Entry
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.sqlite.connection import SqliteSession, connect
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore

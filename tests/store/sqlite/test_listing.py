@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from tests.store.samples import HERE, THERE, entry
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt
-from memorata.store.samples import HERE, THERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -7,15 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from memorata.index import partition as index_partition
-from memorata.index.record import Records
-from memorata.model.memory import Memory
-from memorata.store import loading, segments
-from memorata.store import memories as writing
-from memorata.store.filters import parse
-from memorata.store.port import Entry, Floats, Terms
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -27,6 +19,14 @@ from memorata.store.samples import (
     query,
     words,
 )
+
+from memorata.index import partition as index_partition
+from memorata.index.record import Records
+from memorata.model.memory import Memory
+from memorata.store import loading, segments
+from memorata.store import memories as writing
+from memorata.store.filters import parse
+from memorata.store.port import Entry, Floats, Terms
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 

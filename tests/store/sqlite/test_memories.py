@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.index.codes import Codes
 from memorata.index.record import FORGOTTEN, GONE, unpacked
@@ -13,7 +14,6 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.namespaces import find, find_namespace
 from memorata.store.port import Entry
-from memorata.store.samples import HERE, NOW, THERE, entry
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from tests.store.samples import HERE, THERE, entry
 
 from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
 from memorata.store import namespaces as finding
-from memorata.store.samples import HERE, THERE, entry
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 

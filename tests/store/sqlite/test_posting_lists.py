@@ -2,11 +2,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.store.samples import HERE, THERE, entry
 
 from memorata.store import memories as writing
 from memorata.store import segments
 from memorata.store.posting_lists import all_blocks, read_lists, segments_of, some_blocks
-from memorata.store.samples import HERE, THERE, entry
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.store import SqliteStore
 

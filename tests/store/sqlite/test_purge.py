@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
+from tests.store.samples import HERE, entry
 
 from memorata.model.memory import Source
-from memorata.store.samples import HERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 
 from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
 from memorata.store.port import Entry, Terms
 from memorata.store.rebuild import session_numbers, unlisted
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.sqlite.upkeep import mend

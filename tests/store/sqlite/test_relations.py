@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model import InvalidArgument, Relation
-from memorata.store.samples import HERE, NOW, THERE, entry
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -5,9 +5,9 @@ from contextlib import closing
 from dataclasses import replace
 
 import pytest
+from tests.store.samples import HERE, NOW, entry, found_ids, query
 
 from memorata.model.memory import Memory
-from memorata.store.samples import HERE, NOW, entry, found_ids, query
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -3,11 +3,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-
-from memorata.model.errors import InvalidArgument, StoreError
-from memorata.model.memory import Memory
-from memorata.store.port import Terms
-from memorata.store.samples import (
+from tests.store.samples import (
     DIMENSION,
     EMBEDDER,
     HERE,
@@ -18,6 +14,10 @@ from memorata.store.samples import (
     query,
     words,
 )
+
+from memorata.model.errors import InvalidArgument, StoreError
+from memorata.model.memory import Memory
+from memorata.store.port import Terms
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 

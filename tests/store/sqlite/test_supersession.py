@@ -1,7 +1,8 @@
 """Where a chain of memories leads; what links become is in the suite that every store passes."""
 
+from tests.store.samples import HERE, NOW, entry
+
 from memorata.store.repeats import Linked
-from memorata.store.samples import HERE, NOW, entry
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.supersession import led_to

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index.codes import Codes
 from memorata.model.errors import IndexCorrupt
@@ -12,7 +13,6 @@ from memorata.store import loading, segments
 from memorata.store import memories as writing
 from memorata.store import vector_codes as coding
 from memorata.store.port import Terms
-from memorata.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 from memorata.store.segments import stored_vectors
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore

@@ -48,7 +48,7 @@ def direction(*components: float) -> Floats:
     return (row / np.linalg.norm(row)).astype(np.float32)
 
 
-def entry(id: str, content: str, vectors: Floats | None = None, **fields: Any) -> Entry:  # noqa: ANN401
+def entry(id: str, content: str, vectors: Floats | None = None, **fields: Any) -> Entry:
     """Return an entry whose words are those of its content and tags, as :func:`words` reads them."""
     usual: dict[str, Any] = {"namespace": HERE, "created_at": NOW, "fingerprint": fingerprint(content)}
     memory = Memory(id=id, content=content, **(usual | fields))
