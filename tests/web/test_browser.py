@@ -124,7 +124,7 @@ def page(browser: Browser, served: Served) -> Iterator[Page]:
 
 def test_typing_asks_and_the_address_follows(page: Page) -> None:
     page.goto("/")
-    expect(page.get_by_label("Question")).to_be_focused()
+    expect(page.get_by_label("Query", exact=True)).to_be_focused()
     page.keyboard.type("When do we release?")
     expect(page.locator(".hit").first).to_contain_text("Release rule")
     expect(page).to_have_url("/?q=When+do+we+release%3F")
@@ -159,7 +159,7 @@ def test_another_recipe_brings_its_own_controls_and_keeps_the_question(page: Pag
     page.get_by_label("Recipe").select_option("azure")
     expect(page.get_by_label("Vector weight")).to_have_value("0.65")
     expect(page).to_have_url("/?q=When+do+we+release&recipe=azure")
-    expect(page.get_by_label("Question")).to_have_value("When do we release")
+    expect(page.get_by_label("Query", exact=True)).to_have_value("When do we release")
     page.get_by_label("Vector weight").fill("0.3")
     expect(page).to_have_url("/?q=When+do+we+release&recipe=azure&vector_weight=0.3")
 
@@ -179,7 +179,7 @@ def test_all_of_it_with_the_keyboard(page: Page) -> None:
     page.goto("/?q=When+do+we+release")
     page.locator("main").focus()
     page.keyboard.press("/")
-    expect(page.get_by_label("Question")).to_be_focused()
+    expect(page.get_by_label("Query", exact=True)).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("j")
     page.keyboard.press("j")
@@ -261,7 +261,7 @@ def test_saving_what_was_turned(page: Page, served: Served) -> None:
 
 def test_judging_in_the_lab(page: Page, served: Served) -> None:
     page.goto("/lab")
-    page.get_by_role("searchbox", name="Question").fill("When do we release?")
+    page.get_by_role("searchbox", name="Query").fill("When do we release?")
     page.get_by_role("button", name="Ask").click()
     first = page.locator(".judged").first
     first.get_by_role("button", name="Answers it").click()
@@ -457,8 +457,8 @@ def test_what_is_written_from_right_to_left_is_read_so(browser: Browser) -> None
             assert page.locator(".said a").evaluate(direction) == "rtl"
             assert page.locator(".byline").evaluate(direction) == "ltr"
             page.goto("/")
-            page.get_by_label("Question").fill("מי אוהב תה?")
-            assert page.get_by_label("Question").evaluate(direction) == "rtl"
+            page.get_by_label("Query", exact=True).fill("מי אוהב תה?")
+            assert page.get_by_label("Query", exact=True).evaluate(direction) == "rtl"
             context.close()
 
 
@@ -468,7 +468,7 @@ def test_a_server_that_is_slow_or_does_not_answer(browser: Browser, served: Serv
     page.goto("/?q=release")
     held: list[Route] = []
     page.route("**/?q=*", lambda route: held.append(route))
-    page.get_by_label("Question").fill("release rule")
+    page.get_by_label("Query", exact=True).fill("release rule")
     expect(page.locator("#results")).to_have_class("results htmx-request")
     while not held:
         page.wait_for_timeout(10)
@@ -477,10 +477,10 @@ def test_a_server_that_is_slow_or_does_not_answer(browser: Browser, served: Serv
     expect(page.locator("#results")).to_have_class("results")
     page.unroute_all()
     page.route("**/*", lambda route: route.abort())
-    page.get_by_label("Question").fill("release rules")
+    page.get_by_label("Query", exact=True).fill("release rules")
     expect(page.get_by_text("The server does not answer")).to_be_visible()
     page.unroute_all()
-    page.get_by_label("Question").fill("release")
+    page.get_by_label("Query", exact=True).fill("release")
     expect(page.get_by_text("The server does not answer")).to_be_hidden()
     context.close()
 
@@ -489,7 +489,7 @@ def test_everything_works_without_scripts(browser: Browser, served: Served) -> N
     context = browser.new_context(base_url=served.url, java_script_enabled=False)
     page = context.new_page()
     page.goto("/")
-    page.get_by_label("Question").fill("When do we release?")
+    page.get_by_label("Query", exact=True).fill("When do we release?")
     page.get_by_label("Vector weight").fill("0.3")
     page.get_by_role("button", name="Search").click()
     expect(page.locator(".hit").first).to_contain_text("Release rule")

@@ -1,6 +1,6 @@
 """The tuning lab: judge hits, tune on the judgements, keep what wins.
 
-A recall made here is logged, so that its judgements can be learnt from. Tuning runs as a job over all feedback
+A recall made here is logged, so that its judgements can be learnt from. Tuning is a job over all feedback
 (:mod:`memorata.learn.tuning`); what wins on held-out queries can be installed as a recipe, and rolled back.
 """
 
