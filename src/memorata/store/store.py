@@ -20,10 +20,10 @@ from memorata.store import (
     listing,
     lookup,
     memories,
-    methods,
     purge,
     rebuild,
     supersession,
+    view,
 )
 from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.cache import Added, PartitionCache
@@ -507,7 +507,7 @@ class Store:
 
     def methods(self) -> Mapping[str, str]:
         """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
-        return methods.methods()
+        return view.methods()
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""

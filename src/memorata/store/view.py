@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from memorata.geo.distance import haversines, nearness
 from memorata.index.codes import Floats, Owners
 from memorata.index.context import in_context
 from memorata.index.directions import are_directions
@@ -26,7 +27,8 @@ from memorata.index.lexical import (
 )
 from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Sight
-from memorata.index.record import Records
+from memorata.index.record import NOWHERE, Records
+from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
@@ -34,14 +36,14 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
+from memorata.rank.order import ranked
+from memorata.rank.temporal import proximity
 from memorata.store.database import Session
 from memorata.store.limits import SLOTS
-from memorata.store.methods import POSTINGS, vectors_method
 from memorata.store.namespaces import Namespace
 from memorata.store.port import NOTHING, Found
 from memorata.store.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.rows import OWN, marks, memory
-from memorata.store.situated import nearby, timely
 from memorata.store.supersession import ends_at
 
 if TYPE_CHECKING:
@@ -384,3 +386,55 @@ def _seen(found: TermList, sight: Sight) -> TermList:
         return found
     kept = sight.mask[found.slots]
     return TermList(found.slots[kept], found.frequencies[kept])
+
+
+def timely(records: Records, allowed: Mask | None, period: Period, limit: int) -> Found:
+    """Return the memories from about a period, best first, with their proximity; ties by slot.
+
+    Of memories inside the period none is closer than another.
+    """
+    slots = _allowed(len(records), allowed)
+    return _best(slots, proximity(records["event"][slots], period), limit)
+
+
+def nearby(records: Records, allowed: Mask | None, here: Place, limit: int, scale: float) -> Found:
+    """Return the memories closest to a point, best first, with their nearness; only those with a place."""
+    slots = _allowed(len(records), allowed)
+    slots = slots[records["lat"][slots] != NOWHERE]
+    metres = haversines(here.lat, here.lon, records["lat"][slots], records["lon"][slots])
+    return _best(slots, nearness(metres, scale=scale), limit)
+
+
+def _allowed(count: int, allowed: Mask | None) -> IntArray:
+    return np.arange(count) if allowed is None else np.flatnonzero(allowed)
+
+
+def _best(slots: IntArray, scores: FloatArray, limit: int) -> Found:
+    order = ranked(scores, limit)
+    order = order[scores[order] > 0]
+    return Found(slots[order], scores[order])
+
+
+SCAN: Final = "exact scan"
+CELLS: Final = "approximate index, the best compared exactly"
+BITS: Final = "sign bits, the best compared exactly"
+POSTINGS: Final = "own posting lists, BM25"
+
+
+def vectors_method(vectors: Vectors) -> str:
+    """Return how the vectors of a namespace are searched."""
+    if vectors.exact:
+        return SCAN
+    return BITS if vectors.approximate is None else CELLS
+
+
+def methods() -> Mapping[str, str]:
+    """Return how searches of a store are done, by leg: ``"vector"`` and ``"lexical"``.
+
+    Examples
+    --------
+    >>> methods()["lexical"]
+    'own posting lists, BM25'
+    """
+    above = f"{BITS}, or by an {CELLS}, where one was made"
+    return {"vector": f"{SCAN} up to {EXACT:,} vectors in a namespace; above, {above}", "lexical": POSTINGS}

@@ -9,7 +9,7 @@ from memorata.store.postgres.store import PostgresStore
 # Run as a script, it has only its own folder to import from.
 sys.path.insert(0, str(Path(__file__).parents[3]))
 
-from tests.store.samples import DIMENSION, EMBEDDER, direction, entry  # noqa: E402
+from tests.store.samples import DIMENSION, EMBEDDER, direction, entry
 
 if __name__ == "__main__":
     store = PostgresStore(sys.argv[1])

@@ -16,9 +16,9 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store import approximation, loading
 from memorata.store.embedding import Embedded
-from memorata.store.methods import BITS, CELLS
 from memorata.store.port import Entry, Terms
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.view import BITS, CELLS
 
 DIMENSION = 32
 COUNT = 1_500
@@ -357,10 +357,10 @@ def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
     embedder = LexicalEmbedder(dimension=DIMENSION)
     with memorata.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
         memory.remember_many([f"Anna has cup number{number}" for number in range(600)])
-        assert memory.recall("the cup number77").methods["vectors"] == BITS
+        assert memory.recall("the cup number77").methods["vector"] == BITS
         before = [hit.memory.content for hit in memory.recall("the cup number77").hits]
         memory.lifecycle.maintain()
         after = memory.recall("the cup number77")
-        assert after.methods["vectors"] == CELLS
+        assert after.methods["vector"] == CELLS
         assert [hit.memory.content for hit in after.hits][:1] == before[:1] == ["Anna has cup number77"]
         assert memory.recall("the cup number77", filter={"category": "nothing"}).hits == ()

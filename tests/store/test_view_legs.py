@@ -11,7 +11,7 @@ from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.situated import nearby, timely
+from memorata.store.view import nearby, timely
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 WEEK = Period(DAY, DAY + timedelta(days=7), timedelta(days=1))
