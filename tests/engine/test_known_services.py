@@ -9,7 +9,7 @@ from memorata.embed.http_client import RetryPolicy
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.select import Resources
 from memorata.embed.services import OllamaEmbedder
-from memorata.engine.embedding import DIMENSION, Service, settled
+from memorata.engine.embedding import DIMENSION, Service, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.model.errors import DimensionMismatch, InvalidArgument, ServiceUnreachable
 from memorata.store.sqlite.store import SqliteStore
@@ -122,7 +122,7 @@ def test_a_copy_of_a_store_goes_on_with_the_same_name(
     store.use_embedder(service.name, 32)
     again = OllamaEmbedder("m", ollama.name.partition("@")[2])
     ollama.width = 32
-    assert settled(again, store, recorded=True).name == service.name
+    assert checked_embedder(again, store, recorded=True).name == service.name
     store.close()
 
 
@@ -165,5 +165,5 @@ def test_a_recorded_length_that_is_none_is_refused(kept: str) -> None:
     store = SqliteStore(":memory:")
     store.remember_setting(DIMENSION, kept)
     with pytest.raises(InvalidArgument, match="embedder_dimension"):
-        settled(OllamaEmbedder("m", "http://127.0.0.1:1"), store, recorded=True)
+        checked_embedder(OllamaEmbedder("m", "http://127.0.0.1:1"), store, recorded=True)
     store.close()

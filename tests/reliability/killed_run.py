@@ -8,7 +8,7 @@ from memorata.engine.duplicates import duplicates
 
 
 def main(path: Path) -> None:
-    duplicates._GROUPS_AT_ONCE = 1  # type: ignore[misc]
+    duplicates._GROUPS_PER_TRANSACTION = 1  # type: ignore[misc]
 
     def told(what: str, done: int, total: int) -> None:
         sys.stdout.write(f"{done}\n")

@@ -126,7 +126,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from memorata.embed.folder import installed
     from memorata.embed.select import RECOMMENDED, choose, without_secrets
-    from memorata.engine.embedding import settled
+    from memorata.engine.embedding import checked_embedder
     from memorata.engine.opening import choose_recorded
 
     wanted = settings.embedder
@@ -142,7 +142,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
             embedder = choice.embedder
             if store is not None and choice.specification == recorded:
                 # A service may give other vectors now than those that are there.
-                embedder = settled(embedder, store, recorded=True)
+                embedder = checked_embedder(embedder, store, recorded=True)
         # A model's files are read when it is first used, and a service may be away.
         dimension = len(embedder.embed_query("Is all well?"))
     except MemorataError as error:

@@ -382,7 +382,7 @@ class _Tries:
             self.embedded += self._write(memories)
             self._in_a_row = 0
         except EmbedderError as error:
-            if _is_away(error):
+            if _is_unavailable(error):
                 raise
             for memory in memories:
                 self._embed_one(memory)
@@ -399,11 +399,11 @@ class _Tries:
         except EmbedderError as error:
             self.failed.append(NotEmbedded(memory.namespace, memory.id, str(error)))
             self._in_a_row, self._last = self._in_a_row + 1, error
-            if self._in_a_row == _GIVEN_UP or _is_away(error):
+            if self._in_a_row == _GIVEN_UP or _is_unavailable(error):
                 raise
 
 
-def _is_away(error: EmbedderError) -> bool:
+def _is_unavailable(error: EmbedderError) -> bool:
     """Tell whether it is no matter of texts: each of them would wait for the service again, and in vain."""
     return isinstance(error, ServiceUnreachable) and error.status not in _STUMBLED
 

@@ -306,7 +306,7 @@ class Service(Protocol):
         ...
 
 
-def settled(embedder: Embedder, store: Store, *, recorded: bool, named: bool = True) -> Embedder:
+def checked_embedder(embedder: Embedder, store: Store, *, recorded: bool, named: bool = True) -> Embedder:
     """Return an embedder of which it is known how long its vectors are."""
     if not isinstance(embedder, Service):
         # Its description says so, which may turn out to be damaged.

@@ -19,7 +19,7 @@ from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
-from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, settled
+from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import LifecycleRules
@@ -167,7 +167,7 @@ def open(
         raise InvalidArgument("logging", logging, "how recalls are logged, or None")
     if clock is not None and not callable(clock):
         raise InvalidArgument("clock", clock, "what tells the time, or None")
-    chosen = _asked_for(embedder, resources)
+    chosen = _requested_embedder(embedder, resources)
     if chosen is not None and _is_new(path):
         # A service is asked, and may be away, not know the model, or give other vectors than was said.
         if resources is None or resources.dimension is None:
@@ -299,7 +299,7 @@ def _reading(name: str | None, language: str | None) -> Analyser:
     )
 
 
-def _asked_for(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
+def _requested_embedder(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
     """Return the embedder that is asked for by its name; None where the store has a say, or there is one."""
     if not isinstance(wanted, str):
         # Not by the whole protocol: to look for its properties is to ask a service for them.
@@ -374,11 +374,11 @@ def _embedder(
     if wanted is None:
         return None, None
     if not isinstance(wanted, str):
-        return OpenedEmbedder(settled(wanted, store, recorded=True, named=False)), None
+        return OpenedEmbedder(checked_embedder(wanted, store, recorded=True, named=False)), None
 
     def find() -> OpenedEmbedder:
         choice = choose_recorded(recorded, resources) if chosen is None else chosen
-        embedder = settled(choice.embedder, store, recorded=choice.specification == recorded)
+        embedder = checked_embedder(choice.embedder, store, recorded=choice.specification == recorded)
         return OpenedEmbedder(embedder, choice.specification, (choice.note,) if choice.note else ())
 
     def taken_up() -> OpenedEmbedder:

@@ -21,7 +21,7 @@ import numpy as np
 from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
 from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK
 from memorata.engine.recall.query import ParsedQuery, RecallContext
-from memorata.engine.recall.ranking import Ranked, settle
+from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.index.record import MACHINE, RECORD, Records
 from memorata.model.checks import FloatArray, IntArray
@@ -118,7 +118,7 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
         origins = candidates.slots[: wanted.graph_seeds if wanted.graph == "walk" else 0]
         legs = legs.with_leg(ExtraLeg(GRAPH, _candidates(columns, GRAPH), wanted.graph_weight, origins))
         candidates = fuse(wanted, situation, legs)
-    return settle(wanted, situation, candidates)
+    return rank_candidates(wanted, situation, candidates)
 
 
 def order_of(recall: LoggedRecall, recipe: Recipe) -> IntArray:

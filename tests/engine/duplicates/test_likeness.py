@@ -50,7 +50,7 @@ def test_of_very_many_pairs_each_memory_keeps_those_most_like_it(monkeypatch: py
     pairs = np.array([[0, 1], [0, 2], [0, 3], [1, 2]], np.intp)
     found = Candidates(pairs, np.array([0.93, 0.99, 0.95, np.nan]))
     assert most_alike(found) is found
-    monkeypatch.setattr("memorata.engine.duplicates.search._FEW", 3)
+    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS_READ", 3)
     monkeypatch.setattr("memorata.engine.duplicates.search._READ", 2)
     assert most_alike(found).pairs.tolist() == [[0, 2], [0, 3], [1, 2]]
 

@@ -24,7 +24,7 @@ def test_signatures_estimate_the_jaccard_index(signer: Signer) -> None:
 
 def test_a_row_does_not_depend_on_its_company(monkeypatch: pytest.MonkeyPatch) -> None:
     together = RensaSigner().sign(TEXTS, 16)
-    monkeypatch.setattr("memorata.engine.duplicates.search._SIGNED_AT_ONCE", 2)
+    monkeypatch.setattr("memorata.engine.duplicates.search._TEXTS_PER_STEP", 2)
     assert np.array_equal(RensaSigner().sign(TEXTS, 16), together)
     assert RensaSigner().sign([], 4).shape == (0, 4)
 

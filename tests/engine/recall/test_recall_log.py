@@ -110,7 +110,7 @@ def test_the_bounds_are_kept() -> None:
 
 def test_a_busy_database_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_module, "BATCH", 2)
-    monkeypatch.setattr(log_module, "_MOST", 3)
+    monkeypatch.setattr(log_module, "_MAX_HELD", 3)
     with opened(tmp_path / "m.db") as engine:
         with closing(sqlite3.connect(tmp_path / "m.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")

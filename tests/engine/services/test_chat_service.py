@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from memorata.engine.services import chat as chat_service
-from memorata.engine.services.chat import ChatService, message, said_json
+from memorata.engine.services.chat import ChatService, answer_json, message
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
 
 
@@ -48,7 +48,7 @@ def test_an_answer_without_a_message_is_refused(answer: object) -> None:
 @pytest.mark.parametrize(("content", "wrong"), [(5, "where text was expected"), ("no", "in JSON")])
 def test_a_message_that_is_no_json_is_refused(content: object, wrong: str) -> None:
     with pytest.raises(ServiceAnswerInvalid, match=wrong):
-        said_json({"choices": [{"message": {"content": content}}]})
+        answer_json({"choices": [{"message": {"content": content}}]})
 
 
 def test_an_address_that_is_none_is_refused() -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memorata.engine.services.chat import ContradictionJudge
     from memorata.store.repeats import Contradiction, Repeat, Run, Undone
 
-_GROUPS_AT_ONCE: Final = 100
+_GROUPS_PER_TRANSACTION: Final = 100
 """How many groups one transaction supersedes; a run that is killed loses those of one."""
 _MERGED: Final = "merge"
 _CONTRADICTS: Final = "contradicts"
@@ -149,8 +149,8 @@ class DuplicateGroups:
         path = self._runtime.path(namespace)
         with self._leases.hold("duplicates", path):
             run = self._store.start_run(path, strategy, self._runtime.clock())
-            for start in range(0, len(groups), _GROUPS_AT_ONCE):
-                some = groups[start : start + _GROUPS_AT_ONCE]
+            for start in range(0, len(groups), _GROUPS_PER_TRANSACTION):
+                some = groups[start : start + _GROUPS_PER_TRANSACTION]
 
                 def supersede(some: Sequence[DuplicateGroup] = some) -> None:
                     with self._store.together():
@@ -165,7 +165,7 @@ class DuplicateGroups:
                 ]
                 with embedded_before(self._embedding.meaning(), joined):
                     self._runtime.run([path], supersede)
-                progress("superseding", min(start + _GROUPS_AT_ONCE, len(groups)), len(groups))
+                progress("superseding", min(start + _GROUPS_PER_TRANSACTION, len(groups)), len(groups))
             self._store.finish_run(path, run.number, self._runtime.clock())
         return next(each for each in self._store.runs(path) if each.number == run.number)
 

@@ -278,12 +278,12 @@ _CROWD: Final = 2_000_000
 _SAMPLE: Final = 256
 _READ: Final = 16
 """With how many of those most like it a memory is compared word by word, where very many are like it."""
-_FEW: Final = 200_000
+_MAX_PAIRS_READ: Final = 200_000
 """How many candidates are all read, whatever the number of memories."""
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _PLANES: Final = 4_096
 _MISS: Final = 0.01
-_AT_ONCE: Final = 1 << 22
+_PRODUCTS_PER_STEP: Final = 1 << 22
 
 
 @frozen
@@ -315,7 +315,7 @@ class Likeness:
         """
         having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
         apart = np.zeros(len(texts), np.uint64) if keys is None else keys
-        told = _Told(progress)
+        told = _ProgressReport(progress)
         if method is Method.MATRIX:
             found = self._by_product(_stacked(vectors, having), having, apart, told)
         else:
@@ -346,7 +346,7 @@ class Likeness:
         both = np.flatnonzero(known[pairs].all(axis=1))
         used = np.unique(pairs[both])
         rows = _stacked(vectors, used)
-        step = max(1, _AT_ONCE // rows.shape[1])
+        step = max(1, _PRODUCTS_PER_STEP // rows.shape[1])
         for start in range(0, len(both), step):
             some = both[start : start + step]
             one, other = np.searchsorted(used, pairs[some]).T
@@ -354,7 +354,7 @@ class Likeness:
         near = ~(cosines < self.threshold - 1e-6)
         return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
 
-    def _by_product(self, rows: Floats, having: IntArray, apart: Keys, told: _Told) -> IntArray:
+    def _by_product(self, rows: Floats, having: IntArray, apart: Keys, told: _ProgressReport) -> IntArray:
         found = [np.zeros((0, 2), np.intp)]
         done = 0
         for members in groups(apart[having].astype(np.intp)):
@@ -365,12 +365,14 @@ class Likeness:
         told.step(having.size, having.size)
         return np.concatenate(found)
 
-    def _by_direction(self, rows: Floats, apart: Keys, told: _Told) -> IntArray:
+    def _by_direction(self, rows: Floats, apart: Keys, told: _ProgressReport) -> IntArray:
         banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
         bands = told.through(direction_keys(rows, banding), banding.bands)
         return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
 
-    def _by_letters(self, texts: Sequence[str], similarity: float, apart: Keys, told: _Told) -> IntArray:
+    def _by_letters(
+        self, texts: Sequence[str], similarity: float, apart: Keys, told: _ProgressReport
+    ) -> IntArray:
         banding = bands_for(similarity, _HASHES, _MISS)
         signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
         bands = told.through(band_keys(signatures, banding), banding.bands)
@@ -387,7 +389,7 @@ def joined(*found: Candidates) -> Candidates:
 
 def most_alike(found: Candidates) -> Candidates:
     """Return all pairs, or if they are very many, of each memory those with what is most like it after it."""
-    if len(found.pairs) <= _FEW:
+    if len(found.pairs) <= _MAX_PAIRS_READ:
         return found
     order = np.lexsort((found.pairs[:, 1], -np.nan_to_num(found.cosines), found.pairs[:, 0]))
     first = found.pairs[order, 0]
@@ -396,7 +398,7 @@ def most_alike(found: Candidates) -> Candidates:
     return Candidates(found.pairs[kept], found.cosines[kept])
 
 
-class _Told:
+class _ProgressReport:
     """Tells how far the comparison is."""
 
     def __init__(self, progress: Progress) -> None:
@@ -434,7 +436,7 @@ def _first(rows: Floats | None) -> Floats:
     return row
 
 
-_SIGNED_AT_ONCE: Final = 1_000
+_TEXTS_PER_STEP: Final = 1_000
 
 
 class RensaSigner:
@@ -450,8 +452,8 @@ class RensaSigner:
 
         given, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
         rows = np.full((len(given), count), 2**32 - 1, np.uint32)
-        for start in range(0, len(given), _SIGNED_AT_ONCE):
-            hashes, firsts, owners = shingle_hashes(given[start : start + _SIGNED_AT_ONCE], self._size)
+        for start in range(0, len(given), _TEXTS_PER_STEP):
+            hashes, firsts, owners = shingle_hashes(given[start : start + _TEXTS_PER_STEP], self._size)
             if owners.size:
                 offsets = np.append(firsts, hashes.size).astype(np.uint64)
                 found = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)

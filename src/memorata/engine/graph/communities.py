@@ -130,7 +130,7 @@ class Nearby:
 
 
 LEVELS: Final = 3
-_AT_ONCE: Final = 500
+_PAGE_SIZE: Final = 500
 
 
 @frozen(eq=False)
@@ -242,8 +242,8 @@ class _Members:
         said = slots[slots >= 0]
         memories = [
             memory
-            for start in range(0, said.size, _AT_ONCE)
-            for memory in view.memories(said[start : start + _AT_ONCE])
+            for start in range(0, said.size, _PAGE_SIZE)
+            for memory in view.memories(said[start : start + _PAGE_SIZE])
         ]
         named = slots < 0
         names = dict(zip(map(known.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _KEPT_SUMMARIES: Final = 4_096
 _KEPT_STRUCTURES: Final = 16
-_AT_ONCE: Final = 500
+_PAGE_SIZE: Final = 500
 _DECAY: Final = 0.85
 """What each step of a way leaves of its score."""
 
@@ -123,7 +123,7 @@ class GraphQueries:
             )
             found = search.paths if to is None else _cut(search.paths, ends[1])
             shortest = sorted(found, key=lambda path: len(path.steps))
-            return Paths(self._told(look, known, shortest), search.truncated)
+            return Paths(self._described(look, known, shortest), search.truncated)
 
         return self._lookup.at(namespace, answer, then)
 
@@ -281,7 +281,7 @@ class GraphQueries:
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.lexical(query, max(1, look.view.count)).slots
 
-    def _told(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
+    def _described(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
         from memorata.engine.graph.communities import FoundPath, PathStep
 
         nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
@@ -320,8 +320,8 @@ def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
 def _memories(view: View, slots: IntArray) -> list[Memory]:
     return [
         memory
-        for start in range(0, slots.size, _AT_ONCE)
-        for memory in view.memories(slots[start : start + _AT_ONCE])
+        for start in range(0, slots.size, _PAGE_SIZE)
+        for memory in view.memories(slots[start : start + _PAGE_SIZE])
     ]
 
 

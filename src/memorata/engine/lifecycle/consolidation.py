@@ -42,10 +42,10 @@ STATE: Final = "proposal"
 STATES: Final = ("open", "accepted", "rejected")
 WORK: Final = "maintain"
 """The kind of work that this is: one worker at a time does it to a namespace."""
-_MOST: Final = 5_000
+_MAX_EPISODES: Final = 5_000
 """How many episodes are looked at in one run, the oldest first."""
-_MOST_SOURCES: Final = 50
-_AT_ONCE: Final = 500
+_MAX_SOURCES: Final = 50
+_PAGE_SIZE: Final = 500
 _DAY: Final = 86_400.0
 _LOG: Final = logging.getLogger(__name__)
 
@@ -138,7 +138,7 @@ class Consolidation:
             sorted(
                 (episodes[position] for position in group.tolist()),
                 key=lambda memory: (memory.event_time, memory.id),
-            )[:_MOST_SOURCES]
+            )[:_MAX_SOURCES]
             for group in groups
         ]
 
@@ -150,10 +150,10 @@ class Consolidation:
         wanted = slots[visible(records, now.timestamp()) & old & episodic]
         kept: list[Memory] = []
         at: list[int] = []
-        for start in range(0, wanted.size, _AT_ONCE):
-            some = wanted[start : start + _AT_ONCE]
+        for start in range(0, wanted.size, _PAGE_SIZE):
+            some = wanted[start : start + _PAGE_SIZE]
             for slot, memory in zip(some.tolist(), view.memories(some), strict=True):
-                if memory.id not in done and len(kept) < _MOST:
+                if memory.id not in done and len(kept) < _MAX_EPISODES:
                     kept.append(memory)
                     at.append(slot)
         return kept, view.vectors(np.array(at, np.intp))

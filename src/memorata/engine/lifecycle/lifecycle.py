@@ -29,7 +29,7 @@ from memorata.rank.confidence import corroborated
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer
 
-_AT_ONCE: Final = 500
+_PAGE_SIZE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")
 """What `maintain` does, in this order: what was used enough to be promoted is not expired before."""
 _NEVER: Final = 2**62
@@ -343,7 +343,7 @@ class Lifecycle:
         condition = parse({"pinned": False, "and": [dict(wanted)]})
         cursor: str | None = None
         while True:
-            page = self._store.page(path, condition, _AT_ONCE, cursor, hidden=False)
+            page = self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=False)
             yield from page.memories
             cursor = page.cursor
             if cursor is None:

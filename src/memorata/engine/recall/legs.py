@@ -36,7 +36,7 @@ from memorata.text.folding import contains_any, folded
 
 _LEADING: Final = 50
 """Of how many of the best by words the neighbours become candidates: they may answer what those ask."""
-_SITUATED: Final = 50
+_CONTEXT_POOL: Final = 50
 """How many candidates the time and place legs find."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
@@ -85,11 +85,11 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     found = Legs(vector, lexical, asked="" if query.topic == query.text else query.topic)
     if context.about_time and context.period is not None:
         then = partial(view.timely, context.period)
-        timely = without_excluded(context, then, _SITUATED, words=True)
+        timely = without_excluded(context, then, _CONTEXT_POOL, words=True)
         found = found.with_leg(ExtraLeg(TEMPORAL, timely, recipe.time_weight))
     if context.here is not None:
         there = partial(view.nearby, context.here, scale=recipe.place_scale)
-        nearby = without_excluded(context, there, _SITUATED, words=True)
+        nearby = without_excluded(context, there, _CONTEXT_POOL, words=True)
         found = found.with_leg(ExtraLeg(GEO, nearby, recipe.place_weight))
     if completing:
         found = _completed(recipe, context, lexical_query, found)
@@ -122,7 +122,7 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
         words = view.in_context(lexical_query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     found = Legs(vector, lexical, found.more, found.unread, slots, found.asked)
-    return _with_unread(found, unread, context) if unread.size and vector.slots.size else found
+    return _with_pending(found, unread, context) if unread.size and vector.slots.size else found
 
 
 def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
@@ -136,7 +136,7 @@ def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -
     return compared
 
 
-def _with_unread(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
+def _with_pending(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
     """Let words stand in for the meaning of memories that wait for a vector, which nobody has compared yet.
 
     Otherwise what was said during a change of embedder would count half until it is read again.
@@ -183,14 +183,14 @@ class _Counts:
 _OPTION: Final = re.compile(r"(?<!\S)-+\w\S*")
 _MORE: Final = 4
 """How many times more is asked for each time."""
-_AT_ONCE: Final = 500
+_PAGE_SIZE: Final = 500
 """How many texts are read together."""
 
 
 def not_excluded(context: RecallContext, slots: IntArray) -> IntArray:
     """Return those of some memories in which nothing stands that must not occur."""
     kept = context.view.without(slots, context.query.excluded)
-    return kept[_unsaid(context, kept)]
+    return kept[_phrase_mask(context, kept)]
 
 
 def without_excluded(
@@ -206,7 +206,7 @@ def without_excluded(
         if words:
             kept = np.isin(found.slots, not_excluded(context, found.slots))
         else:
-            kept = _unsaid(context, found.slots)
+            kept = _phrase_mask(context, found.slots)
         if np.count_nonzero(kept) >= limit or found.slots.size < asked:
             best = kept.nonzero()[0][:limit]
             return replace(found, slots=found.slots[best], scores=found.scores[best])
@@ -214,14 +214,14 @@ def without_excluded(
         found = find(asked)
 
 
-def _unsaid(context: RecallContext, slots: IntArray) -> BoolArray:
+def _phrase_mask(context: RecallContext, slots: IntArray) -> BoolArray:
     """Return in which of some memories no phrase stands that must not occur."""
     kept = np.ones(slots.size, np.bool_)
     phrases = [folded(phrase) for phrase in context.query.excluded_phrases]
     words = [phrase for phrase in phrases if " " not in phrase]
     together = [phrase for phrase in phrases if " " in phrase]
-    for start in range(0, slots.size if phrases else 0, _AT_ONCE):
-        some = slots[start : start + _AT_ONCE]
+    for start in range(0, slots.size if phrases else 0, _PAGE_SIZE):
+        some = slots[start : start + _PAGE_SIZE]
         kept[start : start + some.size] = [
             not contains_any(memory.content, together)
             and not contains_any(_OPTION.sub(" ", memory.content), words)
@@ -247,7 +247,7 @@ def with_phrases(recipe: Recipe, context: RecallContext, found: Found, unspoken:
     worth = dict(
         zip(slots.tolist(), np.concatenate([bonus[:size], bonus[size:][joining]]).tolist(), strict=True)
     )
-    return Found(slots[order], scores[order], _told(found.detail, worth), found.ceiling)
+    return Found(slots[order], scores[order], _with_quoted(found.detail, worth), found.ceiling)
 
 
 def _bonus(recipe: Recipe, context: RecallContext, slots: IntArray) -> FloatArray:
@@ -260,7 +260,7 @@ def _bonus(recipe: Recipe, context: RecallContext, slots: IntArray) -> FloatArra
     return np.array([phrase_bonus(times, count, strength=recipe.phrase_weight) for times in hits], np.float64)
 
 
-def _told(detail: _Detail | None, worth: Mapping[int, float]) -> _Detail:
+def _with_quoted(detail: _Detail | None, worth: Mapping[int, float]) -> _Detail:
     """Return what tells of words, and also of what quoted phrases were worth to each memory."""
 
     def tell(slots: IntArray) -> Combination:

@@ -37,7 +37,7 @@ BATCH: Final = 128
 """How many recalls are written down together."""
 SECONDS: Final = 10.0
 """How long a recall waits for others, as long as recalls keep coming."""
-_MOST: Final = 8 * BATCH
+_MAX_HELD: Final = 8 * BATCH
 """How many are held while the store cannot be written; beyond, the oldest are let go."""
 _AT_CLOSE: Final = 2.0
 """How many seconds other writers are waited for at the end."""
@@ -101,7 +101,7 @@ class RecallLog:
             self._since = moment
         enough = len(self._waiting) >= BATCH or moment - self._since > SECONDS
         due = enough and moment >= self._resting
-        if due or len(self._waiting) > _MOST:
+        if due or len(self._waiting) > _MAX_HELD:
             self._relieve(due=due)
 
     @contextmanager
@@ -177,7 +177,7 @@ class RecallLog:
         try:
             if due:
                 self._try(0.0)
-            while len(self._waiting) > _MOST:
+            while len(self._waiting) > _MAX_HELD:
                 self._waiting.popleft()
                 self.lost += 1
         finally:

@@ -71,7 +71,7 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
             origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
             linked = legs.with_leg(ExtraLeg(GRAPH, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, context, linked)
-    return settle(recipe, context, candidates)
+    return rank_candidates(recipe, context, candidates)
 
 
 def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], Found]:
@@ -91,7 +91,7 @@ def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArr
     return entity_leg
 
 
-def settle(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:
+def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:
     """Rank candidates that were fused: all the steps of a recipe that need no search."""
     slots = candidates.slots
     if not slots.size:

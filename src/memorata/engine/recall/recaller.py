@@ -100,7 +100,7 @@ class Recaller:
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.query(_meant(query), request.vector)
+            vector, wrong = self.meaning.query(_text_to_embed(query), request.vector)
         embedded_at = perf_counter()
         found, elsewhere = self.runtime.run(
             [request.namespace],
@@ -159,7 +159,9 @@ class Recaller:
             true_at=request.true_at,
         )
 
-    def _search(self, request: Request, query: ParsedQuery, names: Names, vector: Floats | None) -> _Found:
+    def _search(
+        self, request: Request, query: ParsedQuery, names: Names, vector: Floats | None
+    ) -> _SearchResult:
         recipe = request.recipe
         least = recipe.pool_per_hit * request.limit
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
@@ -201,7 +203,7 @@ class Recaller:
             else:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
-            return _Found(
+            return _SearchResult(
                 hits,
                 sessions,
                 rejected,
@@ -264,7 +266,7 @@ class Recaller:
 
 
 @frozen(eq=False)
-class _Found:
+class _SearchResult:
     """What the search of one view found."""
 
     hits: tuple[Hit, ...]
@@ -278,7 +280,7 @@ class _Found:
     methods: Mapping[str, str]
 
 
-def _meant(query: ParsedQuery) -> str:
+def _text_to_embed(query: ParsedQuery) -> str:
     """Return what to embed: nothing of a query that asks nothing, as of a blank one."""
     # One word to look up, or a phrase, is something; only those that have neither are looked at closely.
     if not query.terms and not query.phrases and not has_content(query.text):

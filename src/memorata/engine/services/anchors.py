@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from memorata.embed.http_client import RetryPolicy
-from memorata.engine.services.chat import ChatService, said_json
+from memorata.engine.services.chat import ChatService, answer_json
 from memorata.model import checks
 from memorata.model.errors import (
     EmbeddingServiceError,
@@ -130,7 +130,7 @@ class ChatAnchors:
             self._away = self._clock() + _ALONE, str(error)
             raise
         self._away = None
-        return said_json(answer)
+        return answer_json(answer)
 
     def _key(self, text: str, now: datetime) -> str:
         asked = f"{self.name}\0{now.date().isoformat()}\0{text}"

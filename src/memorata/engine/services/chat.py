@@ -50,7 +50,7 @@ class ChatService:
         return post_json(self._address, body, self._headers, self.retry)
 
 
-def said_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
+def answer_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
     r"""Return what the model said, decoded; the fence that some models put around JSON is taken off."""
     content = message(answer)
     if not isinstance(content, str):
@@ -140,7 +140,7 @@ class ChatJudge:
 
 def rulings(answer: object, count: int) -> list[Ruling]:
     """Return what an answer to `count` pairs says about each of them."""
-    said = said_json(answer)
+    said = answer_json(answer)
     items = said.get("pairs") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
         given = f"{len(items)} items" if isinstance(items, list) else shown(said)

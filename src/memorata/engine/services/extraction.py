@@ -12,7 +12,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.tokens import character_passages
-from memorata.engine.services.chat import ChatService, said_json
+from memorata.engine.services.chat import ChatService, answer_json
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import (
@@ -104,7 +104,7 @@ class Reading:
 
 def readings(answer: object, count: int) -> list[Reading]:
     """Return what an answer to `count` texts says about each of them."""
-    said = said_json(answer)
+    said = answer_json(answer)
     items = said.get("texts") if isinstance(said, dict) else None
     if not isinstance(items, list) or len(items) != count:
         given = f"{len(items)} items" if isinstance(items, list) else shown(said)

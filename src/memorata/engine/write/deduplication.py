@@ -35,7 +35,7 @@ from memorata.store.repeats import Contradiction, Repeat
 from memorata.store.store import Store
 
 _NEAREST: Final = 16
-_MOST: Final = 256
+_MAX_NEAREST: Final = 256
 """How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
 _RAREST: Final = 8
 _HINTS: Final = 3
@@ -80,7 +80,7 @@ class Deduplicator:
                 self._compare(path, [entries[place] for place in places], mode, said, now)
             self.store.add(entries)
             said.write(self.store, self.terms_of)
-            return said.outcome(self.store)
+            return said.result(self.store)
 
     def _compare(
         self, path: str, entries: Sequence[Entry], mode: DedupeMode, said: _Findings, now: datetime
@@ -170,7 +170,7 @@ class Deduplicator:
         while True:
             found = view.nearest(row, limit)
             all_found = found.slots.size < limit
-            if all_found or limit >= _MOST or found.scores[-1] < self.threshold:
+            if all_found or limit >= _MAX_NEAREST or found.scores[-1] < self.threshold:
                 apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
                 return found.slots[found.scores >= self.noise], apart and found.exact and not view.pending
             limit *= 4
@@ -247,7 +247,7 @@ class _Findings:
             if hints:
                 store.note_contradictions(path, hints)
 
-    def outcome(self, store: Store) -> Deduplicated:
+    def result(self, store: Store) -> Deduplicated:
         """Return what came of the batch."""
         if not self._repeats:
             return Deduplicated(list(self._given), list(self._given))

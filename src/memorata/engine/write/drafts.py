@@ -59,7 +59,7 @@ class Drafts:
 
         One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
         """
-        unread = [self._unread(item, namespace) for item in items]
+        unread = [self._unparsed(item, namespace) for item in items]
         wanted = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
         names = iter(self._names_in(list(compress(unread, wanted))))
         return [
@@ -84,7 +84,7 @@ class Drafts:
             given["place"] = built("place", Place, given["place"])
         return self.clean(build_memory(given))
 
-    def _unread(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
+    def _unparsed(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):
             return self.clean(item)
         if isinstance(item, str):

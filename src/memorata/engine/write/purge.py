@@ -26,7 +26,7 @@ MERGED_FROM: Final = "merged_from"
 _REPEATED: Final = frozenset({"exact", "near"})
 _JOINED: Final = _REPEATED | {"merge"}
 """The kinds of notes about memories that say no more than what superseded them."""
-_AT_ONCE: Final = 500
+_PAGE_SIZE: Final = 500
 
 
 class Purge:
@@ -66,7 +66,7 @@ class Purge:
         That is what was made from them, and what was superseded by one of them because it only repeats it.
         """
         found = dict.fromkeys(ids)
-        while more := [id_ for id_ in self._said_again(path, list(found), _JOINED) if id_ not in found]:
+        while more := [id_ for id_ in self._repeats_of(path, list(found), _JOINED) if id_ not in found]:
             found |= dict.fromkeys(more)
         made = [
             (each.id, _named(each, key))
@@ -77,16 +77,16 @@ class Purge:
         while fresh:
             more = [id_ for id_, sources in made if not sources.isdisjoint(fresh)]
             # Of what else was joined there nobody has spoken: it is current again.
-            more += self._said_again(path, fresh, _REPEATED)
+            more += self._repeats_of(path, fresh, _REPEATED)
             fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in found]
             found |= dict.fromkeys(fresh)
         return list(found)
 
-    def _said_again(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
+    def _repeats_of(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
         """Return the ids of memories that were superseded because they only repeat one of these."""
         again: list[str] = []
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
+        for start in range(0, len(ids), _PAGE_SIZE):
+            some = ids[start : start + _PAGE_SIZE]
             again += [note.memory_id for note in self._store.repeats(path, of=some) if note.kind in kinds]
             # What came from another store has brought no notes.
             replaced = self._store.replaced(path, some)
@@ -102,7 +102,7 @@ def made_from_others(store: Store, path: str, key: str) -> Iterator[Memory]:
     made_from_others = parse({f"metadata.{key}": {"exists": True}})
     cursor: str | None = None
     while True:
-        page = store.page(path, made_from_others, _AT_ONCE, cursor, hidden=True)
+        page = store.page(path, made_from_others, _PAGE_SIZE, cursor, hidden=True)
         yield from page.memories
         cursor = page.cursor
         if cursor is None:
