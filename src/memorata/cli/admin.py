@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import EMBEDDER_ERROR, UNSOUND, add_commands
@@ -33,12 +34,12 @@ _LABELS: Final = {
 }
 _MAX_FAILURES: Final = 20
 
-NamespacePath = Annotated[str, typer.Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
-Repair = Annotated[bool, typer.Option("--repair", help="Rebuild what can be rebuilt.")]
-Target = Annotated[Path, typer.Argument(metavar="FILE", help="Where to put the copy.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
-KeepOld = Annotated[bool, typer.Option("--keep-old", help="Keep the vectors of other embedders.")]
-Batch = Annotated[int, typer.Option("--batch", min=1, help="How many memories in one transaction.")]
+NamespacePath = Annotated[str, Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
+Repair = Annotated[bool, Option("--repair", help="Rebuild what can be rebuilt.")]
+Target = Annotated[Path, Argument(metavar="FILE", help="Where to put the copy.")]
+DryRun = Annotated[bool, Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
+KeepOld = Annotated[bool, Option("--keep-old", help="Keep the vectors of other embedders.")]
+Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one transaction.")]
 
 
 def register(app: typer.Typer) -> None:

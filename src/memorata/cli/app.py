@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 from typer.main import get_group
 
 from memorata._version import __version__
@@ -95,7 +96,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
-Version = Annotated[bool, typer.Option("--version", help="Show the version.")]
+Version = Annotated[bool, Option("--version", help="Show the version.")]
 
 
 def start(ctx: typer.Context, version: Version = False, **options: Any) -> None:  # noqa: ANN401

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from memorata.cli.command import add_commands
 from memorata.cli.output import embedder_name
@@ -29,8 +30,8 @@ _PLACES: Final = (
     "on Monday",
 )
 
-Memories = Annotated[int, typer.Option("--memories", min=1, help="How many to remember.")]
-Queries = Annotated[int, typer.Option("--queries", min=2, help="How many queries to recall.")]
+Memories = Annotated[int, Option("--memories", min=1, help="How many to remember.")]
+Queries = Annotated[int, Option("--queries", min=2, help="How many queries to recall.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -26,6 +26,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Option
 from typer.core import TyperCommand, TyperGroup
 
 from memorata.cli.session import GlobalOptions, Session
@@ -38,47 +39,28 @@ EMBEDDER_ERROR: Final = 4
 UNSOUND: Final = 5
 INTERRUPTED: Final = 130
 
-_Option = functools.partial(typer.Option, rich_help_panel="Options of every command")
-_GLOBAL: Final[dict[str, tuple[Any, str | bool | None]]] = {
-    "db": (
-        Annotated[
-            str | None,
-            _Option("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
-        ],
-        None,
-    ),
-    "namespace": (
-        Annotated[
-            str | None,
-            _Option("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice."),
-        ],
-        None,
-    ),
-    "embedder": (
-        Annotated[
-            str | None,
-            _Option("--embedder", metavar="NAME", help="The embedder: auto, builtin, lexical, a model, …"),
-        ],
-        None,
-    ),
-    "json": (Annotated[bool, _Option("--json", help="Results as JSON.")], False),
-    "quiet": (Annotated[bool, _Option("--quiet", "-q", help="Only results and errors.")], False),
-    "debug": (Annotated[bool, _Option("--debug", help="Show the traceback of an error.")], False),
-    "replica": (
-        Annotated[
-            str | None, _Option("--replica", metavar="URL", help="A replica of --db to recall from.")
-        ],
-        None,
-    ),
-    "read_only": (Annotated[bool, _Option("--read-only", help="Write nothing to the file.")], False),
-    "config": (
-        Annotated[
-            str | None,
-            _Option("--config", metavar="FILE", help="A settings file, trusted; else ./memorata.toml."),
-        ],
-        None,
-    ),
-}  # fmt: skip
+_PANEL: Final = "Options of every command"
+
+
+def _text(*names: str, metavar: str, help: str) -> tuple[Any, None]:
+    return Annotated[str | None, Option(*names, metavar=metavar, help=help, rich_help_panel=_PANEL)], None
+
+
+def _flag(*names: str, help: str) -> tuple[Any, bool]:
+    return Annotated[bool, Option(*names, help=help, rich_help_panel=_PANEL)], False
+
+
+_GLOBAL: Final[dict[str, tuple[Any, bool | None]]] = {
+    "db": _text("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
+    "namespace": _text("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice."),
+    "embedder": _text("--embedder", metavar="NAME", help="auto, builtin, lexical, a model, …"),
+    "json": _flag("--json", help="Results as JSON."),
+    "quiet": _flag("--quiet", "-q", help="Only results and errors."),
+    "debug": _flag("--debug", help="Show the traceback of an error."),
+    "replica": _text("--replica", metavar="URL", help="A replica of --db to recall from."),
+    "read_only": _flag("--read-only", help="Write nothing to the file."),
+    "config": _text("--config", metavar="FILE", help="A settings file, trusted; else ./memorata.toml."),
+}
 
 
 def _without_types(parameters: list[Any]) -> list[Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata._version import __version__
 from memorata.cli import options
@@ -25,15 +26,11 @@ _SECRETS: Final = ("api_key", "anchors_key")
 
 SettingsFile = Annotated[
     str | None,
-    typer.Argument(metavar="[PATH]", help="A settings file, or the folder it is in; this one otherwise."),
+    Argument(metavar="[PATH]", help="A settings file, or the folder it is in; this one otherwise."),
 ]
-Recorded = Annotated[
-    bool, typer.Option("--recorded", help="Trust the embedder that the database names, instead.")
-]
-Listed = Annotated[bool, typer.Option("--list", help="List what is trusted.")]
-Withdraw = Annotated[
-    str | None, typer.Option("--withdraw", metavar="NAME", help="Withdraw the trust in an entry of --list.")
-]
+Recorded = Annotated[bool, Option("--recorded", help="Trust the embedder that the database names, instead.")]
+Listed = Annotated[bool, Option("--list", help="List what is trusted.")]
+Withdraw = Annotated[str | None, Option("--withdraw", metavar="NAME", help="Withdraw an entry of --list.")]
 
 
 def register(app: typer.Typer) -> None:

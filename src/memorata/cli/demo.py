@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from memorata._frozen import frozen
 from memorata.cli.command import add_commands
@@ -37,7 +38,7 @@ ASKED: Final = datetime(2026, 11, 15, 9, tzinfo=UTC)
 """When the questions are asked: two days after the conversation ends."""
 
 
-Keep = Annotated[Path | None, typer.Option("--keep", metavar="FILE", help="Keep the memories in a new file.")]
+Keep = Annotated[Path | None, Option("--keep", metavar="FILE", help="Keep the memories in a new file.")]
 
 
 def register(app: typer.Typer) -> None:

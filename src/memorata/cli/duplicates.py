@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli.command import NOT_FOUND, add_commands
 from memorata.cli.options import memory_of, one_of
@@ -22,33 +23,24 @@ _METHODS: Final = ("matrix", "lsh")
 _STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")
 _EXCERPT: Final = 70
 
-Apply = Annotated[bool, typer.Option("--apply", help="Supersede them; without it, only show.")]
-Undo = Annotated[bool, typer.Option("--undo", help="Undo the last run.")]
-RunNumber = Annotated[int | None, typer.Option("--run", metavar="N", help="With --undo, the run to undo.")]
-Runs = Annotated[bool, typer.Option("--runs", help="Show the runs so far.")]
-Method = Annotated[
-    str | None, typer.Option("--method", help="With --paraphrases: matrix or lsh; otherwise by the number.")
-]
-Strategy = Annotated[str, typer.Option("--strategy", help=", ".join(_STRATEGIES) + ".")]
-Paraphrases = Annotated[
-    bool, typer.Option("--paraphrases", help="Paraphrases too, as far as vectors can tell.")
-]
-Limit = Annotated[int, typer.Option("--limit", "-l", help="How many groups to show; --apply takes all.")]
+Apply = Annotated[bool, Option("--apply", help="Supersede them; without it, only show.")]
+Undo = Annotated[bool, Option("--undo", help="Undo the last run.")]
+RunNumber = Annotated[int | None, Option("--run", metavar="N", help="With --undo, the run to undo.")]
+Runs = Annotated[bool, Option("--runs", help="Show the runs so far.")]
+Method = Annotated[str | None, Option("--method", help="With --paraphrases: matrix or lsh.")]
+Strategy = Annotated[str, Option("--strategy", help=", ".join(_STRATEGIES) + ".")]
+Paraphrases = Annotated[bool, Option("--paraphrases", help="Paraphrases too, as far as vectors can tell.")]
+Limit = Annotated[int, Option("--limit", "-l", help="How many groups to show; --apply takes all.")]
 
-OneId = Annotated[str | None, typer.Argument(metavar="[ID]", help="Only those of this memory.")]
-All = Annotated[bool, typer.Option("--all", help="Also what was resolved, and what is hidden by now.")]
+OneId = Annotated[str | None, Argument(metavar="[ID]", help="Only those of this memory.")]
+All = Annotated[bool, Option("--all", help="Also what was resolved, and what is hidden by now.")]
 Accept = Annotated[
-    str | None,
-    typer.Option("--accept", metavar="OLDER", help="ID contradicts OLDER, and supersedes it."),
+    str | None, Option("--accept", metavar="OLDER", help="ID contradicts and supersedes OLDER.")
 ]
-Reject = Annotated[
-    str | None, typer.Option("--reject", metavar="OLDER", help="ID and OLDER can both be true.")
-]
-Because = Annotated[str | None, typer.Option("--because", help="The reason, which is kept.")]
-Model = Annotated[str | None, typer.Option("--model", help="Let this language model resolve all open ones.")]
-Address = Annotated[
-    str, typer.Option("--address", metavar="URL", help="Where it answers, OpenAI-compatible, up to /v1.")
-]
+Reject = Annotated[str | None, Option("--reject", metavar="OLDER", help="ID and OLDER can both be true.")]
+Because = Annotated[str | None, Option("--because", help="The reason, which is kept.")]
+Model = Annotated[str | None, Option("--model", help="Let this language model resolve all open ones.")]
+Address = Annotated[str, Option("--address", metavar="URL", help="Its OpenAI-compatible address, up to /v1.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import add_commands
@@ -22,33 +23,25 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN: Final = 5
 
-Subject = Annotated[str, typer.Argument(metavar="SUBJECT", help="The entity that has the relation.")]
-Type = Annotated[str, typer.Argument(metavar="TYPE", help="The type of relation: knows, works_at, …")]
-Object = Annotated[str, typer.Argument(metavar="OBJECT", help="The entity it leads to.")]
-Weight = Annotated[float, typer.Option("--weight", help="How strong it is, above 0.")]
-AssertedBy = Annotated[str | None, typer.Option("--memory", metavar="ID", help="The memory that asserts it.")]
-Remove = Annotated[bool, typer.Option("--remove", help="Remove it instead.")]
+Subject = Annotated[str, Argument(metavar="SUBJECT", help="The entity that has the relation.")]
+Type = Annotated[str, Argument(metavar="TYPE", help="The type of relation: knows, works_at, …")]
+Object = Annotated[str, Argument(metavar="OBJECT", help="The entity it leads to.")]
+Weight = Annotated[float, Option("--weight", help="How strong it is, above 0.")]
+AssertedBy = Annotated[str | None, Option("--memory", metavar="ID", help="The memory that asserts it.")]
+Remove = Annotated[bool, Option("--remove", help="Remove it instead.")]
 
-OneEntity = Annotated[
-    str | None, typer.Argument(metavar="[ENTITY]", help="One entity, by any of its names; all otherwise.")
-]
-Prefix = Annotated[str, typer.Option("--prefix", help="Only names that begin so.")]
-EntityType = Annotated[str | None, typer.Option("--type", "-t", help="Set the type of the entity.")]
-Aliases = Annotated[list[str] | None, typer.Option("--alias", help="Another name of it; repeatable.")]
-Description = Annotated[str | None, typer.Option("--description", help="A few words about it.")]
-Merge = Annotated[
-    str | None, typer.Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")
-]
-UndoMerge = Annotated[bool, typer.Option("--undo-merge", help="Let ENTITY stand for itself again.")]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="TIME", help="The relations that held at that time.")
-]
+OneEntity = Annotated[str | None, Argument(metavar="[ENTITY]", help="One entity; all otherwise.")]
+Prefix = Annotated[str, Option("--prefix", help="Only names that begin so.")]
+EntityType = Annotated[str | None, Option("--type", "-t", help="Set the type of the entity.")]
+Aliases = Annotated[list[str] | None, Option("--alias", help="Another name of it; repeatable.")]
+Description = Annotated[str | None, Option("--description", help="A few words about it.")]
+Merge = Annotated[str | None, Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")]
+UndoMerge = Annotated[bool, Option("--undo-merge", help="Let ENTITY stand for itself again.")]
+AsOf = Annotated[str | None, Option("--as-of", metavar="TIME", help="The relations that held at that time.")]
 Export = Annotated[
-    str | None, typer.Option("--export", metavar="FILE", help="Write everything there before it is removed.")
+    str | None, Option("--export", metavar="FILE", help="Export everything before it is removed.")
 ]
-Text = Annotated[
-    bool, typer.Option("--text", help="Every memory with that word, even if it is no known entity.")
-]
+Text = Annotated[bool, Option("--text", help="Every memory with that word, even if it is no known entity.")]
 
 
 def register(app: typer.Typer) -> None:

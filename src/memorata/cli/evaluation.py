@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli.command import add_commands, add_group
 from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs
@@ -37,48 +38,34 @@ DATASETS: Final = {
 }
 """The formats, named here too so that ``memorata --help`` need not load their readers; a test compares."""
 
-Data = Annotated[Path, typer.Argument(metavar="PATH", help="The file or folder of the data set.")]
+Data = Annotated[Path, Argument(metavar="PATH", help="The file or folder of the data set.")]
 Recipes = Annotated[
     list[str] | None,
-    typer.Option("--recipe", "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names),
+    Option("--recipe", "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names),
 ]
-Granularity = Annotated[str, typer.Option("--granularity", help="What is ranked: turn or session.")]
-Turns = Annotated[
-    str | None, typer.Option("--turns", help="LongMemEval: all turns, or those of the user only.")
-]
+Granularity = Annotated[str, Option("--granularity", help="What is ranked: turn or session.")]
+Turns = Annotated[str | None, Option("--turns", help="LongMemEval: all turns, or those of the user only.")]
 Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="NAME=VALUE", help="An option of the format; repeatable."),
+    list[str] | None, Option("--option", metavar="NAME=VALUE", help="Of the format; repeatable.")
 ]
-LimitQuestions = Annotated[
-    int | None, typer.Option("--limit-questions", min=1, help="Only the first so many questions.")
-]
-Depth = Annotated[int, typer.Option("--depth", min=1, help="How many results are written down.")]
-Runs = Annotated[Path, typer.Option("--runs", metavar="FOLDER", help="Where the run files go.")]
+LimitQuestions = Annotated[int | None, Option("--limit-questions", min=1, help="Only the first questions.")]
+Depth = Annotated[int, Option("--depth", min=1, help="How many results are written down.")]
+Runs = Annotated[Path, Option("--runs", metavar="FOLDER", help="Where the run files go.")]
 Cache = Annotated[
-    Path | None, typer.Option("--cache", metavar="FILE", help="Where vectors are kept; in --runs otherwise.")
+    Path | None, Option("--cache", metavar="FILE", help="The cache of vectors; else in --runs.")
 ]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", help="any@5, all@5, recall@5, mrr, ndcg@10, …; repeatable."),
-]
-Macro = Annotated[
-    bool, typer.Option("--macro", help="Means over kinds of question instead of over questions.")
-]
-Again = Annotated[bool, typer.Option("--again", help="Start over where there is a run already.")]
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run file, or a TREC run with --qrels.")]
-Baseline = Annotated[Path, typer.Argument(metavar="BASELINE", help="The run to compare with.")]
-RunPaths = Annotated[list[Path], typer.Argument(metavar="RUNS", help="Run files, or folders of them.")]
+Measures = Annotated[list[str] | None, Option("--measure", "-m", help="any@5, recall@5, mrr, …; repeatable.")]
+Macro = Annotated[bool, Option("--macro", help="Means over kinds of question instead of over questions.")]
+Again = Annotated[bool, Option("--again", help="Start over where there is a run already.")]
+RunPath = Annotated[Path, Argument(metavar="RUN", help="A run file, or a TREC run with --qrels.")]
+Baseline = Annotated[Path, Argument(metavar="BASELINE", help="The run to compare with.")]
+RunPaths = Annotated[list[Path], Argument(metavar="RUNS", help="Run files, or folders of them.")]
 Against = Annotated[
     tuple[str, Path] | None,
-    typer.Option(
-        "--dataset", metavar="NAME PATH", help="The data set, where its labels are not beside the run."
-    ),
+    Option("--dataset", metavar="NAME PATH", help="The data set, where its labels are not beside the run."),
 ]
-Qrels = Annotated[
-    Path | None, typer.Option("--qrels", metavar="FILE", help="Labels in TREC's format instead.")
-]
-Folder = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the report goes.")]
+Qrels = Annotated[Path | None, Option("--qrels", metavar="FILE", help="Labels in TREC's format instead.")]
+Folder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="Where the report goes.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_group
@@ -19,22 +20,20 @@ if TYPE_CHECKING:
     from memorata.learn.assignment import Variant
     from memorata.learn.experiments import ExperimentStatus
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The experiment.")]
-OneOrAll = Annotated[
-    str | None, typer.Argument(metavar="[NAME]", help="The experiment; all of them without.")
-]
-User = Annotated[str, typer.Argument(metavar="USER", help="The user who recalls.")]
+Name = Annotated[str, Argument(metavar="NAME", help="The experiment.")]
+OneOrAll = Annotated[str | None, Argument(metavar="[NAME]", help="The experiment; all of them without.")]
+User = Annotated[str, Argument(metavar="USER", help="The user who recalls.")]
 Variants = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--variant",
         metavar="NAME:WEIGHT[:SETTINGS]",
         help="A variant, its share of users, and what it changes: more:0.5:vector_weight=0.7; repeatable.",
     ),
 ]
-Interleave = Annotated[bool, typer.Option("--interleave", help="Show every user two variants in one list.")]
-Users = Annotated[int, typer.Option("--users", help="Least users of each variant before a winner is named.")]
-Days = Annotated[int, typer.Option("--days", help="Least days before a winner is named.")]
+Interleave = Annotated[bool, Option("--interleave", help="Show every user two variants in one list.")]
+Users = Annotated[int, Option("--users", help="Least users of each variant before a winner is named.")]
+Days = Annotated[int, Option("--days", help="Least days before a winner is named.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import add_commands
@@ -18,17 +19,14 @@ from memorata.model.errors import InvalidArgument
 
 PANEL: Final = "Learn from use"
 
-RecallId = Annotated[str, typer.Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]
-Kind = Annotated[str, typer.Argument(metavar="KIND", help="thumbs, rating, relevant or click.")]
+RecallId = Annotated[str, Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]
+Kind = Annotated[str, Argument(metavar="KIND", help="thumbs, rating, relevant or click.")]
 Value = Annotated[
-    str | None, typer.Argument(metavar="[VALUE]", help="up or down, 1 to 5, yes or no; nothing for a click.")
+    str | None, Argument(metavar="[VALUE]", help="up or down, 1 to 5, yes or no; none for click.")
 ]
-Moves = Annotated[int, typer.Option("--moves", help="How many hits that moved are shown.")]
-Force = Annotated[bool, typer.Option("--force", help="Even if the last run was less than a week ago.")]
-Bounds = Annotated[
-    str | None,
-    typer.Option("--bounds", metavar="LOW,HIGH", help="The lowest and the highest threshold: 0.3,0.99."),
-]
+Moves = Annotated[int, Option("--moves", help="How many hits that moved are shown.")]
+Force = Annotated[bool, Option("--force", help="Even if the last run was less than a week ago.")]
+Bounds = Annotated[str | None, Option("--bounds", metavar="LOW,HIGH", help="The range of the threshold.")]
 
 
 def register(app: typer.Typer) -> None:

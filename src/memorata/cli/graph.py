@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_commands
@@ -22,27 +23,21 @@ _ORDERS: Final = ("breadth", "depth")
 _EXCERPT: Final = 60
 _KILOMETRE: Final = 1000
 
-Start = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity to start from.")]
-To = Annotated[str | None, typer.Option("--to", metavar="ENTITY", help="Only paths to this entity.")]
-Depth = Annotated[int, typer.Option("--depth", help="How many steps a path may have.")]
-Types = Annotated[
-    list[str] | None, typer.Option("--type", "-t", help="A type of relation to follow; repeatable.")
-]
-Direction = Annotated[str, typer.Option("--direction", help="both, out or in.")]
-Order = Annotated[str, typer.Option("--order", help="breadth or depth first.")]
-Nodes = Annotated[int, typer.Option("--nodes", help="How many entities and memories to reach at most.")]
-Seconds = Annotated[float | None, typer.Option("--seconds", help="How much time to take at most.")]
-Level = Annotated[
-    int, typer.Option("--level", help="0 for the finest communities, up to 2 for the coarsest.")
-]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed gives the same communities.")]
-PlaceText = Annotated[str, typer.Argument(metavar="LAT,LON", help="The place, in degrees.")]
-Radius = Annotated[float | None, typer.Option("--radius", "-r", help="How far at most, in metres.")]
-OneEntity = Annotated[
-    str | None, typer.Argument(metavar="[ENTITY]", help="Only memories that mention this entity.")
-]
-StartTime = Annotated[str | None, typer.Option("--start", metavar="TIME", help="Only from that time on.")]
-EndTime = Annotated[str | None, typer.Option("--end", metavar="TIME", help="Only before that time.")]
+Start = Annotated[str, Argument(metavar="ENTITY", help="The entity to start from.")]
+To = Annotated[str | None, Option("--to", metavar="ENTITY", help="Only paths to this entity.")]
+Depth = Annotated[int, Option("--depth", help="How many steps a path may have.")]
+Types = Annotated[list[str] | None, Option("--type", "-t", help="A type of relation to follow; repeatable.")]
+Direction = Annotated[str, Option("--direction", help="both, out or in.")]
+Order = Annotated[str, Option("--order", help="breadth or depth first.")]
+Nodes = Annotated[int, Option("--nodes", help="How many entities and memories to reach at most.")]
+Seconds = Annotated[float | None, Option("--seconds", help="How much time to take at most.")]
+Level = Annotated[int, Option("--level", help="0 for the finest communities, up to 2 for the coarsest.")]
+Seed = Annotated[int, Option("--seed", help="The same seed gives the same communities.")]
+PlaceText = Annotated[str, Argument(metavar="LAT,LON", help="The place, in degrees.")]
+Radius = Annotated[float | None, Option("--radius", "-r", help="How far at most, in metres.")]
+OneEntity = Annotated[str | None, Argument(metavar="[ENTITY]", help="Only memories that mention it.")]
+StartTime = Annotated[str | None, Option("--start", metavar="TIME", help="Only from that time on.")]
+EndTime = Annotated[str | None, Option("--end", metavar="TIME", help="Only before that time.")]
 
 
 def register(app: typer.Typer) -> None:

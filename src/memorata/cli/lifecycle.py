@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from typer import Option
 
 from memorata.cli import options
 from memorata.cli.command import add_commands
@@ -19,15 +20,11 @@ if TYPE_CHECKING:
 
 _PANEL: Final = "Keep in order"
 
-Accept = Annotated[
-    list[str] | None, typer.Option("--accept", metavar="ID", help="Accept a proposal; repeatable.")
-]
-Reject = Annotated[
-    list[str] | None, typer.Option("--reject", metavar="ID", help="Reject a proposal; repeatable.")
-]
-Model = Annotated[str | None, typer.Option("--model", metavar="NAME", help="A language model to write them.")]
+Accept = Annotated[list[str] | None, Option("--accept", metavar="ID", help="Accept a proposal; repeatable.")]
+Reject = Annotated[list[str] | None, Option("--reject", metavar="ID", help="Reject a proposal; repeatable.")]
+Model = Annotated[str | None, Option("--model", metavar="NAME", help="A language model to write them.")]
 Address = Annotated[
-    str | None, typer.Option("--address", metavar="URL", help="Where it answers, usually ending in /v1.")
+    str | None, Option("--address", metavar="URL", help="Its address, usually ending in /v1.")
 ]
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import add_commands
@@ -49,18 +50,17 @@ _LONG_TEXT: Final = 20_000
 _NEVER: Final = "never"
 _METADATA: Final = '{"page": 12}'
 
-Content = Annotated[list[str], typer.Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
-Speaker = Annotated[str | None, typer.Option("--speaker", help="Who said it.")]
-SessionName = Annotated[str | None, typer.Option("--session", help="The conversation it is from.")]
-Link = Annotated[str | None, typer.Option("--link", help="Where to read it again.")]
-Id = Annotated[str | None, typer.Option("--id", help="An id of your own; otherwise one is made.")]
-Cursor = Annotated[str | None, typer.Option("--cursor", help="Continue after the page before.")]
-Hidden = Annotated[bool, typer.Option("--hidden", help="Forgotten and superseded ones too.")]
+Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
+Speaker = Annotated[str | None, Option("--speaker", help="Who said it.")]
+SessionName = Annotated[str | None, Option("--session", help="The conversation it is from.")]
+Link = Annotated[str | None, Option("--link", help="Where to read it again.")]
+Id = Annotated[str | None, Option("--id", help="An id of your own; otherwise one is made.")]
+Cursor = Annotated[str | None, Option("--cursor", help="Continue after the page before.")]
+Hidden = Annotated[bool, Option("--hidden", help="Forgotten and superseded ones too.")]
 Version = Annotated[
-    int | None,
-    typer.Option("--expected-version", metavar="NUMBER", help="Only if it still has this version."),
+    int | None, Option("--expected-version", metavar="NUMBER", help="Only if it has this version.")
 ]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; whole ids only.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask; whole ids only.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 import typer
+from typer import Argument
 
 from memorata.cli.command import EMBEDDER_ERROR, add_group
 from memorata.cli.options import one_of
@@ -21,16 +22,13 @@ def model_names(incomplete: str) -> list[str]:
     return [name for name in CATALOGUE if name.startswith(incomplete)]
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A model.", autocompletion=model_names)]
+Name = Annotated[str, Argument(metavar="NAME", help="A model.", autocompletion=model_names)]
 Wanted = Annotated[
-    str,
-    typer.Argument(metavar="[NAME]", help=f"A model; {_RECOMMENDED} if none.", autocompletion=model_names),
+    str, Argument(metavar="[NAME]", help=f"A model; {_RECOMMENDED} if none.", autocompletion=model_names)
 ]
 Which = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[NAME]", help="A model; all that are installed if none.", autocompletion=model_names
-    ),
+    Argument(metavar="[NAME]", help="A model; all that are installed if none.", autocompletion=model_names),
 ]
 
 

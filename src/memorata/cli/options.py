@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
+from typer import Argument, Option
 
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 
@@ -48,58 +48,50 @@ def parameter_names(incomplete: str) -> list[str]:
 
 
 # --- memories -----------------------------------------------------------------------------------------
-MemoryId = Annotated[str, typer.Argument(metavar="ID", help="The memory: its id, or a part of it.")]
-MemoryIds = Annotated[
-    list[str], typer.Argument(metavar="ID", help="The memories: their ids, or parts of them.")
-]
-Category = Annotated[str | None, typer.Option("--category", "-c", help="preference, decision, event, …")]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="A tag; repeatable.")]
+MemoryId = Annotated[str, Argument(metavar="ID", help="The memory: its id, or a part of it.")]
+MemoryIds = Annotated[list[str], Argument(metavar="ID", help="The memories: their ids, or parts of them.")]
+Category = Annotated[str | None, Option("--category", "-c", help="preference, decision, event, …")]
+Tags = Annotated[list[str] | None, Option("--tag", "-t", metavar="TAG", help="A tag; repeatable.")]
 Entities = Annotated[
-    list[str] | None, typer.Option("--entity", metavar="NAME", help="An entity it mentions; repeatable.")
+    list[str] | None, Option("--entity", metavar="NAME", help="An entity in it; repeatable.")
 ]
-Tier = Annotated[str | None, typer.Option("--tier", help=", ".join(TIERS) + ".")]
-Confidence = Annotated[float | None, typer.Option("--confidence", help="From 0 to 1.")]
-Importance = Annotated[float | None, typer.Option("--importance", help="From 0 to 1.")]
-PlaceText = Annotated[
-    str | None, typer.Option("--place", metavar="LAT,LON[,NAME]", help="Where it was, in degrees.")
-]
-Metadata = Annotated[str | None, typer.Option("--metadata", metavar="JSON", help="Anything else, as JSON.")]
-ValidFrom = Annotated[str | None, typer.Option("--valid-from", metavar="TIME", help="Since when it is true.")]
-ValidTo = Annotated[str | None, typer.Option("--valid-to", metavar="TIME", help="Until when it is true.")]
-Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="When it expires.")]
+Tier = Annotated[str | None, Option("--tier", help=", ".join(TIERS) + ".")]
+Confidence = Annotated[float | None, Option("--confidence", help="From 0 to 1.")]
+Importance = Annotated[float | None, Option("--importance", help="From 0 to 1.")]
+PlaceText = Annotated[str | None, Option("--place", metavar="LAT,LON[,NAME]", help="Where, in degrees.")]
+Metadata = Annotated[str | None, Option("--metadata", metavar="JSON", help="Anything else, as JSON.")]
+ValidFrom = Annotated[str | None, Option("--valid-from", metavar="TIME", help="Since when it is true.")]
+ValidTo = Annotated[str | None, Option("--valid-to", metavar="TIME", help="Until when it is true.")]
+Expires = Annotated[str | None, Option("--expires", metavar="TIME", help="When it expires.")]
 
 # --- search -------------------------------------------------------------------------------------------
-Query = Annotated[list[str], typer.Argument(metavar="QUERY", help="What to search for; - reads stdin.")]
-Limit = Annotated[int, typer.Option("--limit", "-l", help="How many at most.")]
-Filter = Annotated[
-    str | None, typer.Option("--filter", "-f", metavar="JSON", help="Only memories that meet this condition.")
-]
-AsOf = Annotated[
-    str | None, typer.Option("--as-of", metavar="TIME", help="What was known and believed at that time.")
-]
+Query = Annotated[list[str], Argument(metavar="QUERY", help="What to search for; - reads stdin.")]
+Limit = Annotated[int, Option("--limit", "-l", help="How many at most.")]
+Filter = Annotated[str | None, Option("--filter", "-f", metavar="JSON", help="Only memories that meet it.")]
+AsOf = Annotated[str | None, Option("--as-of", metavar="TIME", help="What was believed at that time.")]
 RecipeName = Annotated[
     str | None,
-    typer.Option("--recipe", "-r", help="The recipe; see memorata recipes.", autocompletion=recipe_names),
+    Option("--recipe", "-r", help="The recipe; see memorata recipes.", autocompletion=recipe_names),
 ]
 Changes = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Change a parameter of the recipe; repeatable.",
+    Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a parameter of the recipe; repeatable.",
         autocompletion=parameter_names,
     ),
-]  # fmt: skip
-Since = Annotated[str | None, typer.Option("--since", metavar="TIME", help="Only from that time on.")]
+]
+Since = Annotated[str | None, Option("--since", metavar="TIME", help="Only from that time on.")]
 
 # --- what a command may do ----------------------------------------------------------------------------
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would happen, and change nothing.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
-AllNamespaces = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace, not only this one.")]
-OutputFile = Annotated[str, typer.Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
-EntityName = Annotated[str, typer.Argument(metavar="ENTITY", help="The entity, by any of its names.")]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FOLDER", help="Draw it, as SVG files in this folder.")
-]
+DryRun = Annotated[bool, Option("--dry-run", help="Show what would happen, and change nothing.")]
+Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask.")]
+Force = Annotated[bool, Option("--force", help="Overwrite an existing file.")]
+AllNamespaces = Annotated[bool, Option("--all-namespaces", help="Every namespace, not only this one.")]
+OutputFile = Annotated[str, Argument(metavar="[FILE]", help="Where to write; - is standard output.")]
+EntityName = Annotated[str, Argument(metavar="ENTITY", help="The entity, by any of its names.")]
+Plot = Annotated[Path | None, Option("--plot", metavar="FOLDER", help="Draw it, as SVG files.")]
 
 
 def one_of(option: str, word: str, choices: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_commands
@@ -38,34 +39,22 @@ _BAR_WIDTH: Final = 8
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _OPERATIONS: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "max": "the larger"}
 
-TrueAt = Annotated[str | None, typer.Option("--true-at", metavar="TIME", help="What was true at that time.")]
-Near = Annotated[
-    str | None, typer.Option("--near", metavar="LAT,LON", help="Memories from near there count more.")
-]
-PeriodText = Annotated[
-    str | None, typer.Option("--period", metavar="FROM..TO", help="The time the query is about.")
-]
-Sessions = Annotated[
-    bool, typer.Option("--sessions", help="Rank whole sessions, each with its best memories.")
-]
-Budget = Annotated[
-    int | None, typer.Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")
-]
-Reranker = Annotated[
-    str | None, typer.Option("--reranker", metavar="NAME", help="Re-rank the best candidates by a model.")
-]
+TrueAt = Annotated[str | None, Option("--true-at", metavar="TIME", help="What was true at that time.")]
+Near = Annotated[str | None, Option("--near", metavar="LAT,LON", help="Memories from near there count more.")]
+PeriodText = Annotated[str | None, Option("--period", metavar="FROM..TO", help="The time it is about.")]
+Sessions = Annotated[bool, Option("--sessions", help="Rank whole sessions, each with its best memories.")]
+Budget = Annotated[int | None, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
+Reranker = Annotated[str | None, Option("--reranker", metavar="NAME", help="Re-rank the best candidates.")]
 Agreement = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--agreement",
         metavar="LEAST",
         help="Also search by vectors and by words alone, and show nothing if the results agree less.",
     ),
 ]
-Explain = Annotated[bool, typer.Option("--explain", "-e", help="Show how every score came about.")]
-Fresh = Annotated[
-    bool, typer.Option("--fresh", help="Include all that was written, where a replica may be behind.")
-]
+Explain = Annotated[bool, Option("--explain", "-e", help="Show how every score came about.")]
+Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument
 
 from memorata.cli.command import add_commands
 from memorata.cli.options import one_of, range_of, recipe_names
@@ -17,16 +18,13 @@ if TYPE_CHECKING:
 
 Name = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         metavar="[NAME|use|rollback]",
         help="A recipe, to see its parameters; or what to do.",
         autocompletion=recipe_names,
     ),
 ]
-Target = Annotated[
-    str | None,
-    typer.Argument(metavar="[RECIPE]", help="The recipe to use, or to roll back by one version."),
-]
+Target = Annotated[str | None, Argument(metavar="[RECIPE]", help="The recipe to use, or to roll back.")]
 
 
 def register(app: typer.Typer) -> None:

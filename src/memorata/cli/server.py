@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli.command import add_commands, add_group
 from memorata.cli.options import time_of
@@ -40,55 +41,46 @@ _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", 
 _MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
 _FOR_PROGRAMS: Final = "For programs"
 
-Host = Annotated[
-    str, typer.Option("--host", help="The address to listen at; others than loopback need a key.")
-]
-Port = Annotated[
-    int, typer.Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")
-]
-RequireKey = Annotated[bool, typer.Option("--require-key", help="Require a key on loopback too.")]
+Host = Annotated[str, Option("--host", help="The address to listen at; others than loopback need a key.")]
+Port = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")]
+RequireKey = Annotated[bool, Option("--require-key", help="Require a key on loopback too.")]
 AllowHost = Annotated[
-    list[str] | None,
-    typer.Option("--allow-host", metavar="NAME", help="A name to answer under; repeatable."),
+    list[str] | None, Option("--allow-host", metavar="NAME", help="A host name; repeatable.")
 ]
 Cors = Annotated[
     list[str] | None,
-    typer.Option("--cors", metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."),
+    Option("--cors", metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."),
 ]
-Rate = Annotated[float | None, typer.Option("--rate", help="Requests a second that one key may make.")]
-Burst = Annotated[int, typer.Option("--burst", help="How many of them at once.")]
-Timeout = Annotated[float, typer.Option("--timeout", help="The most seconds for one answer.")]
-Threads = Annotated[int, typer.Option("--threads", help="How many requests work at the same time.")]
-MaxBody = Annotated[int, typer.Option("--max-body", help="The most bytes of one request.")]
+Rate = Annotated[float | None, Option("--rate", help="Requests a second that one key may make.")]
+Burst = Annotated[int, Option("--burst", help="How many of them at once.")]
+Timeout = Annotated[float, Option("--timeout", help="The most seconds for one answer.")]
+Threads = Annotated[int, Option("--threads", help="How many requests work at the same time.")]
+MaxBody = Annotated[int, Option("--max-body", help="The most bytes of one request.")]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
-    typer.Option("--log-level", help="What is written to standard error: debug, info, warning or error."),
+    Option("--log-level", help="What is written to standard error: debug, info, warning or error."),
 ]
-LogContents = Annotated[
-    bool, typer.Option("--log-contents", help="Log the texts of errors too, which may quote memories.")
-]
-NoPages = Annotated[bool, typer.Option("--no-pages", help="Only /v1, without the pages.")]
+LogContents = Annotated[bool, Option("--log-contents", help="Log error texts too, which may quote memories.")]
+NoPages = Annotated[bool, Option("--no-pages", help="Only /v1, without the pages.")]
 
 Transport = Annotated[
     Literal["stdio", "http"],
-    typer.Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
+    Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
 ]
-McpHost = Annotated[str, typer.Option("--host", help="For http, the address to listen at.")]
-McpPort = Annotated[
-    int, typer.Option("--port", "-p", min=0, max=65_535, help="The port, for http; 0 for any that is free.")
-]
+McpHost = Annotated[str, Option("--host", help="For http, the address to listen at.")]
+McpPort = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="For http; 0 for any free port.")]
 Compat = Annotated[
     Literal["reference"] | None,
-    typer.Option("--compat", help="Tools by the names of the protocol's reference memory server."),
+    Option("--compat", help="Tools by the names of the protocol's reference memory server."),
 ]
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="What the key is called.")]
+Name = Annotated[str, Argument(metavar="NAME", help="What the key is called.")]
 Scope = Annotated[
     list[str] | None,
-    typer.Option("--scope", "-s", help="What it may do: read, write or admin; each includes the one before."),
+    Option("--scope", "-s", help="What it may do: read, write or admin; each includes the one before."),
 ]
-Expires = Annotated[str | None, typer.Option("--expires", metavar="TIME", help="Until when it is valid.")]
-KeyId = Annotated[str, typer.Argument(metavar="ID", help="The id of the key.")]
+Expires = Annotated[str | None, Option("--expires", metavar="TIME", help="Until when it is valid.")]
+KeyId = Annotated[str, Argument(metavar="ID", help="The id of the key.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import typer
+from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.command import STORE_ERROR, UNSOUND, USAGE_ERROR, add_commands
@@ -29,13 +30,11 @@ FORMATS: Final = ("text", "markdown", "jsonl", "chatgpt", "mcp-memory", "mem0")
 """The formats, named here too so that no other command loads their readers; a test compares."""
 _MAX_PROBLEMS: Final = 20
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILE", help="Files or folders to read; - is standard input.")
-]
-Format = Annotated[str | None, typer.Option("--format", help=f"{', '.join(FORMATS)}; otherwise detected.")]
-Split = Annotated[str, typer.Option("--split", help="Plain text: one memory per paragraphs or lines.")]
-From = Annotated[str, typer.Argument(metavar="FROM", help="The file or the address to copy from.")]
-To = Annotated[str, typer.Argument(metavar="TO", help="The file or the address to copy to.")]
+Files = Annotated[list[str], Argument(metavar="FILE", help="Files or folders to read; - is standard input.")]
+Format = Annotated[str | None, Option("--format", help=f"{', '.join(FORMATS)}; otherwise detected.")]
+Split = Annotated[str, Option("--split", help="Plain text: one memory per paragraphs or lines.")]
+From = Annotated[str, Argument(metavar="FROM", help="The file or the address to copy from.")]
+To = Annotated[str, Argument(metavar="TO", help="The file or the address to copy to.")]
 
 
 def register(app: typer.Typer) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from typer import Option
 
 from memorata.cli import options
 from memorata.cli.command import add_group
@@ -28,31 +29,29 @@ REFUSED: Final = 1
 
 Labels = Annotated[
     Path | None,
-    typer.Option("--labels", metavar="FILE", help="Labelled questions, as JSON Lines; see docs/learning.md."),
+    Option("--labels", metavar="FILE", help="Labelled questions, as JSON Lines; see docs/learning.md."),
 ]
-NoFeedback = Annotated[bool, typer.Option("--labels-only", help="Leave logged feedback out.")]
-Name = Annotated[str, typer.Option("--save", metavar="NAME", help="The name to save what wins under.")]
-Use = Annotated[bool, typer.Option("--use", help="Use it from now on, if it wins.")]
-Metric = Annotated[str, typer.Option("--metric", "-m", help="What settings are compared by.")]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="In how many folds data is held out.")]
-Seed = Annotated[int, typer.Option("--seed", help="The same seed deals the same folds.")]
+NoFeedback = Annotated[bool, Option("--labels-only", help="Leave logged feedback out.")]
+Name = Annotated[str, Option("--save", metavar="NAME", help="The name to save what wins under.")]
+Use = Annotated[bool, Option("--use", help="Use it from now on, if it wins.")]
+Metric = Annotated[str, Option("--metric", "-m", help="What settings are compared by.")]
+Folds = Annotated[int, Option("--folds", min=2, help="In how many folds data is held out.")]
+Seed = Annotated[int, Option("--seed", help="The same seed deals the same folds.")]
 Over = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--over", metavar="NAME=A,B,…", help="A parameter and the values to try, or FROM:TO:STEP; repeatable."
     ),
 ]
-Method = Annotated[str, typer.Option("--method", help="precision, youden, f1 or probability.")]
-Target = Annotated[float, typer.Option("--target", help="The least precision, or probability.")]
-Fit = Annotated[str, typer.Option("--fit", help="The curve of probabilities: logistic or isotonic.")]
-Trials = Annotated[
-    int, typer.Option("--trials", help="Settings of each search, by optuna; 0 tries a grid on each recipe.")
-]
+Method = Annotated[str, Option("--method", help="precision, youden, f1 or probability.")]
+Target = Annotated[float, Option("--target", help="The least precision, or probability.")]
+Fit = Annotated[str, Option("--fit", help="The curve of probabilities: logistic or isotonic.")]
+Trials = Annotated[int, Option("--trials", help="Trials of each search; 0 tries a grid on each recipe.")]
 Parameters = Annotated[
     list[str] | None,
-    typer.Option("--parameter", "-p", metavar="NAME", help="A parameter to search over; repeatable."),
+    Option("--parameter", "-p", metavar="NAME", help="A parameter to search over; repeatable."),
 ]
-All = Annotated[bool, typer.Option("--all-namespaces", help="Every namespace that has feedback.")]
+All = Annotated[bool, Option("--all-namespaces", help="Every namespace that has feedback.")]
 
 
 def register(app: typer.Typer) -> None:
