@@ -273,8 +273,8 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
 
 def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
     """Return the namespace that is meant, and all that the visitor may read."""
-    known = sorted({engine.namespace, *engine.store.namespaces()})
-    readable = tuple(path for path in known if access.allows("read", path))
+    existing = sorted({engine.namespace, *engine.store.namespaces()})
+    readable = tuple(path for path in existing if access.allows("read", path))
     if wanted:
         return checked_namespace("ns", wanted), readable
     if engine.namespace in readable or not readable:

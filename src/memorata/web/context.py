@@ -60,8 +60,8 @@ class PageContext:
         wanted: dict[str, Any] = {**(fields or {}), **more}
         if self.namespace != self.engine.namespace:
             wanted.setdefault("ns", self.namespace)
-        given = {name: value for name, value in wanted.items() if value not in (None, "", ())}
-        query = urlencode(given, doseq=True)
+        present = {name: value for name, value in wanted.items() if value not in (None, "", ())}
+        query = urlencode(present, doseq=True)
         # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
         steps = _DOTS.sub(lambda found: found[0].replace("/", "%2F"), quote(path, safe="/"))
         return self.prefix + steps + (f"?{query}" if query else "")
@@ -142,7 +142,7 @@ def failure(context: PageContext, error: MemorataError) -> Response:
     title = next((text for type_, text in _TITLES_BY_TYPE if isinstance(error, type_)), "")
     title = title or _TITLES.get(kind.code, BROKEN)
     # Where a server keeps what, and whom it asks, is for those who run it.
-    told = status < 500 or context.may_administer or not context.login
-    text = str(error) if told else _ELSEWHERE
+    shown = status < 500 or context.may_administer or not context.login
+    text = str(error) if shown else _ELSEWHERE
     template = "error_notice.html" if context.fragment else "error.html"
     return context.page(template, status=status, title=title, text=text[:1].upper() + text[1:])

@@ -40,12 +40,12 @@ class Segment:
 
 def contributions(why: Explanation) -> tuple[Piece, ...]:
     """Return what each signal put into a score, in the order of the explanation, each signal once."""
-    found: dict[str, Piece] = {}
+    pieces: dict[str, Piece] = {}
     for piece in _pieces(why, 1.0):
-        before = found.get(piece.label)
+        before = pieces.get(piece.label)
         value = piece.value if before is None else before.value + piece.value
-        found[piece.label] = Piece(piece.label, value, piece.note or (before.note if before else ""))
-    return tuple(found.values())
+        pieces[piece.label] = Piece(piece.label, value, piece.note or (before.note if before else ""))
+    return tuple(pieces.values())
 
 
 def segments(pieces: Sequence[Piece], most: float, width: float = 100.0) -> tuple[Segment, ...]:

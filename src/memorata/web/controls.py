@@ -15,7 +15,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 
 _STEPS: Final = 100
-_CLOSE: Final = 1e-6
+_TOLERANCE: Final = 1e-6
 _FIRST: Final = (
     "vector_weight",
     "context_before",
@@ -88,12 +88,14 @@ class Group:
 
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     """Return every control for a recipe of which some parameters are changed, in groups."""
-    known = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
+    parameters = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
     named = {"": _FIRST, **_GROUPS}
     placed = {name for names in named.values() for name in names}
-    groups = {**named, _REST: tuple(name for name in known if name not in placed)}
+    groups = {**named, _REST: tuple(name for name in parameters if name not in placed)}
     shown = [
-        Group(title, tuple(_control(known[name], recipe, changes) for name in names if name in known))
+        Group(
+            title, tuple(_control(parameters[name], recipe, changes) for name in names if name in parameters)
+        )
         for title, names in groups.items()
     ]
     return tuple(group for group in shown if group.controls)
@@ -152,7 +154,7 @@ def _step(parameter: Parameter, low: float, high: float, value: float) -> str:
     step = (high - low) / _STEPS
     along = (value - low) / step
     # A slider snaps to its steps, which would change a recipe's 3/7 before anybody touched it.
-    return written(step) if abs(along - round(along)) < _CLOSE else "any"
+    return written(step) if abs(along - round(along)) < _TOLERANCE else "any"
 
 
 def _value(parameter: Parameter, text: str) -> object:

@@ -97,11 +97,11 @@ def keep(context: PageContext) -> Response:
 def _settings(values: Values) -> dict[str, list[str]]:
     """Return the changes that were written as ``name=value``, one a line or with commas between."""
     settings: dict[str, list[str]] = {}
-    known = {each.name for each in PARAMETERS}
+    names = {each.name for each in PARAMETERS}
     for part in values.text("settings").replace("\n", ",").split(","):
         if part.strip():
             name, found, value = (piece.strip() for piece in part.partition("="))
-            if not found or name not in known:
+            if not found or name not in names:
                 raise InvalidArgument("settings", part.strip(), "a parameter of a recipe, =, and its value")
             settings[name] = [value]
     return settings

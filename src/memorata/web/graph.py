@@ -22,8 +22,8 @@ from memorata.web.rendering import excerpt
 
 _NODES: Final = 60
 _PATHS: Final = 2_000
-_NAMES: Final = 40
-_BESIDE: Final = 20
+_MAX_ENTITIES: Final = 40
+_MAX_ADDED: Final = 20
 """How many names are put beside somebody whose memories alone would fill the drawing."""
 _SECONDS: Final = 2.0
 _OWN: Final = (MENTIONS, NEXT, SUPERSEDES)
@@ -44,8 +44,8 @@ class Drawing:
         """Put an edge on the drawing, unless it is there."""
         key = (source, target, type_)
         name = " ".join(key)
-        found = {"id": name, "source": source, "target": target, "label": type_, "weight": weight}
-        self.edges.setdefault(key, found)
+        edge = {"id": name, "source": source, "target": target, "label": type_, "weight": weight}
+        self.edges.setdefault(key, edge)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -55,7 +55,7 @@ class Drawing:
 def explore(context: PageContext) -> Response:
     """Show who and what is known, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
-    known = engine.entities.list(limit=_NAMES, namespace=context.namespace)
+    known = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
     wanted = values.text("entity") or (known[0].entity.name if known else "")
     if not wanted:
         return context.page("graph.html", known=known, about=None)
@@ -93,7 +93,7 @@ def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
     drawing = Drawing()
     ways = list(paths)
     ids = list(dict.fromkeys(step.memory for way in ways for step in way.steps if step.memory is not None))
-    said = (
+    contents = (
         {memory.id: memory.content for memory in context.engine.store.get(context.namespace, ids)}
         if ids
         else {}
@@ -105,7 +105,10 @@ def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
             if step.memory is not None:
                 there = f"memory:{step.memory}"
                 drawing.node(
-                    there, excerpt(said[step.memory], 60), "memory", context.url(f"/memories/{step.memory}")
+                    there,
+                    excerpt(contents[step.memory], 60),
+                    "memory",
+                    context.url(f"/memories/{step.memory}"),
                 )
             else:
                 name = step.entity or ""
@@ -126,7 +129,7 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
         ]
         memories = context.engine.store.get(context.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
-        for said, _ in counts.most_common(_BESIDE):
+        for said, _ in counts.most_common(_MAX_ADDED):
             name = context.engine.entities.get(said, namespace=context.namespace).entity.name
             drawing.node(f"name:{name}", name, "name", context.url("/graph", entity=name))
             for memory in memories:
@@ -152,7 +155,7 @@ def _ways(context: PageContext, start: str, depth: int) -> Paths:
 
 
 _LEVELS: Final = (("0", "fine"), ("1", "middle"), ("2", "coarse"))
-_SHOWN: Final = 4
+_MAX_MEMORIES: Final = 4
 _MAX_NAMES: Final = 10
 
 
@@ -179,7 +182,7 @@ def communities(context: PageContext) -> Response:
 def _card(context: PageContext, group: Group) -> Card:
     middle = group.summary.representative
     ids = [] if not middle else [middle]
-    ids += [id_ for id_ in group.memories if id_ != middle][: _SHOWN - len(ids)]
+    ids += [id_ for id_ in group.memories if id_ != middle][: _MAX_MEMORIES - len(ids)]
     speakers = context.engine.store.get(context.namespace, ids) if ids else []
     return Card(group, tuple(speakers), group.entities[:_MAX_NAMES])
 

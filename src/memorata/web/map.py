@@ -21,11 +21,11 @@ from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import counted
 
-_MOST: Final = 1_000
+_MAX_MEMORIES: Final = 1_000
 _NEAR: Final = 20
 _CELLS: Final = 60
 """How many dots fit beside each other on the width of the map."""
-_LEAST: Final = 12.0
+_MIN_WIDTH: Final = 12.0
 """The smallest width of the map, in degrees: the coastline shows no more than this."""
 _MARGIN: Final = 0.12
 
@@ -63,7 +63,7 @@ def show(context: PageContext) -> Response:
     page = context.engine.list(
         namespace=context.namespace,
         filter=has_place if narrowed is None else {"and": [has_place, narrowed]},
-        limit=_MOST,
+        limit=_MAX_MEMORIES,
     )
     chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()
@@ -90,11 +90,11 @@ def dots(memories: Sequence[Memory], cell: float) -> tuple[Dot, ...]:
         if memory.place is not None:
             key = (int(memory.place.lat // cell), int(memory.place.lon // cell))
             cells.setdefault(key, []).append((memory, memory.place))
-    found = []
+    drawn = []
     for together in cells.values():
         places = [place for _, place in together]
         names = Counter(place.name for place in places if place.name)
-        found.append(
+        drawn.append(
             Dot(
                 sum(place.lat for place in places) / len(places),
                 sum(place.lon for place in places) / len(places),
@@ -102,7 +102,7 @@ def dots(memories: Sequence[Memory], cell: float) -> tuple[Dot, ...]:
                 tuple(memory for memory, _ in together),
             )
         )
-    return tuple(sorted(found, key=lambda dot: -len(dot.memories)))
+    return tuple(sorted(drawn, key=lambda dot: -len(dot.memories)))
 
 
 def around(places: Sequence[Place]) -> Window:
@@ -111,7 +111,7 @@ def around(places: Sequence[Place]) -> Window:
         return Window(-180.0, -90.0, 360.0, 180.0)
     lats, lons = [place.lat for place in places], [place.lon for place in places]
     wide, high = max(lons) - min(lons), max(lats) - min(lats)
-    width = min(360.0, max(_LEAST, wide * (1 + 2 * _MARGIN), 2 * high * (1 + 2 * _MARGIN)))
+    width = min(360.0, max(_MIN_WIDTH, wide * (1 + 2 * _MARGIN), 2 * high * (1 + 2 * _MARGIN)))
     height = width / 2
     x = min(max((max(lons) + min(lons) - width) / 2, -180.0), 180.0 - width)
     y = min(max((-max(lats) - min(lats) - height) / 2, -90.0), 90.0 - height)

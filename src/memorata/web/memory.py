@@ -21,11 +21,11 @@ from memorata.web.context import PageContext, PageRoute
 from memorata.web.forms import TIERS, Values, joined
 from memorata.web.search import Row, rows, signal
 
-_REACH: Final = 3
+_MAX_NEIGHBOURS: Final = 3
 _SIMILAR: Final = 5
-_READ: Final = 2_000
+_MAX_QUERY: Final = 2_000
 _SESSION: Final = 500
-_NEWS: Final = {
+_NOTICES: Final = {
     "remembered": "Remembered.",
     "known": "That was known already: this is the memory, and it counts as said once more.",
     "corrected": "Corrected: this is the new memory.",
@@ -60,22 +60,22 @@ def show(context: PageContext) -> Response:
         times=TIMES,
         tiers=TIERS,
         done=ACTIONS.get(context.values.text("done")),
-        news=_NEWS.get(context.values.text("done"), ""),
+        news=_NOTICES.get(context.values.text("done"), ""),
     )
 
 
 def similar(context: PageContext) -> Response:
     """Show the memories that are most like one, by its own words and meaning."""
     memory = context.engine.get(context.parts["id"], namespace=context.namespace)
-    words = _SYNTAX.sub(" ", memory.content)[:_READ].strip()
-    found: tuple[Row, ...] = ()
+    words = _SYNTAX.sub(" ", memory.content)[:_MAX_QUERY].strip()
+    similar_rows: tuple[Row, ...] = ()
     if words:
         with context.engine.recall_log.aside():
             answer = context.engine.recall(
                 words, namespace=context.namespace, limit=_SIMILAR, filter={"id": {"!=": memory.id}}
             )
-        found = rows(answer)
-    return context.page("similar.html", rows=found, signal=signal)
+        similar_rows = rows(answer)
+    return context.page("similar.html", rows=similar_rows, signal=signal)
 
 
 def act(context: PageContext) -> Response:
@@ -114,7 +114,7 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
         return ()
     condition: dict[str, Any] = {"session": session}
     if position is not None:
-        condition["position"] = {">=": position - _REACH, "<=": position + _REACH}
+        condition["position"] = {">=": position - _MAX_NEIGHBOURS, "<=": position + _MAX_NEIGHBOURS}
     page = context.engine.list(namespace=context.namespace, filter=condition, limit=_SESSION, hidden=True)
 
     def order(each: Memory) -> tuple[float, str]:
@@ -125,7 +125,7 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
     here = next((place for place, each in enumerate(ordered) if each.id == memory.id), None)
     if here is None or len(ordered) < 2:
         return ()
-    return tuple(ordered[max(0, here - _REACH) : here + _REACH + 1])
+    return tuple(ordered[max(0, here - _MAX_NEIGHBOURS) : here + _MAX_NEIGHBOURS + 1])
 
 
 # An id may have slashes, so the addresses with more behind it come first.
@@ -174,15 +174,15 @@ def changes(values: Values, memory: Memory) -> dict[str, Any]:
         "tags": lambda: values.listed("tags"),
         "entities": lambda: values.listed("entities"),
     }
-    found = {name: read() for name, read in readers.items() if values.text(name) != shown[name]}
+    changed = {name: read() for name, read in readers.items() if values.text(name) != shown[name]}
     for name, _ in TIMES:
         # A browser writes a time as short as it can, so that moments are compared, and not texts.
-        given = values.instant(name)
-        if given != Values({name: [shown[name]]}).instant(name):
-            found[name] = given
+        moment = values.instant(name)
+        if moment != Values({name: [shown[name]]}).instant(name):
+            changed[name] = moment
     if any(values.text(name) != shown[name] for name in ("lat", "lon", "place")):
-        found["place"] = _place(values)
-    return found
+        changed["place"] = _place(values)
+    return changed
 
 
 def _place(values: Values) -> Place | None:

@@ -40,14 +40,14 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 @cache
 def environment() -> Environment:
     """Return the templates, with the filters they use."""
-    found = Environment(
+    jinja = Environment(
         loader=PackageLoader("memorata.web"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= {
+    jinja.filters |= {
         "day": day,
         "moment": moment,
         "number": number,
@@ -58,8 +58,8 @@ def environment() -> Environment:
         "joined": joined,
         "share": share,
     }
-    found.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
-    return found
+    jinja.globals |= {"version": __version__, "pages": PAGES, "one_day": timedelta(days=1)}
+    return jinja
 
 
 def day(value: date) -> str:

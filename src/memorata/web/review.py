@@ -24,7 +24,7 @@ from memorata.store.repeats import Contradiction
 from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "duplicates"
-_SHOWN: Final = 20
+_MAX_SHOWN: Final = 20
 _MERGE: Final = "merge"
 _KEEP: Final = "keep"
 _WAYS: Final = (_KEEP, _MERGE, "both")
@@ -60,10 +60,10 @@ def review(context: PageContext) -> Response:
         "duplicates.html",
         job=job,
         found=found,
-        groups=() if found is None else _still_there(context, found.groups[:_SHOWN]),
+        groups=() if found is None else _still_there(context, found.groups[:_MAX_SHOWN]),
         pairs=_pairs(context),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
-        runs=runs[:_SHOWN],
+        runs=runs[:_MAX_SHOWN],
         resolved=next((run for run in runs if str(run.number) == wanted), None),
     )
 
@@ -167,8 +167,8 @@ def _kept(group: DuplicateGroup, keep: str) -> DuplicateGroup:
         raise InvalidArgument("keep", keep, "one of " + ", ".join(each.id for each in members))
     others = _oldest_first([each for each in members if each is not chosen])
     reasons = dict(zip((each.id for each in group.repeats), group.reasons, strict=True))
-    told = tuple(reasons.get(each.id, _BY_HAND) for each in others)
-    return DuplicateGroup(chosen, others, chosen.content, group.kind, told)
+    kept_reasons = tuple(reasons.get(each.id, _BY_HAND) for each in others)
+    return DuplicateGroup(chosen, others, chosen.content, group.kind, kept_reasons)
 
 
 def _merged(group: DuplicateGroup) -> DuplicateGroup:
@@ -184,7 +184,7 @@ def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
 
 
 def _pairs(context: PageContext) -> tuple[Pair, ...]:
-    notes = context.engine.duplicates.contradictions(namespace=context.namespace)[:_SHOWN]
+    notes = context.engine.duplicates.contradictions(namespace=context.namespace)[:_MAX_SHOWN]
     return tuple(
         Pair(note, *context.engine.store.get(context.namespace, [note.newer, note.older])) for note in notes
     )

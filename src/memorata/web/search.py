@@ -23,7 +23,7 @@ from memorata.web.contributions import Piece, Segment, contributions, segments
 from memorata.web.controls import controls, read_changes, written
 
 _LIMIT: Final = 10
-_MOST: Final = 100
+_MAX_HITS: Final = 100
 _RECENT: Final = 8
 _SIGNALS: Final[Mapping[str, str]] = {
     "vector": "vector",
@@ -97,7 +97,7 @@ def search(context: PageContext) -> Response:
             groups=controls(recipe, changes),
             narrowed=forms.filled(values),
             is_narrowed=bool(forms.kept(values)),
-            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
             as_of=values.text("as_of"),
         )
     if context.fragment:
@@ -145,24 +145,24 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
     values = context.values
     # Every letter and every move of a slider asks: that says nothing about what people look for.
     with context.engine.recall_log.aside():
-        found = context.engine.recall(
+        result = context.engine.recall(
             values.text("q"),
             namespace=context.namespace,
             recipe=recipe,
             changes=changes,
-            limit=values.whole("limit", _LIMIT, 1, _MOST),
+            limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
             filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
             as_of=values.instant("as_of", end=True),
         )
-    shown = rows(found)
+    shown = rows(result)
     labels = dict.fromkeys(segment.label for row in shown for segment in row.bar)
-    return Side(recipe, len(changes), found, shown, tuple(labels))
+    return Side(recipe, len(changes), result, shown, tuple(labels))
 
 
 def _moved(side: Side, other: Side) -> Side:
     """Return a side whose hits say how they stand on the other one."""
     there = {row.hit.memory.id: row.place for row in other.rows}
-    told = []
+    moved_rows = []
     for row in side.rows:
         place = there.get(row.hit.memory.id)
         if place is None:
@@ -171,8 +171,8 @@ def _moved(side: Side, other: Side) -> Side:
             moved = "same place"
         else:
             moved = f"number {place} there"
-        told.append(Row(row.place, row.hit, row.why, row.pieces, row.bar, moved))
-    return Side(side.recipe, side.changed, side.found, tuple(told), side.legend)
+        moved_rows.append(Row(row.place, row.hit, row.why, row.pieces, row.bar, moved))
+    return Side(side.recipe, side.changed, side.found, tuple(moved_rows), side.legend)
 
 
 def _kept(context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
@@ -182,7 +182,7 @@ def _kept(context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usua
     if recipe.name != usual:
         fields["recipe"] = recipe.name
     fields |= {name: values.text(name) for name in ("compare", "as_of")}
-    if values.whole("limit", _LIMIT, 1, _MOST) != _LIMIT:
+    if values.whole("limit", _LIMIT, 1, _MAX_HITS) != _LIMIT:
         fields["limit"] = values.text("limit")
     return {**fields, **forms.kept(values), **{name: written(value) for name, value in changes.items()}}
 

@@ -63,9 +63,9 @@ class PageSessions:
         host = request.url.hostname or ""
         if not self.key_required and host not in self._hosts and not _is_local(host):
             raise AccessDenied("without a key this page is served under localhost only")
-        known = self._sessions.read(request.cookies.get(cookie_name(request), ""))
-        session = self._sessions.new() if known is None else known
-        return Browser(session, known is None, self._sessions.access(session))
+        existing = self._sessions.read(request.cookies.get(cookie_name(request), ""))
+        session = self._sessions.new() if existing is None else session_of
+        return Browser(session, existing is None, self._sessions.access(session))
 
     def check_form(self, request: Request, browser: Browser, token: str) -> None:
         """Raise unless a form was filled in on our own page."""

@@ -14,7 +14,7 @@ from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import day
 
 _COUNTED: Final = 10_000
-_SHOWN: Final = 60
+_MAX_SHOWN: Final = 60
 _HEIGHT: Final = 60.0
 _HOURS_OF_A_YEAR: Final = 8_766
 _UNITS: Final = (
@@ -52,7 +52,7 @@ def show(context: PageContext) -> Response:
         entity, start=start, end=end, limit=_COUNTED, namespace=context.namespace
     )
     page = values.whole("page", 0)
-    shown = memories[page * _SHOWN : (page + 1) * _SHOWN]
+    shown = memories[page * _MAX_SHOWN : (page + 1) * _MAX_SHOWN]
     days = [(date, list(group)) for date, group in groupby(shown, key=lambda each: each.event_time.date())]
     kept: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
     return context.page(
@@ -61,7 +61,7 @@ def show(context: PageContext) -> Response:
         bins=bins([memory.event_time for memory in memories]),
         days=days,
         page=page,
-        more=len(memories) > (page + 1) * _SHOWN,
+        more=len(memories) > (page + 1) * _MAX_SHOWN,
         all_counted=len(memories) < _COUNTED,
         kept=kept,
         entity=entity or "",
