@@ -64,7 +64,7 @@ class PageSessions:
         if not self.key_required and host not in self._hosts and not _is_local(host):
             raise AccessDenied("without a key this page is served under localhost only")
         existing = self._sessions.read(request.cookies.get(cookie_name(request), ""))
-        session = self._sessions.new() if existing is None else session_of
+        session = self._sessions.new() if existing is None else existing
         return Browser(session, existing is None, self._sessions.access(session))
 
     def check_form(self, request: Request, browser: Browser, token: str) -> None:
