@@ -52,6 +52,8 @@ def review(context: PageContext) -> Response:
     """Show what waits to be decided."""
     engine = context.engine
     job = context.jobs.last(_KIND, context.namespace)
+    # Read before the result: a job that ends in between would otherwise show as one that found nothing.
+    in_progress = job is not None and job.running
     looked = _looked(job)
     found = None if looked is None else looked.found
     runs = engine.duplicates.runs(namespace=context.namespace)
@@ -59,6 +61,7 @@ def review(context: PageContext) -> Response:
     return context.page(
         "duplicates.html",
         job=job,
+        in_progress=in_progress,
         found=found,
         groups=() if found is None else _still_there(context, found.groups[:_MAX_SHOWN]),
         pairs=_pairs(context),
