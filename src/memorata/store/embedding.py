@@ -7,6 +7,7 @@ there is; whoever loads them meanwhile codes from the vectors, and `renew_codes`
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -132,7 +133,12 @@ def renew_codes(
 ) -> bool:
     """Bring what is derived from vectors up to date, one step of it; return whether any was due."""
     stale = "SELECT number, namespace, first, slots FROM vector_codes WHERE embedder IS NOT ?"
-    row = database.read(lambda session: session.execute(f"{stale} LIMIT 1", (embedder[0],)).fetchone())
+
+    def read(session: Session) -> tuple[Any, list[str]]:
+        row = session.execute(f"{stale} LIMIT 1", (embedder[0],)).fetchone()
+        return row, [] if row is None else _paths(session, [row[1]])
+
+    row, paths = database.read(read)
     if row is None:
         return approximation.renew(database, embedder, approximate_from, progress)
 
@@ -147,7 +153,7 @@ def renew_codes(
             )
 
     namespace = row[1]
-    database.write(write, *database.read(lambda session: _paths(session, [namespace])))
+    database.write(write, *paths)
     return True
 
 
@@ -161,12 +167,17 @@ def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
         rows = session.execute(_OTHERS, (embedder[0], limit)).fetchall()
         return rows, _paths(session, sorted({row[1] for row in rows}))
 
-    rows, paths = database.read(read)
-    database.write(lambda session: _drop(session, embedder, rows, last=len(rows) < limit), *paths)
-    return len(rows)
+    while True:
+        rows, paths = database.read(read)
+        drop = partial(_drop, embedder=embedder, rows=rows, last=len(rows) < limit)
+        # Where others were faster with all of them, there may be more.
+        if (dropped := database.write(drop, *paths)) or not rows:
+            return dropped
 
 
-def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bool) -> None:
+def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bool) -> int:
+    """Remove those of some vectors that are still there, in a write that locks their namespaces."""
+    rows = _remaining(session, rows)
     (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
     session.executemany(
         "DELETE FROM vectors WHERE +namespace = ? AND number = ?",
@@ -189,6 +200,17 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bo
         _log(session, namespace, [slot for _, whose, slot in rows if whose == namespace][-1:])
     if last and (index := session.dialect.hash_index) is not None:
         index.keep_vectors_of(session, embedder[0])
+    return len(rows)
+
+
+def _remaining(session: Session, rows: Sequence[Any]) -> list[Any]:
+    """Return the rows of vectors that nobody has removed since they were read."""
+    find = "SELECT number FROM vectors WHERE +namespace = ? AND number IN (SELECT value FROM json_each(?))"
+    remaining: set[tuple[int, int]] = set()
+    for namespace in {row[1] for row in rows}:
+        numbers = session.dialect.array([row[0] for row in rows if row[1] == namespace])
+        remaining.update((namespace, number) for (number,) in session.execute(find, (namespace, numbers)))
+    return [row for row in rows if (row[1], row[0]) in remaining]
 
 
 def _put(
@@ -230,7 +252,7 @@ def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:
 
 
 def _paths(session: Session, numbers: Iterable[int]) -> list[str]:
-    """Return the paths of some namespaces."""
+    """Return the paths of some namespaces that are there."""
     find = "SELECT path FROM namespaces WHERE number = ?"
     rows = [session.execute(find, (number,)).fetchone() for number in numbers]
     return [path for (path,) in rows]
