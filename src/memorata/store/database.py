@@ -24,7 +24,8 @@ How to write portable SQL
 - ``column IS ?`` and ``column IS NOT ?`` compare with a value that may be NULL.
 - What was changed is told by ``RETURNING`` and not by a count of rows: on a server, statements whose rows
   nobody reads are sent on without waiting for each other (a pipeline), and fail when the next rows are read,
-  or at the end. A violated UNIQUE is therefore not caught where it happens: ask first.
+  or at the end. A violated UNIQUE is therefore not caught where it happens: ask first, unless
+  `Dialect.unique_errors` names what it raises.
 - No modifying CTEs, no sequences, no JSON functions but ``json_each`` as above, no ``max(a, b)`` of two
   values.
 """
@@ -223,6 +224,11 @@ class Dialect(Protocol):
         """The end of a SELECT that locks its rows and leaves out those that others have locked."""
         ...
 
+    @property
+    def unique_errors(self) -> tuple[type[Exception], ...]:
+        """What a violated UNIQUE raises where it happens; nothing where it is found out later."""
+        ...
+
     def lock(self, session: Session, first: str, second: str) -> None:
         """Make other writers that ask for the same two words wait until this transaction ends."""
         ...
@@ -344,6 +350,10 @@ class Session(Protocol):
         """Add one row, the namespace first among its columns, and return the number it got."""
         ...
 
+    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows of one namespace, which is first among their columns; each gets the next number."""
+        ...
+
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
         ...
@@ -385,6 +395,10 @@ class Database(Protocol):
         """Return what `work` reads from one consistent view; it may be run twice."""
         ...
 
+    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None, as :meth:`Session.namespace`: one that needs no view."""
+        ...
+
     def write(
         self,
         work: Callable[[Session], _Result],
@@ -418,8 +432,8 @@ class Database(Protocol):
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
         ...
 
-    def alone(self) -> AbstractContextManager[object]:
-        """Run a block in which no other thread uses the database, where it has one connection for all."""
+    def alone(self) -> AbstractContextManager[bool] | None:
+        """Return what a thread holds while it uses the one connection; None where each has its own."""
         ...
 
     def settled(self) -> int:

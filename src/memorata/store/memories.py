@@ -65,9 +65,10 @@ _WORDED: Final = ("tags", "entities", "valid_from")
 _NO_SESSION: Final = frozenset({""})
 _TOGETHER: Final = 512
 """After about how many memories those that came one by one become a run of addresses."""
-_TAKEN: Final = "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))"
+_TAKEN: Final = (
+    "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?)) AND slot < ?"
+)
 _IDS_AT_ONCE: Final = 1_000
-_GROWN: Final = "UPDATE namespaces SET slots = ? WHERE number = ?"
 
 
 def add(
@@ -103,7 +104,6 @@ def add(
         change, records = _add_rows(session, namespace, batch, embedder, matrix, waiting=not full)
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
-        session.execute(_GROWN, (slots, namespace.number))
         if (index := session.dialect.hash_index) is not None:
             # Once in a while, for where no namespace ever has enough for a segment.
             enough = full or change // _TOGETHER > (change - len(batch)) // _TOGETHER
@@ -240,8 +240,14 @@ def _add_rows(
     passages = [1 if alone else checked_passages(entry, embedder) for entry in batch]
     memories = [as_added(entry.memory) for entry in batch]
     sessions = _session_numbers(session, number, {memory.source.session for memory in memories})
-    _refuse_taken(session, number, [memory.id for memory in memories])
-    session.executemany(*insertion(session.dialect, number, first, memories))
+    unique_errors = session.dialect.unique_errors
+    if not unique_errors:
+        _refuse_taken(session, number, first, memories)
+    try:
+        session.executemany(*insertion(session.dialect, number, first, memories))
+    except unique_errors:
+        _refuse_taken(session, number, first, memories)
+        raise
     records = records_of(memories, batch, passages, sessions)
     slots = range(first, first + len(batch))
     if waiting:
@@ -265,16 +271,17 @@ def _add_rows(
     last = first + len(batch) - 1
     if len(batch) > 1:
         session.dialect.log_added(session, number, first, last)
-    return log_change(session, number, "add", last), records
+    return log_change(session, number, "add", last, slots=last + 1), records
 
 
-def _refuse_taken(session: Session, number: int, ids: Sequence[str]) -> None:
-    """Raise for the first id of a batch that stands in it twice or was in the table before."""
+def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[Memory]) -> None:
+    """Raise for the first id of a batch that stands in it twice or was there before its first slot."""
+    ids = [memory.id for memory in memories]
     known = {
         id_
         for start in range(0, len(ids), _IDS_AT_ONCE)
         for (id_,) in session.execute(
-            _TAKEN, (number, session.dialect.array(ids[start : start + _IDS_AT_ONCE]))
+            _TAKEN, (number, session.dialect.array(ids[start : start + _IDS_AT_ONCE]), first)
         )
     }
     if not known and len(set(ids)) == len(ids):

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from memorata.index.record import Records, unpacked
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import Memory
-from memorata.store.database import Session
+from memorata.store.database import Database, Session
 from memorata.store.limits import SLOTS
 from memorata.store.rows import OWN, memory
 
@@ -41,9 +41,9 @@ EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 """One that nothing was ever written to."""
 
 
-def find_namespace(session: Session, path: str) -> Namespace | None:
+def find_namespace(source: Session | Database, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
-    row = session.namespace(_COLUMNS, path)
+    row = source.namespace(_COLUMNS, path)
     return None if row is None else Namespace._make(row)
 
 
@@ -120,15 +120,26 @@ def put_record(session: Session, namespace: Namespace, slot: int, record: bytes,
 
 
 def log_change(
-    session: Session, number: int, kind: str, slot: int = NO_MEMORY, *, naming: bool = False
+    session: Session,
+    number: int,
+    kind: str,
+    slot: int = NO_MEMORY,
+    *,
+    naming: bool = False,
+    slots: int | None = None,
 ) -> int:
     """Note in the feed and in the namespace that something happened, and return the number of the change.
 
-    `naming` for a change of declared names, which is about no memory (:data:`NO_MEMORY`).
+    `naming` for a change of declared names, which is about no memory (:data:`NO_MEMORY`); `slots` for how
+    many the namespace has from now on.
     """
     change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")
     if naming:
         session.execute("UPDATE namespaces SET change = ?1, naming = ?1 WHERE number = ?2", (change, number))
+    elif slots is not None:
+        session.execute(
+            "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?", (slots, change, number)
+        )
     else:
         session.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, number))
     return change

@@ -215,6 +215,7 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
     # Two writers of different namespaces may count from the same byte: the bound is exact to such a batch.
     last = session.execute("SELECT start + bytes FROM recalls ORDER BY start DESC LIMIT 1").fetchone()
     size = 0 if last is None else last[0]
+    rows = []
     for entry in {entry.id: entry for entry in entries if entry.id not in known}.values():
         kept = entry if there is None else without(entry, np.isin(entry.slots, there))
         description, blob = packed(kept)
@@ -223,25 +224,10 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
         recipe = recipes.get(id(entry.recipe))
         if recipe is None:
             recipe = recipes[id(entry.recipe)] = _recipe(session, number, entry.recipe)
-        at = microseconds(entry.at)
-        session.insert(
-            "recalls",
-            _COLUMNS,
-            (
-                number,
-                entry.id,
-                at,
-                entry.query,
-                recipe,
-                entry.embedder,
-                description,
-                blob,
-                shown,
-                size,
-                length,
-            ),
-        )
+        of_recall = number, entry.id, microseconds(entry.at), entry.query, recipe, entry.embedder
+        rows.append((*of_recall, description, blob, shown, size, length))
         size += length
+    session.insert_many("recalls", _COLUMNS, rows)
     _trim(session, size - bounds.megabytes * _MEGABYTE, bounds.recalls)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -538,15 +538,15 @@ class Store:
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    @contextmanager
-    def _looking(self, namespace: str) -> Iterator[bool]:
+    def _looking(self, namespace: str) -> AbstractContextManager[bool]:
         """Run a block in which no other thread uses what is kept of a namespace; tell whether that is so.
 
         Whoever is inside a transaction, for which others wait, does not wait for long.
         """
-        database = self._database
-        with database.alone(), self._cache.looking(namespace, patiently=not database.is_inside) as held:
-            yield held
+        alone = self._database.alone()
+        if alone is not None:
+            return alone
+        return self._cache.looking(namespace, patiently=not self._database.is_inside)
 
     def _in_use(self) -> Embedder:
         if self._embedder is None:

@@ -203,7 +203,7 @@ class StoreView:
             rows = self._session.execute(
                 f"SELECT {OWN}, m.slot FROM memories m "
                 f"WHERE +m.namespace = ? AND m.number IN ({marks(unread)})",
-                [number, *(start + slot for slot in unread)],
+                [number, *[start + slot for slot in unread]],
             ).fetchall()
             for row in rows:
                 known[row[-1]] = memory(row, path)

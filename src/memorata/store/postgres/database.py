@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
@@ -37,10 +37,11 @@ from memorata.store.database import Session
 from memorata.store.limits import LARGEST
 from memorata.store.postgres import erasing, migrating
 from memorata.store.postgres.address import parsed
+from memorata.store.postgres.dialect import namespace_key
 from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
-from memorata.store.postgres.session import CLOCK, FEED, PostgresSession
+from memorata.store.postgres.session import CLOCK, FEED, NAMESPACE, PostgresSession, translated
 from memorata.store.postgres.writers import BY_OTHERS, WRITTEN, Writer, adding_up, adding_up_the_silent
 
 _Result = TypeVar("_Result")
@@ -163,6 +164,12 @@ class PostgresDatabase:
         with self.reading() as session:
             return work(session)
 
+    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None; by itself it is one round trip."""
+        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
+            return self.read(lambda session: session.namespace(columns, path))
+        return self._asked(translated(NAMESPACE.format(columns)), (namespace_key(path), path))
+
     def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
         """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
         replica = self._replica
@@ -242,9 +249,9 @@ class PostgresDatabase:
 
     # --- upkeep ---------------------------------------------------------------------------------------
 
-    def alone(self) -> AbstractContextManager[object]:
-        """Run a block as it is: threads have connections of their own."""
-        return nullcontext()
+    def alone(self) -> None:
+        """Return None: threads have connections of their own."""
+        return
 
     def settled(self) -> int:
         """Wait until no change is on its way, and return a number up to which all are there to be read.

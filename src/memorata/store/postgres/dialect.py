@@ -64,6 +64,7 @@ class PostgresDialect:
 
     name: Final = "postgresql"
     skip_locked: Final = " FOR UPDATE SKIP LOCKED"
+    unique_errors: Final = ()
     hash_index: Final = None
     postings: Final = PostgresPostings()
     memory_key: Final = "m.namespace, m.number"

@@ -28,7 +28,7 @@ _BEGUN: Final = (
     f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text, "
     f"extract(epoch FROM now())::float8, {CLOCK}"
 )
-_NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
+NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
 _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
@@ -149,9 +149,9 @@ class PostgresSession:
         if path not in self._rows:
             key = namespace_key(path)
             if not self.is_writing:
-                self._rows[path] = self.execute(_NAMESPACE.format(columns), (key, path)).fetchone()
+                self._rows[path] = self.execute(NAMESPACE.format(columns), (key, path)).fetchone()
                 return self._rows[path]
-            sql = f"{_NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
+            sql = f"{NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
             row = self.execute(sql, (key, path)).fetchone()
             if row is None:
                 self.execute("SELECT pg_advisory_xact_lock(?)", (key,))
@@ -167,7 +167,7 @@ class PostgresSession:
         In one order, so that two writers do not wait for each other.
         """
         wanted = [path for path in sorted(set(paths)) if namespace_key(path) not in self.drawn]
-        sql = f"{_NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE"
+        sql = f"{NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE"
         found = [self.execute(sql, (namespace_key(path), path)) for path in wanted]
         rows = [row for rows in found for row in rows.fetchall()]
         for number, drawn in rows:
@@ -185,6 +185,16 @@ class PostgresSession:
         marks = ", ".join("?" * (len(values) + 1))
         self.execute(f"INSERT INTO {table} ({key}, {columns}) VALUES ({marks})", (number, *values))
         return number
+
+    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows of one namespace, which is first among their columns; each gets the next number."""
+        if rows:
+            first = self.number(rows[0][0], len(rows))
+            marks = ", ".join("?" * (len(rows[0]) + 1))
+            self.executemany(
+                f"INSERT INTO {table} (number, {columns}) VALUES ({marks})",
+                [(number, *row) for number, row in enumerate(rows, first)],
+            )
 
     def number(self, namespace: int, count: int = 1) -> int:
         """Return the next number of a namespace, the first of `count`; this transaction locks its row.

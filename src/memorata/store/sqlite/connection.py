@@ -227,6 +227,11 @@ class SqliteSession(sqlite3.Connection):
         assert number is not None  # an INSERT always has one
         return number
 
+    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Add rows; each gets the next number."""
+        if rows:
+            self.executemany(_insertion(table, columns, len(rows[0])), rows)
+
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements."""
         return [self.execute(sql, values).fetchall() for sql, values in statements]

@@ -93,6 +93,13 @@ class SqliteDatabase:
         with _Reading(self) as session:
             return work(session)
 
+    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None."""
+        if self.session.watch is not None:
+            return self.read(lambda session: session.namespace(columns, path))
+        with self.lock, translated(self.path):
+            return self.session.namespace(columns, path)
+
     def write(
         self,
         work: Callable[[Session], _Result],
@@ -144,7 +151,7 @@ class SqliteDatabase:
             yield
 
     def alone(self) -> threading.RLock:
-        """Run a block in which no other thread uses the one connection."""
+        """Return what a thread holds while it uses the one connection."""
         return self.lock
 
     def settled(self) -> int:

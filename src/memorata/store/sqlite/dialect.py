@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -67,6 +68,7 @@ class SqliteDialect:
     change_memory: Final = "(c.namespace << 31) + c.slot"
     taken_changes: Final = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
     skip_locked: Final = ""
+    unique_errors: Final = (sqlite3.IntegrityError,)
     hash_index: Final = HashIndex()
     postings: Final = SqlitePostings()
 
