@@ -207,6 +207,10 @@ class Dialect(Protocol):
         """``"sqlite"`` or ``"postgresql"``."""
         ...
 
+    def namespace_number(self, path: str) -> int | None:
+        """Return the number of a namespace, there or not, where it follows from its path; None elsewhere."""
+        ...
+
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row."""
         ...

@@ -55,19 +55,23 @@ def cached_vectors(
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these addresses."""
     found: dict[bytes, Floats] = {}
-    namespace = find_namespace(session, path)
-    if namespace is None:
-        return found
+    # Every memory that is written asks for this: where its number is known, the row need not be read.
+    number = session.dialect.namespace_number(path)
+    if number is None:
+        namespace = find_namespace(session, path)
+        if namespace is None:
+            return found
+        number = namespace.number
     index, wanted = session.dialect.hash_index, frozenset(digests)
     keys: Sequence[int | bytes] = list(dict.fromkeys(digests))
     if index is not None:
-        keys = index.vectors(session, namespace.number, embedder[0], digests)
+        keys = index.vectors(session, number, embedder[0], digests)
     for start in range(0, len(keys), _AT_ONCE):
         some = keys[start : start + _AT_ONCE]
         key = "+namespace = ? AND number" if index is not None else "namespace = ? AND digest"
         rows = session.execute(
             f"SELECT digest, vectors FROM vectors WHERE {key} IN ({marks(some)}) AND embedder = ?",
-            (namespace.number, *some, embedder[0]),
+            (number, *some, embedder[0]),
         ).fetchall()
         found |= {
             digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])

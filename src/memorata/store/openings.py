@@ -116,9 +116,10 @@ class OpeningCache:
 
 def _texts(session: Session, number: int, slots: IntArray) -> dict[int, str]:
     """Return the texts of some slots; of what was purged there is none any more."""
+    start = session.dialect.number(number, 0)
     return dict(
         session.execute(
             f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(slots)})",
-            [number, *(session.dialect.number(number, slot) for slot in slots.tolist())],
+            [number, *[start + slot for slot in slots.tolist()]],
         ).fetchall()
     )

@@ -10,7 +10,7 @@ from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.session import PostgresSession
 from memorata.store.postgres.store import PostgresStore
 
-RECALL, REMEMBER, BATCH = 5, 8, 9
+RECALL, REMEMBER, BATCH = 5, 7, 8
 """What each takes at most when the namespace is in memory; the ends of transactions are counted."""
 
 

@@ -73,6 +73,10 @@ class PostgresDialect:
     change_memory: Final = "c.slot"
     taken_changes: Final = "SELECT change FROM changes WHERE namespace = ?"
 
+    def namespace_number(self, path: str) -> int:
+        """Return the number of a namespace, there or not."""
+        return namespace_key(path)
+
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row: its slot."""
         return slot

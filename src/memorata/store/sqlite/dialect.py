@@ -72,6 +72,10 @@ class SqliteDialect:
     hash_index: Final = HashIndex()
     postings: Final = SqlitePostings()
 
+    def namespace_number(self, path: str) -> None:
+        """Return None: namespaces are numbered as they come."""
+        return
+
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row.
 
