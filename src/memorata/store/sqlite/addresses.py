@@ -103,7 +103,8 @@ class Book:
     def of_one(self, session: Session, key: int) -> list[int]:
         """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
         rows = session.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
-        places: list[int] = _table(rows).places.tolist()
+        # Most texts are new: there is nothing to make a table of.
+        places: list[int] = _table(rows).places.tolist() if rows else []
         for run in self.runs(session):
             places += run.of_one(key)
         return places

@@ -210,11 +210,10 @@ class SqliteSession(sqlite3.Connection):
 
     def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; it is read once as long as nothing is written."""
-        return once(
-            self,
-            path,
-            lambda: self.execute(f"SELECT {columns} FROM namespaces WHERE path = ?", (path,)).fetchone(),
-        )
+        sql = f"SELECT {columns} FROM namespaces WHERE path = ?"
+        if not self.joined:
+            return self.execute(sql, (path,)).fetchone()
+        return once(self, path, lambda: self.execute(sql, (path,)).fetchone())
 
     def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column; not as a row, which SQLite puts together and Python copies."""

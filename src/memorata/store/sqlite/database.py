@@ -90,8 +90,13 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads from one consistent view."""
-        with _Reading(self) as session:
-            return work(session)
+        session = self.session
+        with self.lock, translated(self.path):
+            if session.in_transaction and session.watch is None:
+                # Every memory that is written reads so: there is nothing to begin or to end.
+                return work(session)
+            with one.reading(session, self.path):
+                return work(session)
 
     def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None."""
