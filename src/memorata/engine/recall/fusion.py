@@ -1,4 +1,4 @@
-"""Candidates: what each leg of a recipe finds, made into one list."""
+"""Fusion: the candidates of every leg, put on one scale and made into one ranked list."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memorata.rank.fusion.legs import Aligned, align_among, align_slots
 from memorata.store.port import Found
 
 _HOUR: Final = 3_600.0
-_NOBODY: Final[IntArray] = np.zeros(0, np.intp)
+NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
 _NAMED_IN_RECIPE: Final = {
     "k": "rrf_k",
     "rank_base": "rrf_base",
@@ -55,8 +55,8 @@ class Legs:
     vector: Found
     lexical: Found
     more: tuple[ExtraLeg, ...] = ()
-    unread: IntArray = field(default_factory=lambda: _NOBODY)
-    everyone: IntArray = field(default_factory=lambda: _NOBODY)
+    unread: IntArray = field(default_factory=lambda: NO_SLOTS)
+    everyone: IntArray = field(default_factory=lambda: NO_SLOTS)
     asked: str = ""
 
     def with_leg(self, leg: ExtraLeg) -> Legs:
@@ -76,7 +76,7 @@ class ExtraLeg:
     name: str
     found: Found
     weight: float
-    origins: IntArray = field(default_factory=lambda: _NOBODY)
+    origins: IntArray = field(default_factory=lambda: NO_SLOTS)
     """The candidates it started from: it cannot vouch for what it took on trust."""
 
 
@@ -184,8 +184,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     elif any(weights):
         options["weights"] = tuple(weights)
     if "floors" in takes and recipe.anchored:
-        options["floors"] = [_zero(name, found, context) for name, found in lists]
-        options["ceilings"] = [_full(name, found) for name, found in lists]
+        options["floors"] = [floor_of(name, found, context) for name, found in lists]
+        options["ceilings"] = [ceiling_of(name, found) for name, found in lists]
     if "base" in takes and recipe.forgetting:
         options["base"] = _forgetting(context, slots)
     return Candidates(slots, aligned, fusion(aligned, **options), legs)
@@ -209,15 +209,15 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
     }
 
 
-def _full(name: str, found: Found) -> float | None:
-    """Return the score at which words have said all they can; meaning has no such point."""
+def ceiling_of(name: str, found: Found) -> float | None:
+    """Return the score that fusion takes for a full match of the lexical leg; None for other legs."""
     if name != LEXICAL or not found.scores.size:
         return None
     return max(found.ceiling, float(found.scores[0]))
 
 
-def _zero(name: str, found: Found, context: RecallContext) -> float:
-    """Return the score at which a leg has nothing to say: no shared word, or a cosine of unrelated texts."""
+def floor_of(name: str, found: Found, context: RecallContext) -> float:
+    """Return the score that fusion takes for no evidence: no shared term, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
     zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
     # A walk, too, counts closeness in, and comes by what points away from the query.

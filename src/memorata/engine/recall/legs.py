@@ -1,4 +1,4 @@
-"""Candidates: what each leg of a recipe finds, made into one list."""
+"""The legs of a recall: what the vector, lexical, temporal, geo and graph legs find for a query."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.fusion import (
-    _NOBODY,
     GEO,
     LEXICAL,
+    NO_SLOTS,
     TEMPORAL,
     VECTOR,
     ExtraLeg,
     Legs,
-    _full,
-    _zero,
+    ceiling_of,
+    floor_of,
 )
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recipes.recipe import Recipe
@@ -97,7 +97,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
         # Where words were asked about every candidate, or found none, they have spoken of all they can.
         spoken = found.everyone.size or not found.lexical.slots.size
         others = found.vector.slots[~np.isin(found.vector.slots, found.lexical.slots)]
-        words = with_phrases(recipe, context, found.lexical, others if spoken else _NOBODY)
+        words = with_phrases(recipe, context, found.lexical, others if spoken else NO_SLOTS)
         found = replace(found, lexical=words)
     return found
 
@@ -146,8 +146,8 @@ def _with_pending(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
     if not waiting.any():
         return legs
     slots, vector = words.slots[waiting], legs.vector
-    low, high = _zero(VECTOR, vector, context), float(vector.scores[0])
-    share = words.scores[waiting] / (_full(LEXICAL, words) or 1.0)
+    low, high = floor_of(VECTOR, vector, context), float(vector.scores[0])
+    share = words.scores[waiting] / (ceiling_of(LEXICAL, words) or 1.0)
     together = Found(
         np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
     )
