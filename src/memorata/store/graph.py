@@ -13,8 +13,8 @@ from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.database import Database, Session
 from memorata.store.instants import instant
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import NO_MEMORY, find_namespace, slots_of
+from memorata.store.limits import NO_MEMORY, SLOTS
+from memorata.store.namespaces import find_namespace, slots_of
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})

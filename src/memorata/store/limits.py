@@ -10,6 +10,8 @@ SLOTS: Final = 2**31
 NAMESPACES: Final = 2**25
 EMBEDDERS: Final = 2**7
 """How many of each there is room for; numbers stay below these."""
+NO_MEMORY: Final = SLOTS - 1
+"""The slot of a change that is about no memory; no memory ever gets it."""
 LARGEST: Final = 2**63 - 1
 """The largest whole number that a database knows; who asks for more asks for all."""
 

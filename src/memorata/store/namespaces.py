@@ -12,13 +12,11 @@ from memorata.index.record import Records, unpacked
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session
-from memorata.store.limits import SLOTS
+from memorata.store.limits import NO_MEMORY
 from memorata.store.rows import OWN, memory
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
-NO_MEMORY: Final = SLOTS - 1
-"""The slot of a change that is about no memory; no memory ever gets it."""
 _COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
 
 
@@ -130,7 +128,7 @@ def log_change(
 ) -> int:
     """Note in the feed and in the namespace that something happened, and return the number of the change.
 
-    `naming` for a change of declared names, which is about no memory (:data:`NO_MEMORY`); `slots` for how
+    `naming` for a change of declared names, which is about no memory (`NO_MEMORY`); `slots` for how
     many the namespace has from now on.
     """
     change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")

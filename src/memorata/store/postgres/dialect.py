@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import StoreError
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
-from memorata.store.limits import SLOTS
+from memorata.store.limits import NO_MEMORY, SLOTS
 from memorata.store.postgres import texts
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ OWNED: Final = (
     "relations", "names", "entities", "changes", "vectors", "records", "sessions", "memories",
 )  # fmt: skip
 """The tables whose rows belong to a namespace, in an order in which they can be emptied."""
-_NOBODY: Final = SLOTS - 1
 
 
 def namespace_key(path: str) -> int:
@@ -128,7 +127,7 @@ class PostgresDialect:
         )
         session.execute(
             "INSERT INTO changes (namespace, change, slot, kind) VALUES (?, ?, ?, 'purge')",
-            (left, change, _NOBODY),
+            (left, change, NO_MEMORY),
         )
 
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:

@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from typing import Any, Final, cast
 
 from memorata.store.database import Session
-from memorata.store.limits import NAMESPACES, SLOTS
+from memorata.store.limits import NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.rows import COLUMNS
 from memorata.store.sqlite import addresses
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
 """Tables whose rows can be made again, or in the case of vectors be embedded again."""
-_NOBODY: Final = SLOTS - 1
 _KEPT: Final = frozenset({"namespaces"})
 
 
@@ -94,7 +93,7 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
     change = last + 1
     session.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
-        (change, number, _NOBODY),
+        (change, number, NO_MEMORY),
     )
     session.execute(
         "UPDATE namespaces SET path = ?, slots = 0, flushed = 0, change = ?, generation = generation + 1, "
