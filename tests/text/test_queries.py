@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -265,6 +267,52 @@ def test_accuracy_on_unseen_questions() -> None:
     assert accuracy >= 0.9, wrong
     assert sure >= 0.85
     assert when_sure >= 0.95
+
+
+def own_questions() -> list[tuple[str, str, str]]:
+    """Cue, type and question: three to a cue, named as a person would, and fifty without any."""
+    lines = (Path(__file__).parent / "labelled_queries.tsv").read_text("utf-8").splitlines()
+    return [(cue, type_, question) for cue, type_, question in (line.split("\t") for line in lines)]
+
+
+def test_three_questions_to_a_cue_and_fifty_without_are_labelled() -> None:
+    counts = Counter(cue for cue, _, _ in own_questions())
+    assert counts.pop("none") == 50
+    assert set(counts.values()) == {3}
+    assert len(own_questions()) >= 120
+
+
+@pytest.mark.parametrize(
+    ("cue", "type_", "question"), [each for each in own_questions() if each[0] != "none"]
+)
+def test_a_question_with_a_cue_is_surely_of_its_type(cue: str, type_: str, question: str) -> None:
+    answer = RULES.classify(question)
+    assert (answer.type, answer.confidence >= 0.6) == (type_, True), (cue, answer)
+
+
+def test_without_a_cue_rules_are_rarely_sure_and_then_right() -> None:
+    answers = [(type_, RULES.classify(question)) for cue, type_, question in own_questions() if cue == "none"]
+    sure = [(type_, answer) for type_, answer in answers if answer.confidence >= 0.6]
+    assert all(answer.type == type_ for type_, answer in sure)
+    assert len(sure) <= 10
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wie konfiguriere ich normalerweise Docker?",
+        "Comment je configure d'habitude Docker ?",
+        "¿Cómo suelo preparar el café?",
+        "Come preparo di solito il caffè?",
+        "O que costumo beber com os meus amigos?",
+        "Hoe zet ik meestal koffie?",
+        "Hur brukar jag koka kaffe?",
+        "Как я обычно готовлю рис?",
+    ],
+)
+def test_what_somebody_usually_does_is_a_preference_in_every_language(question: str) -> None:
+    answer = RULES.classify(question)
+    assert (answer.type, answer.confidence >= 0.6) == ("preference", True)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,39 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+
+def _habits(openings: str, adverbs: str) -> str:
+    """Return cues of questions about what somebody usually does: each opening with each adverb."""
+    return ", ".join(
+        f"{opening.strip()} * {adverb.strip()}"
+        for opening in openings.split(",")
+        for adverb in adverbs.split(",")
+    )
+
+
+# What somebody usually does is a preference, however it is asked for: "how do I usually …" wants no manual.
+_HABITS: Final[Mapping[str, str]] = {
+    "english": _habits(
+        "how do, how does, what do, what does, where do, where does",
+        "usually, normally, typically, generally, tend to, tends to",
+    )
+    + ", "
+    + _habits("which", "usually, normally, tend to, tends to"),
+    "german": _habits(
+        "wie, was, wo, wohin", "normalerweise, üblicherweise, gewöhnlich, meistens, in der regel"
+    ),
+    "french": _habits("comment, que, où, quel, quelle", "d habitude, habituellement, normalement"),
+    "spanish": _habits("cómo, qué, dónde", "normalmente, habitualmente, generalmente")
+    + ", cómo suel*, qué suel*, dónde suel*",
+    "italian": _habits("come, cosa, dove", "di solito, normalmente, abitualmente"),
+    "portuguese": _habits("como, que, onde", "normalmente, geralmente, habitualmente")
+    + ", como costum*, que costum*, onde costum*",
+    "dutch": _habits("hoe, wat, waar", "meestal, gewoonlijk, normaal"),
+    "swedish": _habits("hur, vad, var", "vanligtvis, oftast, normalt")
+    + ", hur brukar, vad brukar, var brukar",
+    "russian": _habits("как, что, где, куда", "обычно, обыкновенно"),
+}
+
 CUES: Final[Mapping[str, Mapping[str, str]]] = {
     "english": {
         "factual": """when, where, who, whom, whose, how many, how much, how old, how long, how far,
@@ -23,13 +56,15 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             | ^did, ^does, ^do, ^is, ^are, ^was, ^were, ^has, ^have, ^had, what is, what s, what was,
             what did, what were, which city, which country, which version, which one, birthday
             | what, which""",
-        "preference": """favourite*, favorite*, who is * favourite, who is * favorite, prefer*, like, likes,
+        "preference": _HABITS["english"]
+        + """, favourite*, favorite*, who is * favourite, who is * favorite, prefer*, like, likes,
             liked, love, loves, loved, hate, hates, hated, dislike*, enjoy*, recommend*, suggest*,
             would rather, d rather, rather, hobby, hobbies, taste in, tastes in, fond of, fan of, keen on,
-            opinion of, opinion on, opinion about, can t stand, cannot stand, in the mood for, what should i,
-            where should i, which should i, am i into, is into, i into, should we watch, should we eat,
+            opinion of, opinion on, opinion about, can t stand, can t * stand, cannot stand, in the mood for,
+            what should i, where should i, which should i, which * should i, adore*, am i into, is into,
+            i into, should we watch, should we eat,
             how do i like, how do we like, interests
-            | usually choose, usually order, usually pick, adore*, loathe*, detest*, appreciate*, ideal,
+            | usually choose, usually order, usually pick, loathe*, detest*, appreciate*, ideal,
             gift idea*
             | best, worst, better, want*, wish*, interested in, usually""",
         "conceptual": """why, how come, how do, how does, how did, how can, how could, how should, how would,
@@ -39,12 +74,12 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             overview, summarise*, summarize*, summary of, reason*, cause*, implication*, consequence*,
             impact of, effect of, purpose of, idea behind, concept*, principle*, architecture, lesson*,
             walk me through, what led, in what way, approach to, theory, rationale, what happens if,
-            what happens when, works, work together, mean by
+            what happens when, works, work together, mean by, meant by
             | how, strategy, strategies, process, understand*, argument*, problem with, mechanism*, influence*
             | between, because, affect*, idea*""",
         "neutral": """look like, looks like, looked like, feel like, feels like, sound* like, is it like,
-            was it like, would like to know, would you like, seem* like, things like, at work, for work,
-            to work""",
+            was it like, would like to know, i d like to, when to, would you like, seem* like, things like,
+            at work, for work, to work""",
     },
     "german": {
         "factual": """wann, wo, wohin, woher, wer, wem, wen, wessen, wie viel*, wieviel*, wie alt, wie lange,
@@ -53,7 +88,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             name
             | ^hat, ^hast, ^habe, ^haben, ^ist, ^sind, ^war, ^waren, ^gibt, ^gab, was ist, was war, was hat
             | was, welche*""",
-        "preference": """liebling*, am liebsten, bevorzug*, mag, magst, mögen, mochte, gern, gerne, lieber,
+        "preference": _HABITS["german"]
+        + """, liebling*, am liebsten, bevorzug*, mag, magst, mögen, mochte, gern, gerne, lieber,
             liebt, liebe, lieben, hasst, hasse, hassen, empfiehl*, empfehl*, vorschlag*, schlag * vor,
             gefällt, gefallen, vorliebe*, hobby*, schmeckt, soll ich, leiden kann, nicht leiden
             | genieß*, abneigung*, geschmack, meinung
@@ -70,7 +106,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             numéro, adresse, anniversaire, mot de passe, comment s appel*, le nom
             | ^est ce que, ^a t, ^est il, ^est elle, quel est, quelle est, quels sont, quelles sont
             | que, quoi, qu, quel, quelle, quels, quelles""",
-        "preference": """préfér*, préfèr*, aime, aimes, aiment, aimer, aimait, adore*, déteste*, recommand*,
+        "preference": _HABITS["french"]
+        + """, préfér*, préfèr*, aime, aimes, aiment, aimer, aimait, adore*, déteste*, recommand*,
             conseill*, suggèr*, suggér*, plaît, plait, favori*, goûts, passe temps, devrais je
             | apprécie*, opinion, avis sur
             | meilleur*, mieux, envie""",
@@ -87,7 +124,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             nombre de
             | cuál es, cual es, cuáles son, ^hay, ^tiene, ^está, ^es, ^ha
             | qué, que, cuál, cual""",
-        "preference": """favorit*, prefer*, prefier*, gusta, gustan, gustaba, gustaría, encanta*, odia*, odio,
+        "preference": _HABITS["spanish"]
+        + """, favorit*, prefer*, prefier*, gusta, gustan, gustaba, gustaría, encanta*, odia*, odio,
             detesta*, recomiend*, recomend*, sugier*, suger*, aficion*, debería
             | opina*, opinión, disfrut*
             | mejor*, quier*""",
@@ -103,7 +141,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             che anno, numero, indirizzo, compleanno, password, come si chiam*, nome
             | qual è, quali sono, ^è, ^ha, ^hai, ^c è
             | che, cosa, quale, quali, qual""",
-        "preference": """preferit*, prefer*, piace, piacciono, piaceva, piacerebbe, adora*, ama, amo, odia*,
+        "preference": _HABITS["italian"]
+        + """, preferit*, prefer*, piace, piacciono, piaceva, piacerebbe, adora*, ama, amo, odia*,
             odio, detesta*, consiglia*, suggeri*, raccomand*, passatemp*, dovrei
             | opinione, gusti
             | miglior*, meglio, vorrei""",
@@ -118,7 +157,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             número, endereço, morada, aniversário, senha, como se chama*, nome d*
             | qual é, quais são, ^há, ^tem, ^está, ^é, ^foi
             | que, qual, quais""",
-        "preference": """favorit*, prefer*, prefir*, gosto, gosta, gostam, gostas, gostava, gostaria, adora*,
+        "preference": _HABITS["portuguese"]
+        + """, favorit*, prefer*, prefir*, gosto, gosta, gostam, gostas, gostava, gostaria, adora*,
             ama, odeia*, odeio, detesta*, recomend*, sugir*, suger*, passatemp*, devo
             | opinião, aprecia*
             | melhor*, quer*""",
@@ -135,7 +175,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             verjaardag, wachtwoord, naam
             | ^heeft, ^heb, ^is, ^was, ^zijn, wat is, wat was
             | wat, welk, welke""",
-        "preference": """lieveling*, favoriet*, liefst, het liefst, liever, houdt * van, hou * van,
+        "preference": _HABITS["dutch"]
+        + """, lieveling*, favoriet*, liefst, het liefst, liever, houdt * van, hou * van,
             houd * van, houden van, graag, haat, haten, beveel*, aanbevel*, raad * aan, voorkeur*,
             vindt * leuk, vind * leuk, leuk, lekker, lust, hobby*, moet ik
             | mening, geniet*
@@ -152,7 +193,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             födelsedag*, lösenord*, heter, hette, namn*
             | ^har, ^är, ^finns, vad är, vad var
             | vad, vilken, vilket, vilka""",
-        "preference": """favorit*, älskling*, föredra*, gillar, gillade, gilla, älskar, älska, hatar, ogillar,
+        "preference": _HABITS["swedish"]
+        + """, favorit*, älskling*, föredra*, gillar, gillade, gilla, älskar, älska, hatar, ogillar,
             rekommender*, föreslå*, tycker om, tycker * om, helst, hellre, hobby*, borde jag, ska jag
             | åsikt*, njut*, smak
             | bästa, bättre, vill""",
@@ -168,7 +210,8 @@ CUES: Final[Mapping[str, Mapping[str, str]]] = {
             номер, адрес, день рождения, пароль, имя
             | есть ли, был ли, была ли, были ли
             | что, какой, какая, какое, какие, какую, какого""",
-        "preference": """любим*, люби*, любл*, любя*, нравит*, нравят*, нравил*, предпоч*, ненави*, обожа*,
+        "preference": _HABITS["russian"]
+        + """, любим*, люби*, любл*, любя*, нравит*, нравят*, нравил*, предпоч*, ненави*, обожа*,
             посовет*, порекоменд*, рекоменд*, предлож*, хобби, по душе, вкусы, мне посмотреть, мне выбрать
             | мнени*, увлека*, не выносит
             | лучш*, хуж*, хоч*, хотел*""",

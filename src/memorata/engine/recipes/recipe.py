@@ -305,7 +305,7 @@ _ALL: Final = (
         fusion="rrf",
         graph="paths",
         graph_weight=0.5,
-        k1=1.2,
+        k1=1.5,
         b=0.75,
     ),
     Recipe(name="azure", doc="Weighted RRF, 0.65 meaning, k 60.", fusion="rrf", vector_weight=0.65),
