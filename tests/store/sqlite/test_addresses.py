@@ -20,7 +20,7 @@ from memorata.store.repeats import Repeat
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.hashes import fingerprint_key, fingerprint_keys
-from memorata.store.sqlite.schema import ADDRESSED
+from memorata.store.sqlite.schema_versions import ADDRESSED
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

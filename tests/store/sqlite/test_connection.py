@@ -23,7 +23,8 @@ from memorata.store.sqlite.connection import (
     translated,
     writing,
 )
-from memorata.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 
 def pragma(connection: SqliteSession, name: str) -> object:

@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from memorata.store.sqlite.connection import SqliteSession
-from memorata.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.schema_versions import MIGRATIONS
 from memorata.store.sqlite.upkeep import remove_wrong_kinds, undecoded, wrong_kinds
 
 

@@ -10,7 +10,7 @@ from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 NOW = len(MIGRATIONS)
 NEXT = NOW + 1

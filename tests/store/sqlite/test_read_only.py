@@ -10,7 +10,7 @@ from memorata.model.errors import StoreReadOnly, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import SqliteSession, connect, reading, writing
 from memorata.store.sqlite.read_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
-from memorata.store.sqlite.schema import MIGRATIONS
+from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 
 @pytest.fixture

@@ -1,23 +1,35 @@
+import re
 import sqlite3
 
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.schema import APPLICATION_ID, MIGRATIONS
+from memorata.store.sqlite.schema import APPLICATION_ID, VERSION
+from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 
 def test_the_file_says_whose_it_is() -> None:
     assert APPLICATION_ID.to_bytes(4, "big") == b"RCLT"
 
 
-def test_every_migration_runs_on_the_one_before() -> None:
-    connection = sqlite3.connect(":memory:")
+def tables(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Return the SQL of every table, index and trigger, whatever its spaces and comments."""
+    rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
+    return {(kind, name): "".join(re.sub("--.*", "", sql or "").split()) for kind, name, sql in rows}
+
+
+def test_a_new_file_has_the_tables_that_all_migrations_make() -> None:
+    migrated, new = sqlite3.connect(":memory:"), connect(":memory:")
     for script in MIGRATIONS:
-        connection.executescript(script)
-    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    connection.close()
-    ours = connect(":memory:")
-    assert tables == {name for (name,) in ours.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    ours.close()
-    assert {"memories", "records", "vectors", "segments", "postings", "changes"} <= tables
+        migrated.executescript(script)
+    assert len(MIGRATIONS) == VERSION
+    assert tables(new) == tables(migrated)
+    names = [name for kind, name in tables(new) if kind == "table"]
+    for pragma in ("table_xinfo", "foreign_key_list"):
+        for name in names:
+            asked = f"PRAGMA {pragma}({name})"
+            assert new.execute(asked).fetchall() == migrated.execute(asked).fetchall()
+    assert {"memories", "records", "vectors", "segments", "postings", "changes"} <= {*names}
+    new.close()
+    migrated.close()
 
 
 def test_codes_of_vectors_move_out_of_the_segments_as_they_are() -> None:

@@ -25,7 +25,8 @@ from memorata.store.sqlite.addresses import Book
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.migrations import Migration, migrate
 from memorata.store.sqlite.read_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
-from memorata.store.sqlite.schema import ADDRESSED, APPLICATION_ID, MIGRATIONS
+from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS
 
 _Read = TypeVar("_Read")
 
@@ -445,9 +446,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            done = migrate(
-                connection, MIGRATIONS, APPLICATION_ID, copied, {ADDRESSED: cast(Any, addresses.rebuild)}
-            )
+            done = migrate(connection, MIGRATIONS, copied, {ADDRESSED: cast(Any, addresses.rebuild)})
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
         if done is not None and done.backup is not None:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from memorata._frozen import frozen
 from memorata.model.errors import StoreUnavailable
+from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
 
 @frozen
@@ -39,11 +40,12 @@ class Migration:
 def migrate(
     connection: sqlite3.Connection,
     scripts: tuple[str, ...],
-    application: int,
     copied: Path | None,
     derived: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType({}),
 ) -> Migration | None:
     """Run the migrations that a database has not seen yet; return what was done, None for a new database.
+
+    A new database gets the current tables at once.
 
     Parameters
     ----------
@@ -51,8 +53,6 @@ def migrate(
         Inside a write transaction.
     scripts
         All migrations, from the first.
-    application
-        The number that tells our files from others.
     copied
         The database's file, of which a copy is made first; None to make none.
     derived
@@ -69,13 +69,19 @@ def migrate(
         return None
     backup = None if copied is None or found == 0 else _backup(copied, found)
     try:
-        for number, script in enumerate(scripts[found:], found + 1):
+        reached = found
+        if found == 0:
+            for statement in _statements(SCHEMA):
+                connection.execute(statement)
+            reached = VERSION
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for number, script in enumerate(scripts[reached:], reached + 1):
             for statement in _statements(script):
                 connection.execute(statement)
             if number in derived:
                 derived[number](connection)
             connection.execute(f"PRAGMA user_version = {number}")
-        connection.execute(f"PRAGMA application_id = {application}")
     except BaseException:
         # The file stays as it was, so nobody needs the copy.
         if backup is not None:

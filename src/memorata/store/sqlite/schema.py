@@ -1,6 +1,7 @@
-"""The tables, as numbered migrations: each is run once, in order, inside one transaction.
+"""The tables of a new file. An older file gets there by its migrations (`schema_versions.py`).
 
-Never edit a migration that has been released; add the next one. The number of the last one that ran is the
+Who changes a table changes it here, adds a migration, and raises `VERSION`: a test compares what both make.
+Times are microseconds since 1970; lists and metadata are JSON. The number of the last migration is the
 database's ``user_version``; ``application_id`` tells our files from other people's.
 """
 
@@ -9,435 +10,233 @@ from __future__ import annotations
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
-ADDRESSED: Final = 15
-"""The migration after which addresses have to be made of what is there."""
+VERSION: Final = 15
+"""How many migrations the tables below have in them."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (
-    """
-    CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+SCHEMA: Final = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-    -- The models that vectors came from; vectors of two of them are never compared.
-    CREATE TABLE embedders (
-        number INTEGER PRIMARY KEY,
-        name TEXT NOT NULL UNIQUE,
-        dimension INTEGER NOT NULL
-    );
+-- The models that vectors came from; vectors of two of them are never compared.
+CREATE TABLE embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, dimension INTEGER NOT NULL);
 
-    -- slots: how many were ever given out. flushed: slots below this are in segments, the rest wait.
-    -- change: the last change that touched it. generation: counts every rewriting of its segments.
-    CREATE TABLE namespaces (
-        number INTEGER PRIMARY KEY,
-        path TEXT NOT NULL UNIQUE,
-        slots INTEGER NOT NULL DEFAULT 0,
-        flushed INTEGER NOT NULL DEFAULT 0,
-        change INTEGER NOT NULL DEFAULT 0,
-        generation INTEGER NOT NULL DEFAULT 0
-    );
+-- slots: how many were ever given out. flushed: slots below this are in segments, the rest in the tail.
+-- change: the last change that touched it; naming: the last of declared names; begun: the last of all before
+-- it was made. generation: counts every rewriting of its segments.
+CREATE TABLE namespaces (
+    number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, slots INTEGER NOT NULL DEFAULT 0,
+    flushed INTEGER NOT NULL DEFAULT 0, change INTEGER NOT NULL DEFAULT 0,
+    generation INTEGER NOT NULL DEFAULT 0, naming INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL DEFAULT 0
+);
 
-    -- Times are microseconds since 1970, exactly; lists and metadata are JSON. The number is the place
-    -- (places.py), so that a memory is found by its slot without an index.
-    CREATE TABLE memories (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        slot INTEGER NOT NULL,
-        id TEXT NOT NULL,
-        content TEXT NOT NULL,
-        category TEXT NOT NULL,
-        tier TEXT NOT NULL,
-        confidence REAL NOT NULL,
-        importance REAL NOT NULL,
-        tags TEXT NOT NULL,
-        metadata TEXT NOT NULL,
-        speaker TEXT NOT NULL,
-        session TEXT NOT NULL,
-        position INTEGER,
-        link TEXT NOT NULL,
-        entities TEXT NOT NULL,
-        lat REAL,
-        lon REAL,
-        place TEXT,
-        created_at INTEGER NOT NULL,
-        valid_from INTEGER,
-        valid_to INTEGER,
-        expires_at INTEGER,
-        supersedes TEXT NOT NULL,
-        superseded_by TEXT,
-        superseded_at INTEGER,
-        mentions INTEGER NOT NULL,
-        access_count INTEGER NOT NULL,
-        last_accessed_at INTEGER,
-        version INTEGER NOT NULL,
-        fingerprint TEXT NOT NULL,
-        embedder TEXT NOT NULL,
-        forgotten_at INTEGER,
-        UNIQUE (namespace, id),
-        CHECK (number = (namespace << 31) + slot)
-    );
+-- The number is made of namespace and slot, so that a memory is found by its slot without an index.
+-- supported_at: when it was last repeated. end_given: whether valid_to was set by what superseded it.
+CREATE TABLE memories (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    slot INTEGER NOT NULL, id TEXT NOT NULL, content TEXT NOT NULL, category TEXT NOT NULL,
+    tier TEXT NOT NULL, confidence REAL NOT NULL, importance REAL NOT NULL, tags TEXT NOT NULL,
+    metadata TEXT NOT NULL, speaker TEXT NOT NULL, session TEXT NOT NULL, position INTEGER,
+    link TEXT NOT NULL, entities TEXT NOT NULL, lat REAL, lon REAL, place TEXT, created_at INTEGER NOT NULL,
+    valid_from INTEGER, valid_to INTEGER, expires_at INTEGER, supersedes TEXT NOT NULL, superseded_by TEXT,
+    superseded_at INTEGER, mentions INTEGER NOT NULL, access_count INTEGER NOT NULL,
+    last_accessed_at INTEGER, version INTEGER NOT NULL, fingerprint TEXT NOT NULL, embedder TEXT NOT NULL,
+    forgotten_at INTEGER, pinned INTEGER NOT NULL DEFAULT 0, supported_at INTEGER,
+    end_given INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (namespace, id), CHECK (number = (namespace << 31) + slot)
+);
+CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
+CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
 
-    CREATE TABLE sessions (
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        name TEXT NOT NULL,
-        number INTEGER NOT NULL,
-        PRIMARY KEY (namespace, name)
-    ) WITHOUT ROWID;
+CREATE TABLE sessions (
+    namespace INTEGER NOT NULL REFERENCES namespaces (number), name TEXT NOT NULL, number INTEGER NOT NULL,
+    PRIMARY KEY (namespace, name)
+) WITHOUT ROWID;
 
-    -- What a search needs of a memory, in fixed width (index/record.py); written with the memory. As long
-    -- as it is in no segment, its words wait beside it (index/tail.py).
-    CREATE TABLE records (
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        slot INTEGER NOT NULL,
-        record BLOB NOT NULL,
-        terms BLOB,
-        PRIMARY KEY (namespace, slot)
-    ) WITHOUT ROWID;
+-- What a search needs of a memory, in fixed width (index/record.py); its terms (index/tail.py) until they are
+-- in a segment.
+CREATE TABLE records (
+    namespace INTEGER NOT NULL REFERENCES namespaces (number), slot INTEGER NOT NULL, record BLOB NOT NULL,
+    terms BLOB, PRIMARY KEY (namespace, slot)
+) WITHOUT ROWID;
 
-    -- The vectors of a memory's passages, one after the other; digest addresses the embedded text, and the
-    -- number is the place.
-    CREATE TABLE vectors (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        embedder INTEGER NOT NULL REFERENCES embedders (number),
-        slot INTEGER NOT NULL,
-        digest BLOB NOT NULL,
-        vectors BLOB NOT NULL,
-        CHECK (number = (((embedder << 25) + namespace) << 31) + slot)
-    );
-    CREATE INDEX vectors_by_digest ON vectors (digest, embedder);
+-- The vectors of a memory's passages, one after the other; digest: of the embedded text.
+CREATE TABLE vectors (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    embedder INTEGER NOT NULL REFERENCES embedders (number), slot INTEGER NOT NULL, digest BLOB NOT NULL,
+    vectors BLOB NOT NULL, CHECK (number = (((embedder << 25) + namespace) << 31) + slot)
+);
+CREATE INDEX vectors_by_embedder ON vectors (embedder);
 
-    -- Runs of slots whose postings and vector codes are written together and merged together.
-    CREATE TABLE segments (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        first INTEGER NOT NULL,
-        slots INTEGER NOT NULL,
-        buckets INTEGER NOT NULL,
-        embedder INTEGER,
-        codes BLOB
-    );
-    CREATE INDEX segments_by_namespace ON segments (namespace, first);
+-- Hashes of texts and of embedded texts: sorted runs, and the entries that wait to become one.
+CREATE TABLE address_runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, entries INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    run BLOB NOT NULL
+);
+CREATE TABLE new_addresses (
+    key INTEGER NOT NULL, place INTEGER NOT NULL, PRIMARY KEY (key, place)
+) WITHOUT ROWID;
 
-    -- Blocks of posting lists (index/postings.py). The number is segment * 2^20 + the block's place: a new
-    -- segment is appended, a merge reads and deletes whole ranges.
-    CREATE TABLE postings (number INTEGER PRIMARY KEY, block BLOB NOT NULL);
+-- Runs of slots whose posting lists are written together and merged together.
+CREATE TABLE segments (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    first INTEGER NOT NULL, slots INTEGER NOT NULL, buckets INTEGER NOT NULL
+);
+CREATE INDEX segments_by_namespace ON segments (namespace, first);
 
-    -- The change feed. Nothing is ever deleted from it, so a change number is never used twice. Memories
-    -- that were added since are known by their slots; only other changes have to be looked for.
-    CREATE TABLE changes (
-        change INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        slot INTEGER NOT NULL,
-        kind TEXT NOT NULL
-    );
-    CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
-    """,
-    """
-    -- The last change of declared names: what a process knows of them is good until this number moves.
-    ALTER TABLE namespaces ADD COLUMN naming INTEGER NOT NULL DEFAULT 0;
+-- Blocks of posting lists (index/postings.py). The number is segment * 2^20 + the place of the block.
+CREATE TABLE postings (number INTEGER PRIMARY KEY, block BLOB NOT NULL);
 
-    -- People and things that something was said about beside memories. merged_into: read that one instead.
-    CREATE TABLE entities (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        type TEXT NOT NULL,
-        description TEXT NOT NULL,
-        merged_into INTEGER REFERENCES entities (number)
-    );
-    CREATE INDEX entities_by_namespace ON entities (namespace);
-    CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
+-- Codes of vectors, in runs of slots; without an embedder there are none.
+CREATE TABLE vector_codes (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    first INTEGER NOT NULL, slots INTEGER NOT NULL, embedder INTEGER, codes BLOB
+);
+CREATE INDEX vector_codes_by_namespace ON vector_codes (namespace, first);
 
-    -- Their names, each of which means one entity of its namespace: position 0 is its name, others aliases.
-    CREATE TABLE names (
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        folded TEXT NOT NULL,
-        entity INTEGER NOT NULL REFERENCES entities (number) ON DELETE CASCADE,
-        position INTEGER NOT NULL,
-        name TEXT NOT NULL,
-        PRIMARY KEY (namespace, folded)
-    ) WITHOUT ROWID;
-    CREATE UNIQUE INDEX names_of_entities ON names (entity, position);
+-- The approximate index of a large namespace, and its bytes in parts (index/cells.py): it has slots below
+-- `until`. trained: how many vectors there were when its centres were chosen. gaps: memories below
+-- `until` that got their vectors later.
+CREATE TABLE approximations (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    embedder INTEGER NOT NULL REFERENCES embedders (number), until INTEGER NOT NULL, vectors INTEGER NOT NULL,
+    trained INTEGER NOT NULL, gaps INTEGER NOT NULL, UNIQUE (namespace, embedder)
+);
+CREATE TABLE approximation_parts (
+    number INTEGER PRIMARY KEY,
+    approximation INTEGER NOT NULL REFERENCES approximations (number) ON DELETE CASCADE,
+    namespace INTEGER NOT NULL REFERENCES namespaces (number), part INTEGER NOT NULL, data BLOB NOT NULL,
+    UNIQUE (approximation, part)
+);
 
-    -- What holds between two of them. memory: the one that says so; a relation goes with it.
-    CREATE TABLE relations (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        subject INTEGER NOT NULL REFERENCES entities (number),
-        type TEXT NOT NULL,
-        object INTEGER NOT NULL REFERENCES entities (number),
-        weight REAL NOT NULL,
-        memory INTEGER REFERENCES memories (number) ON DELETE CASCADE,
-        valid_from INTEGER,
-        valid_to INTEGER,
-        created_at INTEGER NOT NULL,
-        change INTEGER NOT NULL
-    );
-    CREATE UNIQUE INDEX relations_said_once ON relations (
-        namespace, subject, type, object, coalesce(memory, 0), coalesce(valid_from, -9000000000000000000)
-    );
-    CREATE INDEX relations_by_object ON relations (object);
-    CREATE INDEX relations_by_subject ON relations (subject);
-    CREATE INDEX relations_by_change ON relations (namespace, change);
-    CREATE INDEX relations_by_memory ON relations (memory) WHERE memory IS NOT NULL;
+-- The change feed. Nothing is ever deleted from it, so a change number is never used twice. Memories added
+-- since are known by their slots; only other changes are looked for.
+CREATE TABLE changes (
+    change INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    slot INTEGER NOT NULL, kind TEXT NOT NULL
+);
+CREATE INDEX changes_of_memories ON changes (namespace, change) WHERE kind <> 'add';
 
-    CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
-    """,
-    """
-    -- pinned: does not fade, and no upkeep touches it. supported_at: when it was last said again.
-    ALTER TABLE memories ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE memories ADD COLUMN supported_at INTEGER;
-    """,
-    """
-    -- Who may come in. digest: of the token, which nobody keeps. namespaces: patterns, as JSON, since a key
-    -- may be for namespaces that are not there yet; scopes: JSON.
-    CREATE TABLE access_keys (
-        number INTEGER PRIMARY KEY,
-        id TEXT NOT NULL UNIQUE,
-        name TEXT NOT NULL,
-        digest BLOB NOT NULL,
-        namespaces TEXT NOT NULL,
-        scopes TEXT NOT NULL,
-        created_at INTEGER NOT NULL,
-        expires_at INTEGER,
-        revoked_at INTEGER
-    );
+-- Declared entities. merged_into: read that one instead.
+CREATE TABLE entities (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number), type TEXT NOT NULL,
+    description TEXT NOT NULL, merged_into INTEGER REFERENCES entities (number)
+);
+CREATE INDEX entities_by_namespace ON entities (namespace);
+CREATE INDEX entities_merged ON entities (merged_into) WHERE merged_into IS NOT NULL;
 
-    -- What requests under a name of the caller's own were answered with; a purge empties the bodies.
-    CREATE TABLE replies (
-        caller TEXT NOT NULL,
-        key TEXT NOT NULL,
-        namespace TEXT NOT NULL,
-        request BLOB NOT NULL,
-        status INTEGER NOT NULL,
-        body BLOB,
-        created_at INTEGER NOT NULL,
-        PRIMARY KEY (caller, key)
-    ) WITHOUT ROWID;
-    CREATE INDEX replies_by_time ON replies (created_at);
-    CREATE INDEX replies_by_namespace ON replies (namespace);
-    """,
-    """
-    -- The recipes that logged recalls were made with, each once.
-    CREATE TABLE recall_recipes (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        digest BLOB NOT NULL,
-        data TEXT NOT NULL,
-        UNIQUE (namespace, digest)
-    );
+-- Their names, each of which means one entity of its namespace: position 0 is its name, others are aliases.
+CREATE TABLE names (
+    namespace INTEGER NOT NULL REFERENCES namespaces (number), folded TEXT NOT NULL,
+    entity INTEGER NOT NULL REFERENCES entities (number) ON DELETE CASCADE, position INTEGER NOT NULL,
+    name TEXT NOT NULL, PRIMARY KEY (namespace, folded)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX names_of_entities ON names (entity, position);
 
-    -- The log of recalls (recall_log.py). start: the bytes of all recalls ever logged before this one.
-    CREATE TABLE recalls (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        id TEXT NOT NULL UNIQUE,
-        at INTEGER NOT NULL,
-        query TEXT,
-        recipe INTEGER NOT NULL REFERENCES recall_recipes (number),
-        embedder TEXT NOT NULL,
-        said TEXT NOT NULL,
-        candidates BLOB NOT NULL,
-        shown BLOB NOT NULL,
-        start INTEGER NOT NULL,
-        bytes INTEGER NOT NULL
-    );
-    CREATE INDEX recalls_by_namespace ON recalls (namespace, at);
-    CREATE INDEX recalls_by_size ON recalls (start);
-    CREATE INDEX recalls_by_recipe ON recalls (recipe);
+-- memory: the one that states the relation, which goes with it.
+CREATE TABLE relations (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    subject INTEGER NOT NULL REFERENCES entities (number), type TEXT NOT NULL,
+    object INTEGER NOT NULL REFERENCES entities (number), weight REAL NOT NULL,
+    memory INTEGER REFERENCES memories (number) ON DELETE CASCADE, valid_from INTEGER, valid_to INTEGER,
+    created_at INTEGER NOT NULL, change INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX relations_said_once ON relations (
+    namespace, subject, type, object, coalesce(memory, 0), coalesce(valid_from, -9000000000000000000)
+);
+CREATE INDEX relations_by_object ON relations (object);
+CREATE INDEX relations_by_subject ON relations (subject);
+CREATE INDEX relations_by_change ON relations (namespace, change);
+CREATE INDEX relations_by_memory ON relations (memory) WHERE memory IS NOT NULL;
 
-    -- What people said about hits, with the numbers of the hit; it outlives the logged recall.
-    CREATE TABLE reactions (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        recall TEXT NOT NULL,
-        slot INTEGER NOT NULL,
-        signal TEXT NOT NULL,
-        rating INTEGER,
-        given_at INTEGER NOT NULL,
-        features TEXT NOT NULL,
-        embedder TEXT NOT NULL
-    );
-    CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
+-- digest: of the token, which is not stored. namespaces: patterns, for a key may be for ones to come.
+CREATE TABLE access_keys (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL, digest BLOB NOT NULL,
+    namespaces TEXT NOT NULL, scopes TEXT NOT NULL, created_at INTEGER NOT NULL, expires_at INTEGER,
+    revoked_at INTEGER
+);
 
-    -- What was learnt: versions of something with a name, of which the last that was not withdrawn holds.
-    CREATE TABLE lessons (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        kind TEXT NOT NULL,
-        name TEXT NOT NULL,
-        data TEXT NOT NULL,
-        evidence TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        withdrawn_at INTEGER
-    );
-    CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
+-- Answers to requests with a key of idempotency; a purge empties the bodies.
+CREATE TABLE replies (
+    caller TEXT NOT NULL, key TEXT NOT NULL, namespace TEXT NOT NULL, request BLOB NOT NULL,
+    status INTEGER NOT NULL, body BLOB, created_at INTEGER NOT NULL, PRIMARY KEY (caller, key)
+) WITHOUT ROWID;
+CREATE INDEX replies_by_time ON replies (created_at);
+CREATE INDEX replies_by_namespace ON replies (namespace);
 
-    -- Who saw which variant of an experiment; teams: of two rankings in one list, by slot.
-    CREATE TABLE sightings (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        experiment TEXT NOT NULL,
-        variant TEXT NOT NULL,
-        user TEXT NOT NULL,
-        recall TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        results INTEGER NOT NULL,
-        teams TEXT NOT NULL
-    );
-    CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
-    CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
-    """,
-    """
-    -- The last change of all before a namespace came to be: its name may have been another's until then.
-    ALTER TABLE namespaces ADD COLUMN begun INTEGER NOT NULL DEFAULT 0;
-    """,
-    """
-    -- What was said before in the same words, by the first digits of its fingerprint. Turns of transcripts
-    -- are events, never duplicates, so they are not in it.
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
-        WHERE superseded_by IS NULL AND (session = '' OR position IS NULL);
-    CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
+-- Work that only its holder may do until then; a number is never given out again. The namespace is a path, or
+-- * for work on all.
+CREATE TABLE leases (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace TEXT NOT NULL, kind TEXT NOT NULL,
+    holder TEXT NOT NULL, until INTEGER NOT NULL, UNIQUE (namespace, kind)
+);
 
-    -- Passes over a namespace that superseded duplicates, so that they can be taken back.
-    CREATE TABLE duplicate_runs (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        started_at INTEGER NOT NULL,
-        finished_at INTEGER,
-        undone_at INTEGER,
-        strategy TEXT NOT NULL
-    );
+-- The log of recalls, and the recipes they were made with. start: the bytes of all recalls logged before.
+CREATE TABLE recall_recipes (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    digest BLOB NOT NULL, data TEXT NOT NULL, UNIQUE (namespace, digest)
+);
+CREATE TABLE recalls (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    id TEXT NOT NULL UNIQUE, at INTEGER NOT NULL, query TEXT,
+    recipe INTEGER NOT NULL REFERENCES recall_recipes (number), embedder TEXT NOT NULL, said TEXT NOT NULL,
+    candidates BLOB NOT NULL, shown BLOB NOT NULL, start INTEGER NOT NULL, bytes INTEGER NOT NULL
+);
+CREATE INDEX recalls_by_namespace ON recalls (namespace, at);
+CREATE INDEX recalls_by_size ON recalls (start);
+CREATE INDEX recalls_by_recipe ON recalls (recipe);
 
-    -- Memories that were superseded because they repeat another, and what undoing that takes: the confidence
-    -- and the last support of the winner before and after, and until when the loser held.
-    CREATE TABLE repeats (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        memory INTEGER NOT NULL UNIQUE REFERENCES memories (number) ON DELETE CASCADE,
-        winner INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
-        run INTEGER REFERENCES duplicate_runs (number) ON DELETE CASCADE,
-        kind TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        mentions INTEGER NOT NULL,
-        before REAL NOT NULL,
-        after REAL NOT NULL,
-        supported_before INTEGER,
-        supported_after INTEGER,
-        ended INTEGER
-    );
-    CREATE INDEX repeats_by_winner ON repeats (winner);
-    CREATE INDEX repeats_by_run ON repeats (run) WHERE run IS NOT NULL;
+-- Feedback about hits, with the numbers of the hit; it outlives the logged recall.
+CREATE TABLE reactions (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    recall TEXT NOT NULL, slot INTEGER NOT NULL, signal TEXT NOT NULL, rating INTEGER,
+    given_at INTEGER NOT NULL, features TEXT NOT NULL, embedder TEXT NOT NULL
+);
+CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
 
-    -- Remarks that a newer memory may contradict an older one, and what was decided about them.
-    CREATE TABLE contradictions (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        newer INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
-        older INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
-        cue TEXT NOT NULL,
-        reason TEXT NOT NULL,
-        at INTEGER NOT NULL,
-        verdict TEXT,
-        decided_by TEXT NOT NULL DEFAULT '',
-        decided_because TEXT NOT NULL DEFAULT '',
-        decided_at INTEGER,
-        UNIQUE (newer, older)
-    );
-    CREATE INDEX contradictions_by_older ON contradictions (older);
-    CREATE INDEX contradictions_by_namespace ON contradictions (namespace);
-    """,
-    """
-    -- Who does which work, and until when nobody else may; the number is never given out again. The namespace
-    -- is the one's name, or * for work on everybody's.
-    CREATE TABLE leases (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        holder TEXT NOT NULL,
-        until INTEGER NOT NULL,
-        UNIQUE (namespace, kind)
-    );
-    """,
-    """
-    -- A turn of a transcript is said by somebody; a passage of a text, which nobody says, can be a duplicate.
-    DROP INDEX memories_by_fingerprint;
-    CREATE INDEX memories_by_fingerprint ON memories (namespace, substr(fingerprint, 1, 10))
-        WHERE superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL);
-    """,
-    """
-    -- The approximate index of a namespace that has grown large, and its bytes in parts (index/cells.py).
-    -- until: it holds slots below this. vectors: how many of them. trained: how many there were when its
-    -- centres were chosen. gaps: memories below `until` that got their vectors later.
-    CREATE TABLE approximations (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        embedder INTEGER NOT NULL REFERENCES embedders (number),
-        until INTEGER NOT NULL,
-        vectors INTEGER NOT NULL,
-        trained INTEGER NOT NULL,
-        gaps INTEGER NOT NULL,
-        UNIQUE (namespace, embedder)
-    );
-    CREATE TABLE approximation_parts (
-        number INTEGER PRIMARY KEY,
-        approximation INTEGER NOT NULL REFERENCES approximations (number) ON DELETE CASCADE,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        part INTEGER NOT NULL,
-        data BLOB NOT NULL,
-        UNIQUE (approximation, part)
-    );
-    """,
-    """
-    -- The codes of vectors in runs of slots (coding.py). They are not merged as words are, so they have rows
-    -- of their own; embedder: whose vectors these are codes of, none where there are no codes.
-    CREATE TABLE vector_codes (
-        number INTEGER PRIMARY KEY,
-        namespace INTEGER NOT NULL REFERENCES namespaces (number),
-        first INTEGER NOT NULL,
-        slots INTEGER NOT NULL,
-        embedder INTEGER,
-        codes BLOB
-    );
-    CREATE INDEX vector_codes_by_namespace ON vector_codes (namespace, first);
-    INSERT INTO vector_codes (namespace, first, slots, embedder, codes)
-        SELECT namespace, first, slots, embedder, codes FROM segments ORDER BY namespace, first;
-    ALTER TABLE segments DROP COLUMN codes;
-    ALTER TABLE segments DROP COLUMN embedder;
-    """,
-    """
-    -- Whether valid_to was given by what superseded it, so that nobody knew of it before; 0 for an end of its
-    -- own. Of what was superseded so far, an end that is where the other began was most likely given.
-    ALTER TABLE memories ADD COLUMN end_given INTEGER NOT NULL DEFAULT 0;
-    UPDATE memories SET end_given = 1 WHERE superseded_by IS NOT NULL AND valid_to = (
-        SELECT max(coalesce(w.valid_from, w.created_at), coalesce(memories.valid_from, -9000000000000000000))
-        FROM memories w WHERE w.namespace = memories.namespace AND w.id = memories.superseded_by
-    );
-    CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
-    """,
-    """
-    -- What the winner took over from the loser, before and after, as JSON (taking_over.py). Until when the
-    -- loser held is told by its own row now, whatever was said about that since.
-    ALTER TABLE repeats ADD COLUMN gained TEXT;
-    ALTER TABLE repeats DROP COLUMN ended;
-    """,
-    """
-    -- Where memories with a fingerprint are, and vectors of a text (addresses.py): sorted runs, and those
-    -- that wait to become one. A place is a number of memories or of vectors, whose namespace it tells.
-    CREATE TABLE address_runs (
-        number INTEGER PRIMARY KEY AUTOINCREMENT,
-        entries INTEGER NOT NULL,
-        checksum INTEGER NOT NULL,
-        run BLOB NOT NULL
-    );
-    CREATE TABLE new_addresses (
-        key INTEGER NOT NULL,
-        place INTEGER NOT NULL,
-        PRIMARY KEY (key, place)
-    ) WITHOUT ROWID;
-    DROP INDEX memories_by_fingerprint;
-    DROP INDEX vectors_by_digest;
-    CREATE INDEX vectors_by_embedder ON vectors (embedder);
-    """,
-    """
-    -- The hashes that vectors are found by are those of one namespace (hashes.py): all are made anew.
-    """,
-)
+-- Saved settings of a namespace: versions of each, of which the last that was not withdrawn holds.
+CREATE TABLE lessons (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    kind TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL, evidence TEXT NOT NULL, at INTEGER NOT NULL,
+    withdrawn_at INTEGER
+);
+CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
+
+-- Exposures: who was shown which variant of an experiment; teams: of two rankings in one list, by slot.
+CREATE TABLE sightings (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    experiment TEXT NOT NULL, variant TEXT NOT NULL, user TEXT NOT NULL, recall TEXT NOT NULL,
+    at INTEGER NOT NULL, results INTEGER NOT NULL, teams TEXT NOT NULL
+);
+CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
+CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
+
+-- Passes over a namespace that superseded duplicates, so that they can be undone.
+CREATE TABLE duplicate_runs (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    started_at INTEGER NOT NULL, finished_at INTEGER, undone_at INTEGER, strategy TEXT NOT NULL
+);
+
+-- Memories superseded because they repeat another, and what undoing that takes: confidence and last support
+-- of the winner before and after, and what it gained from the loser (JSON).
+CREATE TABLE repeats (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    memory INTEGER NOT NULL UNIQUE REFERENCES memories (number) ON DELETE CASCADE,
+    winner INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+    run INTEGER REFERENCES duplicate_runs (number) ON DELETE CASCADE, kind TEXT NOT NULL,
+    reason TEXT NOT NULL, at INTEGER NOT NULL, mentions INTEGER NOT NULL, before REAL NOT NULL,
+    after REAL NOT NULL, supported_before INTEGER, supported_after INTEGER, gained TEXT
+);
+CREATE INDEX repeats_by_winner ON repeats (winner);
+CREATE INDEX repeats_by_run ON repeats (run) WHERE run IS NOT NULL;
+
+-- Remarks that a newer memory may contradict an older one, and what was decided about them.
+CREATE TABLE contradictions (
+    number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
+    newer INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE,
+    older INTEGER NOT NULL REFERENCES memories (number) ON DELETE CASCADE, cue TEXT NOT NULL,
+    reason TEXT NOT NULL, at INTEGER NOT NULL, verdict TEXT, decided_by TEXT NOT NULL DEFAULT '',
+    decided_because TEXT NOT NULL DEFAULT '', decided_at INTEGER, UNIQUE (newer, older)
+);
+CREATE INDEX contradictions_by_older ON contradictions (older);
+CREATE INDEX contradictions_by_namespace ON contradictions (namespace);
+"""
