@@ -179,6 +179,27 @@ def test_a_lease_that_cannot_be_given_back_runs_out_by_itself(
     two[1].lifecycle.maintain()
 
 
+@pytest.mark.parametrize("at_the_end", [False, True])
+def test_a_lease_that_could_not_be_given_back_is_with_the_next_work_or_at_the_end(
+    two: tuple[memorata.Engine, memorata.Engine], monkeypatch: pytest.MonkeyPatch, at_the_end: bool
+) -> None:
+    def full(self: LeaseStore, lease: object) -> None:
+        raise StoreUnavailable("the disk is full")
+
+    one, other = two
+    with monkeypatch.context() as patched:
+        patched.setattr(LeaseStore, "release", full)
+        with one.leases.hold("maintain"):
+            pass
+    assert [lease.kind for lease in other.store.leases.list()] == ["maintain"]
+    if at_the_end:
+        one.close()
+    else:
+        with one.leases.hold("maintain"):
+            pass
+    assert other.store.leases.list() == []
+
+
 def test_a_lease_is_renewed_now_and_then_and_not_at_every_step(
     two: tuple[memorata.Engine, memorata.Engine], monkeypatch: pytest.MonkeyPatch
 ) -> None:

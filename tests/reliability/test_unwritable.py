@@ -37,6 +37,16 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(tmp_path: Path, limit: 
     assert result["after"] == result["acknowledged"] + 1
 
 
+def test_a_file_on_a_full_disk_is_opened_to_be_read(tmp_path: Path) -> None:
+    told = json.loads(run("reader_on_full_disk.py", tmp_path))
+    assert sorted(told) == ["closed.db", "crashed.db"]
+    for name, (contents, notes, refusal, count, problems) in told.items():
+        assert contents == ["I prefer green tea."]
+        assert any(f"{name} is only read" in note and "its disk is full" in note for note in notes)
+        assert "its disk is full; free some space, and open it again" in refusal
+        assert (count, problems) == (2, [])
+
+
 def test_a_database_that_may_not_grow_is_said_and_nothing_is_half_written(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical", durable=False) as memory:
         memory.remember_many([f"tea {n}" for n in range(300)])

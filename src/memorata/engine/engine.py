@@ -199,6 +199,7 @@ class Engine:
     def close(self) -> None:
         """Let go of the store."""
         self.recall_log.close()
+        self.leases.release_all()
         self.store.close()
 
     def remember(

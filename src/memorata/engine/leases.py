@@ -56,6 +56,7 @@ class Leases:
         self._store = store
         self._clock = clock
         self._here = threading.local()
+        self._unreleased: list[Lease] = []
 
     @contextmanager
     def hold(self, kind: str, namespace: str = EVERYWHERE) -> Iterator[HeldLease]:
@@ -67,6 +68,7 @@ class Leases:
         if (kind, namespace) in mine:
             yield mine[kind, namespace]
             return
+        self.release_all()
         lease = self._acquired(kind, namespace)
         held = HeldLease(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
         mine[kind, namespace] = held
@@ -75,6 +77,12 @@ class Leases:
                 yield held
         finally:
             del mine[kind, namespace]
+            self._give_back(lease)
+
+    def release_all(self) -> None:
+        """Give back what could not be given back when its work ended, as on a full disk."""
+        leases, self._unreleased = self._unreleased, []
+        for lease in leases:
             self._give_back(lease)
 
     def _mine(self) -> dict[tuple[str, str], HeldLease]:
@@ -107,7 +115,10 @@ class Leases:
         try:
             self._store.leases.release(lease)
         except (StoreUnavailable, LeaseLost) as error:
-            # The work is done, or has failed for a better reason; the lease runs out by itself.
+            # The work is done, or has failed for a better reason. The lease is given back with the next work
+            # here, or at the end of this process; else it runs out by itself.
+            if isinstance(error, StoreUnavailable):
+                self._unreleased.append(lease)
             _LOG.warning("the lease of %s on %s was not given back: %s", lease.kind, lease.namespace, error)
 
 

@@ -20,9 +20,9 @@ from memorata.store.sqlite.connection import (
     once,
     reading,
     together,
-    translated,
     writing,
 )
+from memorata.store.sqlite.errors import translated
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from memorata.model.errors import StoreError, StoreUnavailable
+from memorata.model.errors import StoreError, StoreTooNew, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.store import SqliteStore
 
 NOW = len(MIGRATIONS)
 NEXT = NOW + 1
@@ -132,3 +133,18 @@ def test_without_room_for_the_copy_nothing_is_changed(path: Path, monkeypatch: p
     monkeypatch.undo()
     assert dump(path) == before
     assert backups(path) == []
+
+
+def test_a_process_of_an_older_schema_writes_nothing_after_a_migration(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(SqliteStore(path)) as older:
+        older.remember_setting("tea", "black")
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);"))
+            opened(path)
+        with pytest.raises(StoreTooNew, match=f"from schema {NOW} to {NEXT} by another Memorata since"):
+            older.remember_setting("tea", "white")
+        with pytest.raises(StoreTooNew), older.together():
+            older.remember_setting("tea", "white")
+        assert older.setting("tea") == "black"

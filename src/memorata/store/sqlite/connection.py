@@ -23,8 +23,16 @@ from memorata.store.database import Session, Statement
 from memorata.store.sqlite import addresses
 from memorata.store.sqlite.addresses import Book
 from memorata.store.sqlite.dialect import SqliteDialect
+from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, translated
 from memorata.store.sqlite.migrations import Migration, migrate
-from memorata.store.sqlite.read_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
+from memorata.store.sqlite.read_only import (
+    ASKED_FOR,
+    FULL,
+    is_full,
+    opened_to_read,
+    refuse_to_write,
+    unwritable,
+)
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS
 
@@ -34,7 +42,6 @@ IN_MEMORY: Final = ":memory:"
 
 _WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
 _PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
-_BUSY_SECONDS: Final = 30.0
 _RETRY_SECONDS: Final = 0.01
 _TURN_MILLISECONDS: Final = 500
 _LOG_PAGES: Final = 4_000
@@ -94,7 +101,7 @@ def connect(
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
     reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
     with translated(name):
-        connection = _opened_to_read(Path(name), reason) if reason else _opened(name)
+        connection = _opened_to_read(Path(name), reason) if reason else _opened_to_write(name)
         try:
             migration = _prepare(connection, name, durable=durable, backup=backup)
         except BaseException:
@@ -145,7 +152,7 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
                     connection.execute(end)
             raise
     except (sqlite3.DatabaseError, JSONDecodeError) as error:
-        raise _ours(error, name) from error
+        raise in_our_words(error, name) from error
 
 
 def _begin(connection: sqlite3.Connection) -> None:
@@ -198,6 +205,8 @@ class SqliteSession(sqlite3.Connection):
     read_at = -1
     """How many rows had been changed in all when `read_once` was read."""
     log_pages = 0
+    schema = 0
+    """The schema it was opened with; 0 until it is."""
     read_only = ""
     """Why nothing can be written; empty if it can be."""
     watch: Callable[[], None] | None = None
@@ -273,10 +282,23 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) 
 
 def _begun(connection: sqlite3.Connection) -> None:
     if isinstance(connection, SqliteSession):
+        _refuse_other_schema(connection)
         connection.untouched = connection.total_changes
         connection.read_at = -1
         for guard in connection.guards.get(get_ident(), ()):
             guard(connection)
+
+
+def _refuse_other_schema(connection: SqliteSession) -> None:
+    """Raise if a newer process has migrated the file since: what this one writes would not be as it reads."""
+    if not connection.schema:
+        return
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != connection.schema:
+        raise StoreTooNew(
+            f"the file was brought from schema {connection.schema} to {version} by another Memorata since "
+            "this process opened it; nothing was written. Upgrade this one, and open the file again"
+        )
 
 
 @contextmanager
@@ -309,28 +331,7 @@ def reading(connection: sqlite3.Connection, name: str) -> AbstractContextManager
     return _Reading(connection, name)
 
 
-def translated(name: str) -> AbstractContextManager[None]:
-    """Turn SQLite's errors into ours."""
-    return _Translated(name)
-
-
-class _Translated:
-    """What `translated` returns; a class, since every look goes through it and a generator takes longer."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.DatabaseError | JSONDecodeError):
-            raise _ours(error, self._name) from error
-
-
-class _Reading(_Translated):
+class _Reading(Translated):
     """What `reading` returns."""
 
     __slots__ = ("_begun", "_connection", "_watch")
@@ -342,7 +343,7 @@ class _Reading(_Translated):
         self._watch: Callable[[], None] | None = getattr(connection, "watch", None)
 
     def __enter__(self) -> None:
-        with _Translated(self._name):
+        with translated(self._name):
             if self._connection.in_transaction:
                 return
             if self._watch is not None:
@@ -358,7 +359,7 @@ class _Reading(_Translated):
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._begun and self._connection.in_transaction:
-            with _Translated(self._name):
+            with translated(self._name):
                 self._connection.execute("COMMIT")
         self._begun = False
         if self._watch is not None:
@@ -373,40 +374,28 @@ class _Reading(_Translated):
                 self._connection.execute("ROLLBACK")
 
 
-def _ours(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreError:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if isinstance(error, JSONDecodeError):
-        return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        # A file that is no database cannot be checked either; it is most often another one than was meant.
-        advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
-        return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
-    if "Could not decode to UTF-8" in str(error):
-        return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return StoreUnavailable(f"{name} stayed locked by another process for {_BUSY_SECONDS:g} s; try again")
-    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
-        return StoreUnavailable(
-            f"{name} cannot be written ({error}); check the permissions of the file and of its folder"
-        )
-    if code == sqlite3.SQLITE_FULL:
-        return StoreUnavailable(f"the disk of {name} is full; nothing was written; free some space")
-    if code == sqlite3.SQLITE_CANTOPEN:
-        return StoreUnavailable(
-            f"{name} cannot be opened or made ({error}); check the path and the permissions of its folder"
-        )
-    if code == sqlite3.SQLITE_IOERR:
-        return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
-    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
-        return StoreError(f"{name} was closed; open it again to go on")
-    return StoreError(f"{name}: {error}")
-
-
 def _opened(name: str, *, uri: bool = False) -> SqliteSession:
     return sqlite3.connect(
-        name, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
+        name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
         factory=SqliteSession, uri=uri,
     )  # fmt: skip
+
+
+def _opened_to_write(name: str) -> SqliteSession:
+    """Open a file to be written, or to be read alone where its disk has no room for what a writer needs."""
+    there = name != IN_MEMORY and Path(name).exists()
+    connection = _opened(name)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if not there or not is_full(error):
+            raise
+        return _opened_to_read(Path(name), FULL)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _opened_to_read(file: Path, reason: str) -> SqliteSession:
@@ -435,6 +424,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     expect(connection, batch=False)
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
+        _opened_with(connection, version)
         return None
     if reason := why_read_only(connection):
         wrong = (
@@ -452,12 +442,18 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
         if done is not None and done.backup is not None:
             done.backup.unlink()
         raise
+    _opened_with(connection, len(MIGRATIONS))
     return done
+
+
+def _opened_with(connection: sqlite3.Connection, schema: int) -> None:
+    if isinstance(connection, SqliteSession):
+        connection.schema = schema
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
     """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others look."""
-    until = monotonic() + _BUSY_SECONDS
+    until = monotonic() + BUSY_SECONDS
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")

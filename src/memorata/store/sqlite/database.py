@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from memorata.store.database import Session
 from memorata.store.limits import LARGEST
 from memorata.store.sqlite import connection as one
-from memorata.store.sqlite.connection import SqliteSession, connect, translated, why_read_only
+from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
+from memorata.store.sqlite.errors import translated
+from memorata.store.sqlite.fork import watch_forks
 from memorata.store.sqlite.maintenance import back_up, erase, is_owed, owe
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.read_only import ASKED_FOR, refuse_to_write
@@ -65,6 +67,7 @@ class SqliteDatabase:
         self.read_only = bool(self.read_only_because)
         self.rollbacks = 0
         register(self.session)
+        watch_forks(self)
 
     @property
     def is_inside(self) -> bool:

@@ -21,7 +21,8 @@ from typing import Final
 
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import Session
-from memorata.store.sqlite.connection import connect, translated
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.errors import translated
 
 _OWED: Final = "unfinished_purge"
 

@@ -21,8 +21,10 @@ from typing import Final
 from memorata.model.errors import StoreReadOnly, StoreUnavailable
 
 ASKED_FOR: Final = "it was opened to be read only"
+FULL: Final = "its disk is full"
 _OPEN: Final = "open it without read_only (--read-only)"
 _COPY: Final = "copy it to a folder that can be written, and use the copy, or change the permissions"
+_ROOM: Final = "free some space, and open it again"
 _LOGS: Final = ("-wal", "-journal")
 """What SQLite calls the files in which changes wait that the database itself does not have yet."""
 _NEEDED: Final = ("-wal", "-shm")
@@ -44,6 +46,11 @@ def unwritable(file: Path) -> str:
     if _may_write(file.parent) or all(_may_write(Path(f"{file}{each}")) for each in _NEEDED):
         return ""
     return "its folder may not be written, where a writer needs more files"
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Return whether a file could not be opened because nothing more fits beside it."""
+    return error.sqlite_errorcode in (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_FULL)
 
 
 def opened_to_read(
@@ -77,7 +84,10 @@ def opened_to_read(
         return connection, None
     except sqlite3.OperationalError as error:
         connection.close()
-        if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+        if is_full(error) and _log(file):
+            return _opened_alone(address, connect), None
+        unwritten = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not is_full(error) and error.sqlite_errorcode & 0xFF not in unwritten:
             raise
     except BaseException:
         connection.close()
@@ -103,7 +113,24 @@ def opened_to_read(
 def refuse_to_write(name: str, reason: str) -> None:
     """Raise if there is a reason why nothing can be written, and say what to do."""
     if reason:
-        raise StoreReadOnly(name, f"{reason}; {_OPEN if reason.endswith(ASKED_FOR) else _COPY}")
+        advice = _OPEN if reason.endswith(ASKED_FOR) else _ROOM if reason.endswith(FULL) else _COPY
+        raise StoreReadOnly(name, f"{reason}; {advice}")
+
+
+def _opened_alone(address: str, connect: Callable[[str], sqlite3.Connection]) -> sqlite3.Connection:
+    """Open a file whose log holds changes, on a full disk: no other process can use it meanwhile.
+
+    Alone, SQLite keeps the index of the log in memory instead of in a file that there is no room for.
+    """
+    connection = connect(address)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _may_write(path: Path) -> bool:
