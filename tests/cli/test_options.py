@@ -12,7 +12,6 @@ from memorata.cli.options import (
     parameter_values,
     period_of,
     place_of,
-    range_of,
     text_of,
     time_of,
 )
@@ -62,7 +61,7 @@ def test_json_that_is_broken_says_where() -> None:
 def test_every_parameter_can_be_set_to_what_it_is(parameter: Any) -> None:
     said = {True: "yes", False: "no"}.get(parameter.default) if parameter.type is bool else parameter.default
     assert parameter_values([f"{parameter.name}={said}"]) == {parameter.name: parameter.default}
-    assert range_of(parameter)
+    assert parameter.range
     with pytest.raises(InvalidArgument, match=f"--set {parameter.name} must be"):
         parameter_values([f"{parameter.name}=nonsense"])
 
@@ -105,7 +104,7 @@ def test_texts_become_values() -> None:
 
 
 def test_the_range_of_a_parameter_in_words() -> None:
-    ranges = {each.name: range_of(each) for each in PARAMETERS}
+    ranges = {each.name: each.range for each in PARAMETERS}
     assert (ranges["b"], ranges["coverage"], ranges["deduplicate"]) == (
         "0 to 1",
         "none, item or leg",

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
+from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, RECIPES, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 from memorata.web.controls import controls, read_changes, written
@@ -84,11 +84,11 @@ def test_numbers_are_written_as_people_write_them() -> None:
     assert (written(15.0), written(0.18), written(100_000.0)) == ("15", "0.18", "100000")
 
 
-def test_a_parameter_nobody_placed_is_in_the_last_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    new = Parameter("novelty", float, 0.5, "How new.", 0, 1, ())
+def test_a_new_parameter_is_in_the_group_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    new = Parameter("novelty", float, 0.5, "How new.", 0, 1, (), GROUPS[-1])
     monkeypatch.setattr("memorata.web.controls.PARAMETERS", (*PARAMETERS, new))
     last = controls(SimpleNamespace(**MINE.as_dict(), novelty=0.5), {})[-1]  # type: ignore[arg-type]
-    assert (last.title, [control.name for control in last.controls]) == ("More", ["novelty"])
+    assert (last.title, last.controls[-1].name) == (GROUPS[-1], "novelty")
 
 
 def test_a_control_shows_its_value_beside_that_of_the_recipe() -> None:

@@ -193,16 +193,6 @@ def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> d
     return values
 
 
-def range_of(parameter: Parameter) -> str:
-    """Return the values a parameter may have, in few words."""
-    if parameter.choices:
-        return " or ".join(filter(None, (", ".join(parameter.choices[:-1]), parameter.choices[-1])))
-    if parameter.type is bool:
-        return "yes or no"
-    whole = "whole, " if parameter.type is int else ""
-    return f"{whole}{parameter.low:g} to {parameter.high:g}"
-
-
 def _typed(parameter: Parameter, text: str, option: str) -> object:
     from memorata.engine.recipes.recipe import checked
 
@@ -217,7 +207,7 @@ def _typed(parameter: Parameter, text: str, option: str) -> object:
             value = parameter.type(text)
         return checked(parameter, value)
     except (KeyError, ValueError) as error:
-        raise InvalidArgument(option, value, range_of(parameter)) from error
+        raise InvalidArgument(option, value, parameter.range) from error
 
 
 def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:

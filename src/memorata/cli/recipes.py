@@ -8,7 +8,7 @@ import typer
 from typer import Argument
 
 from memorata.cli.command import add_commands
-from memorata.cli.options import one_of, range_of, recipe_names
+from memorata.cli.options import one_of, recipe_names
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
@@ -92,7 +92,7 @@ def _show(session: Session, recipe: Recipe, saved: SavedRecipe | None) -> None:
         return
     doc = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
     session.output.say(f"{recipe.name}: {doc}", "")
-    rows = [(each.name, _text(getattr(recipe, each.name)), range_of(each), each.doc) for each in PARAMETERS]
+    rows = [(each.name, _text(getattr(recipe, each.name)), each.range, each.doc) for each in PARAMETERS]
     session.output.table(("parameter", "value", "may be", "meaning"), rows, unbroken=2)
 
 

@@ -32,15 +32,9 @@ from memorata.store.logged_recall import LoggedRecall
 from memorata.store.port import Found
 from memorata.text.queries import RuleClassifier
 
-SEARCH_PARAMETERS: Final = (
-    "analyser", "vector_pool", "lexical_pool", "pool_per_hit", "content_weight", "tags_weight",
-    "entities_weight", "speaker_weight", "speakers_apart", "speaker_share", "dates_weight", "roots_weight",
-    "k1", "b", "entity_weight", "phrase_weight",
-    "context_before", "context_after", "context_words", "complete", "graph", "graph_seeds", "place_scale",
-    "rerank_depth", "rerank_weight", "diversity", "trade",
-)  # fmt: skip
+SEARCH_PARAMETERS: Final = tuple(each.name for each in PARAMETERS if each.search)
 """The parameters of a recipe that a replay leaves as they were."""
-REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if each.name not in SEARCH_PARAMETERS)
+REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if not each.search)
 """Those it can change."""
 _CLASSIFIER: Final = RuleClassifier()
 _SOMEWHERE: Final = Place(0.0, 0.0)

@@ -27,12 +27,18 @@ class Declared:
         The range a slider or a tuner moves over. A function may accept more; it never needs more.
     choices
         The accepted names, for an argument that takes one of a few strings.
+    group
+        The heading under which pages and documents show it.
+    search
+        Whether a change of it needs another search; what only ranks can be tried on logged recalls.
     """
 
     doc: str
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    group: str = ""
+    search: bool = False
 
 
 @frozen
@@ -46,6 +52,17 @@ class Parameter:
     low: float | None
     high: float | None
     choices: tuple[str, ...]
+    group: str = ""
+    search: bool = False
+
+    @property
+    def range(self) -> str:
+        """The values it may have, in few words."""
+        if self.choices:
+            return " or ".join(filter(None, (", ".join(self.choices[:-1]), self.choices[-1])))
+        if self.type is bool:
+            return "yes or no"
+        return f"{'whole, ' if self.type is int else ''}{self.low:g} to {self.high:g}"
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
@@ -66,9 +83,18 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         extras = get_args(hints.get(name))[1:]
         declared = next((extra for extra in extras if isinstance(extra, Declared)), None)
         if declared is not None:
-            type_, low, high = type(argument.default), declared.low, declared.high
             parameters.append(
-                Parameter(name, type_, argument.default, declared.doc, low, high, declared.choices)
+                Parameter(
+                    name,
+                    type(argument.default),
+                    argument.default,
+                    declared.doc,
+                    declared.low,
+                    declared.high,
+                    declared.choices,
+                    declared.group,
+                    declared.search,
+                )
             )
     return tuple(parameters)
 

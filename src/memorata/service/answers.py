@@ -412,6 +412,7 @@ class ParameterAnswer(BaseModel):
     high: float | None
     choices: list[str]
     doc: str
+    group: str
 
 
 class RecipeAnswer(BaseModel):

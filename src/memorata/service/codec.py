@@ -240,6 +240,7 @@ def recipe_json(recipe: Recipe) -> Json:
             "high": each.high,
             "choices": list(each.choices),
             "doc": each.doc,
+            "group": each.group,
         }
         for each in PARAMETERS
     ]

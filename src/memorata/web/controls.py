@@ -1,7 +1,6 @@
 """The controls of the search page, made from the parameters that recipes declare.
 
-A parameter that is added to a recipe appears here without a change: what is not named in a group below is in
-the last one.
+A parameter that is added to a recipe appears here without a change, in the group that its declaration names.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+from memorata.engine.recipes.recipe import GROUPS, PARAMETERS, Recipe
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Parameter
 
@@ -30,24 +29,7 @@ _FIRST: Final = (
     "diversity",
     "trade",
 )
-_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "Words": (
-        "content_weight", "tags_weight", "entities_weight", "speaker_weight", "speakers_apart",
-        "speaker_share", "dates_weight", "roots_weight", "k1", "b", "entity_weight", "phrase_weight",
-        "context_after", "context_words",
-    ),
-    "Candidates": ("vector_pool", "lexical_pool", "pool_per_hit", "complete", "graph", "graph_seeds"),
-    "Time and place": ("time_weight", "place_weight", "place_scale", "temporal", "fading_days"),
-    "Fusion": (
-        "fusion", "legs_by_query", "anchored", "rrf_k", "rrf_base", "normaliser", "coverage", "blend_budget",
-        "blend_threshold", "forgetting",
-    ),
-    "Confidence, quality, re-ranking": (
-        "confidence", "weighting", "machine_weight", "quality", "rerank_depth", "rerank_weight",
-    ),
-    "Thresholds and variety": ("least_confidence", "only_vectors_pass", "deduplicate", "per_session"),
-}  # fmt: skip
-_REST: Final = "More"
+"""What most people turn, shown before the groups."""
 # The analyser belongs to the store; turning it in a recipe would change nothing here.
 _NOT_SHOWN: Final = ("analyser",)
 
@@ -89,13 +71,12 @@ class Group:
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     """Return every control for a recipe of which some parameters are changed, in groups."""
     parameters = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
-    named = {"": _FIRST, **_GROUPS}
-    placed = {name for names in named.values() for name in names}
-    groups = {**named, _REST: tuple(name for name in parameters if name not in placed)}
+    groups: dict[str, Sequence[str]] = {"": _FIRST} | {
+        group: [name for name, each in parameters.items() if each.group == group and name not in _FIRST]
+        for group in GROUPS
+    }
     shown = [
-        Group(
-            title, tuple(_control(parameters[name], recipe, changes) for name in names if name in parameters)
-        )
+        Group(title, tuple(_control(parameters[name], recipe, changes) for name in names))
         for title, names in groups.items()
     ]
     return tuple(group for group in shown if group.controls)

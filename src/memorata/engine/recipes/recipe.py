@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -31,6 +32,22 @@ _BY_RANK: Final = ("rrf", "zscored_rrf")
 """The fusions that divide by rrf_k and a rank."""
 _LARGEST_POOL: Final = 1000
 
+GROUPS: Final = (
+    "Words",
+    "Candidates",
+    "Time and place",
+    "Fusion",
+    "Confidence, quality, re-ranking",
+    "Thresholds and variety",
+)
+"""The headings of parameters, in the order in which pages and documents show them."""
+_words: Final = partial(Declared, group=GROUPS[0], search=True)
+_candidates: Final = partial(Declared, group=GROUPS[1], search=True)
+_time: Final = partial(Declared, group=GROUPS[2])
+_fusion: Final = partial(Declared, group=GROUPS[3])
+_reranking: Final = partial(Declared, group=GROUPS[4])
+_thresholds: Final = partial(Declared, group=GROUPS[5])
+
 
 @frozen(kw_only=True)
 class Recipe:
@@ -49,97 +66,103 @@ class Recipe:
     name: str
     doc: str = ""
 
-    analyser: Annotated[str, Declared("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
+    analyser: Annotated[str, _words("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
     vector_pool: Annotated[
-        int, Declared("Candidates by meaning; 0 leaves the leg out.", 0, _LARGEST_POOL)
+        int, _candidates("Candidates by meaning; 0 leaves the leg out.", 0, _LARGEST_POOL)
     ] = 100
-    lexical_pool: Annotated[int, Declared("Candidates by words; 0 leaves the leg out.", 0, _LARGEST_POOL)] = (
-        100
-    )
-    pool_per_hit: Annotated[int, Declared("At least so many of both for each hit asked for.", 0, 20)] = 0
+    lexical_pool: Annotated[
+        int, _candidates("Candidates by words; 0 leaves the leg out.", 0, _LARGEST_POOL)
+    ] = 100
+    pool_per_hit: Annotated[int, _candidates("At least so many of both for each hit asked for.", 0, 20)] = 0
 
-    content_weight: Annotated[float, Declared("Weight of words in the content.", 0, 5)] = 1.0
-    tags_weight: Annotated[float, Declared("Weight of words in tags.", 0, 5)] = 0.5
-    entities_weight: Annotated[float, Declared("Weight of words in entity names.", 0, 5)] = 0.5
-    speaker_weight: Annotated[float, Declared("Weight of the speaker's name.", 0, 5)] = 0.3
+    content_weight: Annotated[float, _words("Weight of words in the content.", 0, 5)] = 1.0
+    tags_weight: Annotated[float, _words("Weight of words in tags.", 0, 5)] = 0.5
+    entities_weight: Annotated[float, _words("Weight of words in entity names.", 0, 5)] = 0.5
+    speaker_weight: Annotated[float, _words("Weight of the speaker's name.", 0, 5)] = 0.3
     speakers_apart: Annotated[
-        bool, Declared("Look for a named speaker among those who speak, not in what was said.")
+        bool, _words("Look for a named speaker among those who speak, not in what was said.")
     ] = False
     speaker_share: Annotated[
-        float, Declared("Then embed the question without the name of who says this share or more.", 0, 1)
+        float, _words("Then embed the question without the name of who says this share or more.", 0, 1)
     ] = 0.15
-    dates_weight: Annotated[float, Declared("Weight of the words of the date.", 0, 5)] = 1.0
-    roots_weight: Annotated[float, Declared("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
-    k1: Annotated[float, Declared("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
-    b: Annotated[float, Declared("BM25: how much long texts are held back.", 0, 1)] = 0.4
-    entity_weight: Annotated[float, Declared("Extra weight of rare names in the question.", 0, 10)] = 0.0
-    phrase_weight: Annotated[float, Declared("Worth of a quoted phrase, in largest idfs.", 0, 5)] = 1.0
-    context_before: Annotated[float, Declared("Words: weight of what was said just before.", 0, 1)] = 0.0
-    context_after: Annotated[float, Declared("Words: weight of what was said just after.", 0, 1)] = 0.0
-    context_words: Annotated[float, Declared("Longer texts lean on that less.", 1, 1000)] = 30.0
-    complete: Annotated[bool, Declared("Score what one leg found by the others, too.")] = False
+    dates_weight: Annotated[float, _words("Weight of the words of the date.", 0, 5)] = 1.0
+    roots_weight: Annotated[float, _words("Weight of the beginnings of Cyrillic words.", 0, 5)] = 0.5
+    k1: Annotated[float, _words("BM25: how soon repeating a word stops helping.", 0, 3)] = 0.9
+    b: Annotated[float, _words("BM25: how much long texts are held back.", 0, 1)] = 0.4
+    entity_weight: Annotated[float, _words("Extra weight of rare names in the question.", 0, 10)] = 0.0
+    phrase_weight: Annotated[float, _words("Worth of a quoted phrase, in largest idfs.", 0, 5)] = 1.0
+    context_before: Annotated[float, _words("Words: weight of what was said just before.", 0, 1)] = 0.0
+    context_after: Annotated[float, _words("Words: weight of what was said just after.", 0, 1)] = 0.0
+    context_words: Annotated[float, _words("Longer texts lean on that less.", 1, 1000)] = 30.0
+    complete: Annotated[bool, _candidates("Score what one leg found by the others, too.")] = False
 
     graph: Annotated[
         str,
-        Declared(
+        _candidates(
             "Graph leg: one step over shared names, a walk from the best, paths from what is named, or "
             "communities whose summaries match.",
             choices=GRAPHS,
         ),
     ] = "none"
-    graph_weight: Annotated[float, Declared("Graph leg: its worth; meaning and words have 1.", 0, 2)] = 0.25
+    graph_weight: Annotated[
+        float, _candidates("Graph leg: its worth; meaning and words have 1.", 0, 2, search=False)
+    ] = 0.25
     graph_seeds: Annotated[
-        int, Declared("Graph leg: how many of the best, or of the named, it starts from.", 1, 20)
+        int, _candidates("Graph leg: how many of the best, or of the named, it starts from.", 1, 20)
     ] = 3
 
-    time_weight: Annotated[float, Declared("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
-    place_weight: Annotated[float, Declared("Place leg: worth of being near.", 0, 2)] = 0.5
-    place_scale: Annotated[float, Declared("Place leg: metres at which near counts half.", 10, 100_000)] = (
-        1000.0
-    )
+    time_weight: Annotated[float, _time("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
+    place_weight: Annotated[float, _time("Place leg: worth of being near.", 0, 2)] = 0.5
+    place_scale: Annotated[
+        float, _time("Place leg: metres at which near counts half.", 10, 100_000, search=True)
+    ] = 1000.0
 
-    fusion: Annotated[str, Declared("How the legs become one list.", choices=_FUSIONS)] = "relative"
-    vector_weight: Annotated[float, Declared("Share of meaning; the rest is words.", 0, 1)] = 0.5
-    legs_by_query: Annotated[bool, Declared("Let the type of question choose that share.")] = False
-    anchored: Annotated[bool, Declared("Relative fusion: measure from a known zero, not a list's last.")] = (
+    fusion: Annotated[str, _fusion("How the legs become one list.", choices=_FUSIONS)] = "relative"
+    vector_weight: Annotated[float, _fusion("Share of meaning; the rest is words.", 0, 1)] = 0.5
+    legs_by_query: Annotated[bool, _fusion("Let the type of question choose that share.")] = False
+    anchored: Annotated[bool, _fusion("Relative fusion: measure from a known zero, not a list's last.")] = (
         False
     )
-    rrf_k: Annotated[float, Declared("RRF: how little first places stand out.", 0, 100)] = 60.0
-    rrf_base: Annotated[int, Declared("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
-    normaliser: Annotated[str, Declared("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"
-    coverage: Annotated[str, Declared("Aligned fusion: coverage.", choices=("none", "item", "leg"))] = "none"
-    blend_budget: Annotated[float, Declared("Alpha blend: the most relevance adds.", 0, 50)] = 15.0
-    blend_threshold: Annotated[float, Declared("Alpha blend: least similarity.", -1, 0.95)] = 0.5
-    forgetting: Annotated[bool, Declared("Alpha blend: start from the forgetting curve.")] = False
+    rrf_k: Annotated[float, _fusion("RRF: how little first places stand out.", 0, 100)] = 60.0
+    rrf_base: Annotated[int, _fusion("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
+    normaliser: Annotated[str, _fusion("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"
+    coverage: Annotated[str, _fusion("Aligned fusion: coverage.", choices=("none", "item", "leg"))] = "none"
+    blend_budget: Annotated[float, _fusion("Alpha blend: the most relevance adds.", 0, 50)] = 15.0
+    blend_threshold: Annotated[float, _fusion("Alpha blend: least similarity.", -1, 0.95)] = 0.5
+    forgetting: Annotated[bool, _fusion("Alpha blend: start from the forgetting curve.")] = False
 
-    confidence: Annotated[str, Declared("How confidence joins in.", choices=FORMS)] = "none"
-    weighting: Annotated[str, Declared("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
-    session_weight: Annotated[float, Declared("Worth of the three best of its session.", 0, 1)] = 0.0
-    machine_weight: Annotated[float, Declared("What an assistant said counts times this.", 0, 1)] = 1.0
-    quality: Annotated[str, Declared("How the memory's own quality joins in.", choices=FORMS)] = "none"
-    quality_weight: Annotated[float, Declared("Weight of quality.", 0, 1)] = 0.20
-    fading: Annotated[str, Declared("The curve by which old memories fade.", choices=CURVES)] = "none"
-    fading_weight: Annotated[float, Declared("How much of the score can fade.", 0, 1)] = 0.2
+    confidence: Annotated[str, _reranking("How confidence joins in.", choices=FORMS)] = "none"
+    weighting: Annotated[str, _reranking("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
+    session_weight: Annotated[float, _reranking("Worth of the three best of its session.", 0, 1)] = 0.0
+    machine_weight: Annotated[float, _reranking("What an assistant said counts times this.", 0, 1)] = 1.0
+    quality: Annotated[str, _reranking("How the memory's own quality joins in.", choices=FORMS)] = "none"
+    quality_weight: Annotated[float, _reranking("Weight of quality.", 0, 1)] = 0.20
+    fading: Annotated[str, _time("The curve by which old memories fade.", choices=CURVES)] = "none"
+    fading_weight: Annotated[float, _time("How much of the score can fade.", 0, 1)] = 0.2
     fading_days: Annotated[
-        float, Declared("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
+        float, _time("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
     ] = 30.0
-    temporal: Annotated[str, Declared("How being from the right time joins in.", choices=FORMS)] = "none"
-    temporal_boost: Annotated[float, Declared("Worth of being from the right time.", 0, 1)] = 0.40
+    temporal: Annotated[str, _time("How being from the right time joins in.", choices=FORMS)] = "none"
+    temporal_boost: Annotated[float, _time("Worth of being from the right time.", 0, 1)] = 0.40
 
-    rerank_depth: Annotated[int, Declared("Candidates a re-ranker reads; 0 for none.", 0, 50)] = 0
-    rerank_weight: Annotated[float, Declared("Share of the re-ranker's opinion.", 0, 1)] = 0.2
+    rerank_depth: Annotated[
+        int, _reranking("Candidates a re-ranker reads; 0 for none.", 0, 50, search=True)
+    ] = 0
+    rerank_weight: Annotated[float, _reranking("Share of the re-ranker's opinion.", 0, 1, search=True)] = 0.2
 
     least_similarity: Annotated[
-        float, Declared("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
+        float, _thresholds("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
     ] = -1.0
-    least_match: Annotated[float, Declared("Least share of the best possible word match.", 0, 1)] = 0.05
-    least_confidence: Annotated[float, Declared("Least confidence.", 0, 1)] = 0.0
-    only_vectors_pass: Annotated[bool, Declared("Words alone cannot pass the gate.")] = False
+    least_match: Annotated[float, _thresholds("Least share of the best possible word match.", 0, 1)] = 0.05
+    least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
+    only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 
-    deduplicate: Annotated[bool, Declared("Show the same content once.")] = True
-    diversity: Annotated[str, Declared("Variety.", choices=("none", "mmr", "adaptive"))] = "none"
-    trade: Annotated[float, Declared("MMR: 1 is relevance alone.", 0, 1)] = 0.7
-    per_session: Annotated[int, Declared("Hits of a session before others get a turn; 0: any.", 0, 20)] = 0
+    deduplicate: Annotated[bool, _thresholds("Show the same content once.")] = True
+    diversity: Annotated[str, _thresholds("Variety.", choices=("none", "mmr", "adaptive"), search=True)] = (
+        "none"
+    )
+    trade: Annotated[float, _thresholds("MMR: 1 is relevance alone.", 0, 1, search=True)] = 0.7
+    per_session: Annotated[int, _thresholds("Hits of a session before others get a turn; 0: any.", 0, 20)] = 0
 
     def __post_init__(self) -> None:
         checks.text("name", self.name)
