@@ -28,8 +28,8 @@ import numpy.typing as npt
 import memorata
 from memorata.dedupe import Method, ShingleSigner, Signer, fingerprint, near_pairs, normalised
 from memorata.engine.duplicates.search import DuplicateSearch, Likeness, RensaSigner
+from memorata.index.codes import Floats
 from memorata.model.memory import Memory
-from memorata.store.port import Floats
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 THRESHOLD = 0.92

@@ -12,8 +12,8 @@ from memorata.cli.output import size
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.embed.select import Choice
+from memorata.index import cell_rows
 from memorata.model.errors import EmbedderError
-from memorata.store import approximation
 from memorata.store.sqlite import connection
 
 Run = Callable[..., Any]
@@ -119,7 +119,7 @@ def test_stats_say_how_vectors_are_searched(cli: Run, tea: str, monkeypatch: pyt
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["vector searches"] == "exact in 1 namespace"
     assert "they would be faster" not in plain
-    monkeypatch.setattr(approximation, "EXACT", 1)
+    monkeypatch.setattr(cell_rows, "EXACT", 1)
     monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
     plain = dict(line.split("\t") for line in cli("stats").out.splitlines())
     assert plain["vector searches"] == "sign bits in 1 namespace"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.store import approximation
+from memorata.index import cell_rows
 
 Run = Callable[..., Any]
 
@@ -134,10 +134,10 @@ def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytes
 def test_a_large_namespace_without_an_index_is_told_how_to_get_one(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approximation, "EXACT", 1)
+    monkeypatch.setattr(cell_rows, "EXACT", 1)
     monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "3")
     assert "advice: a large namespace has no approximate index yet: memorata maintain" in cli("doctor").out
-    monkeypatch.setattr(approximation, "is_available", lambda: False)
+    monkeypatch.setattr(cell_rows, "is_available", lambda: False)
     assert any("pip install 'memorata[ann]'" in advice for advice in cli("doctor", "--json").json["advice"])
     monkeypatch.setenv("MEMORATA_APPROXIMATE_FROM", "4")
     assert "large namespace" not in cli("doctor").out

@@ -12,7 +12,7 @@ from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
 from memorata.model import InvalidArgument, Memory
 from memorata.model.errors import EmbedderError, MissingExtra
-from memorata.store.port import Entry
+from memorata.store.entries import Entry
 from memorata.store.sqlite.store import SqliteStore
 
 WHOSE = "default"

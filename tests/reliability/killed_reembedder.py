@@ -19,8 +19,8 @@ from typing import cast
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine import admin as reembedding
+from memorata.index import segments
 from memorata.store import memories as writing
-from memorata.store import segments
 from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)

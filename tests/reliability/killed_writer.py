@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import memorata
+from memorata.index import segments
 from memorata.model.memory import Memory
 from memorata.store import memories as writing
-from memorata.store import segments
 
 Operation = dict[str, Any]
 _PATIENCE = 30.0

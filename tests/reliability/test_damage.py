@@ -9,10 +9,10 @@ import pytest
 
 import memorata
 from memorata.embed import LexicalEmbedder
+from memorata.index import cache
 from memorata.index import vectors as index_vectors
 from memorata.index.postings import key_of
 from memorata.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
-from memorata.store import loading
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def codes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Search by codes, as if there were many more vectors."""
-    for module in (index_vectors, loading):
+    for module in (index_vectors, cache):
         monkeypatch.setattr(module, "EXACT", 10)
 
 

@@ -4,13 +4,13 @@ Two engines on one file take turns, so that each has to catch up with what the o
 so that flushes and merges happen all the time; vectors are searched by codes as soon as there are a few.
 """
 
+import functools
 import math
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +21,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
+from memorata.index import cache, segments
 from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
-from memorata.store import loading, segments
 from memorata.store import memories as writing
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ NAMESPACES = ("acme/alice", "acme/bob")
 WORDS = ("tea", "milk", "cup", "train", "lisbon", "anna")
 SCORER = BM25(1.2, 0.75)
 LIMITS = ((writing, "TAIL", 3), (segments, "TAIL", 3), (segments, "_FAN_OUT", 2), (segments, "SPAN", 16),
-          (loading, "EXACT", 6))  # fmt: skip
+          (cache, "EXACT", 6))  # fmt: skip
 
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 tags = st.lists(st.sampled_from(WORDS), max_size=2, unique=True).map(tuple)
@@ -333,7 +333,7 @@ class Model(RuleBasedStateMachine):
                 assert frequencies[word] == sum(word in known.content.split() for known in seen)
 
 
-@cache
+@functools.cache
 def passages(content: str) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
     (rows,) = EMBEDDER.embed_passages([content])
     return rows

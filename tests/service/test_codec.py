@@ -14,7 +14,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
 from memorata.service.codec import FIELDS, memory_arguments, memory_json, plain
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 TIMES = st.datetimes(datetime(1970, 1, 2), datetime(2100, 1, 1), timezones=st.just(UTC))

@@ -15,7 +15,8 @@ from uuid import uuid4
 import psycopg
 import pytest
 
-from memorata.store import memories, segments
+from memorata.index import segments
+from memorata.store import memories
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrating import made_ready
 from memorata.store.postgres.store import PostgresStore

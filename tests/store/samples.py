@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from memorata.dedupe.fingerprint import fingerprint
+from memorata.index.codes import Floats
+from memorata.index.index import Found, Index
 from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
+from memorata.store.entries import Entry
 from memorata.store.filters import Filter
-from memorata.store.port import Entry, Floats, Found, View
 from memorata.store.store import Store
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -65,7 +67,7 @@ def query(*terms: str, excluded: Sequence[str] = (), **fields: float) -> Lexical
     return LexicalQuery(wanted, fields or {"content": 1.0}, tuple(excluded), SCORER)
 
 
-def found_ids(view: View, found: Found) -> list[str]:
+def found_ids(view: Index, found: Found) -> list[str]:
     """Return the ids of what a leg found, in its order."""
     return [memory.id for memory in view.memories(found.slots)]
 

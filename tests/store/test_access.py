@@ -8,7 +8,7 @@ import pytest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.access import ApiKey, Reply
-from memorata.store.port import Entry
+from memorata.store.entries import Entry
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

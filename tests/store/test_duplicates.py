@@ -11,7 +11,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
-from memorata.store.port import Entry, Hidden
+from memorata.store.entries import Entry, Hidden
 from memorata.store.repeats import Contradiction, Linked, Repeat
 from memorata.store.store import Store
 

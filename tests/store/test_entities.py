@@ -10,7 +10,7 @@ from memorata.model.entity import Entity, Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord, name_key
-from memorata.store.port import Entry
+from memorata.store.entries import Entry
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -9,9 +9,9 @@ from tests.store.samples import entry
 
 from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Memory
+from memorata.store.entries import Entry
 from memorata.store.exposures import Exposure, team_slots
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.port import Entry
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 

@@ -10,8 +10,8 @@ from tests.store.filter_samples import FILTERS, MEMORIES, remembered
 from tests.store.samples import NOW, found_ids, query
 
 from memorata.model.memory import Memory
+from memorata.store.entries import Entry
 from memorata.store.filters import Filter, matches, parse
-from memorata.store.port import Entry
 from memorata.store.store import Store
 
 NAMESPACES = count()

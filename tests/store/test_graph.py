@@ -7,8 +7,8 @@ from typing import Any
 from memorata.model.entity import Relation
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
+from memorata.store.entries import Entry
 from memorata.store.graph import GraphDelta, Link
-from memorata.store.port import Entry
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

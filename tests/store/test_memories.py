@@ -20,8 +20,8 @@ from tests.store.samples import (
 from memorata.model.errors import DimensionMismatch, InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
+from memorata.store.entries import Entry
 from memorata.store.filters import parse
-from memorata.store.port import Entry
 from memorata.store.store import Store
 
 

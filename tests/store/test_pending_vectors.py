@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from memorata.dedupe.fingerprint import fingerprint
+from memorata.index.codes import Floats
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.embedding import Embedded
-from memorata.store.port import Entry, Floats
+from memorata.store.entries import Entry
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

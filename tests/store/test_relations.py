@@ -9,8 +9,8 @@ import pytest
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
+from memorata.store.entries import Entry
 from memorata.store.instants import EPOCH
-from memorata.store.port import Entry
 from memorata.store.relations import _relation
 from memorata.store.repeats import Repeat
 from memorata.store.store import Store

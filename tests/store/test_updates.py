@@ -23,7 +23,7 @@ from tests.store.samples import (
 from memorata.index.record import GONE, gone
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory, Source
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 from memorata.store.store import Store
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
+from memorata.index.search import nearby, timely
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.view import nearby, timely
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 WEEK = Period(DAY, DAY + timedelta(days=7), timedelta(days=1))

@@ -27,7 +27,7 @@ from memorata.model import checks
 from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
 from memorata.model.memory import Memory
 from memorata.store.embedding import Embedded
-from memorata.store.port import Change
+from memorata.store.entries import Change
 
 if TYPE_CHECKING:
     from memorata.engine.access import ApiKeys

@@ -22,6 +22,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.port import Embedder
+from memorata.index.codes import Floats
 from memorata.index.directions import are_directions, is_direction
 from memorata.model import checks
 from memorata.model.errors import (
@@ -33,7 +34,6 @@ from memorata.model.errors import (
     ServiceUnreachable,
 )
 from memorata.model.memory import Memory
-from memorata.store.port import Floats
 from memorata.store.store import Store
 
 if TYPE_CHECKING:

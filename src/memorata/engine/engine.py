@@ -32,13 +32,14 @@ from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
 from memorata.engine.write.writer import Writer, batches
+from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.port import Floats, Page
+from memorata.store.entries import Page
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors

@@ -12,7 +12,7 @@ from memorata.engine.write.terms import terms_of
 from memorata.model.errors import IndexCorrupt
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
-from memorata.store.port import Terms
+from memorata.store.entries import Terms
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 

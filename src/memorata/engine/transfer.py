@@ -27,7 +27,7 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Entry, Hidden
+from memorata.store.entries import Entry, Hidden
 from memorata.store.repeats import Linked
 from memorata.store.store import Store
 

@@ -23,13 +23,13 @@ from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
+from memorata.index.index import Found
 from memorata.index.record import MACHINE, RECORD, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.logged_recall import LoggedRecall
-from memorata.store.port import Found
 from memorata.text.queries import RuleClassifier
 
 SEARCH_PARAMETERS: Final = tuple(each.name for each in PARAMETERS if each.search)

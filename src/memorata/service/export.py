@@ -18,7 +18,7 @@ from memorata.service.codec import Json, memory_arguments, memory_json, plain, t
 from memorata.service.formats.record import is_declaration
 from memorata.service.record_writer import ImportedDeclaration, ImportedMemory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

@@ -20,7 +20,7 @@ from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataEr
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 from memorata.store.repeats import KINDS
 from memorata.store.supersession import ended_by
 from memorata.text.folding import folded

@@ -15,20 +15,20 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.index import tail
+from memorata.index import cell_rows, posting_lists, segments, tail
 from memorata.index.approximate import LARGE
 from memorata.index.codes import Codes
 from memorata.index.postings import MOST, opened, parts_of, places_of
 from memorata.index.record import GONE, packed, unpacked
+from memorata.index.segments import Embedder
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store import approximation, entities, posting_lists, rebuild, segments
+from memorata.store import entities, rebuild
 from memorata.store.database import Session
+from memorata.store.entries import Terms
 from memorata.store.namespaces import NAMED
-from memorata.store.port import Terms
 from memorata.store.rebuild import is_direction, rows_of, session_numbers, stated, unlisted
 from memorata.store.rows import sound
-from memorata.store.segments import Embedder
 
 Words = Callable[[Memory], Terms]
 
@@ -101,7 +101,7 @@ def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
     def count(query: str) -> int:
         return int(session.execute(query).fetchone()[0])
 
-    ways, advice = approximation.methods(session, least)
+    ways, advice = cell_rows.methods(session, least)
     return {
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
@@ -199,7 +199,7 @@ def _namespace_problems(
         yield f"the vectors of {len(damaged)} memories are damaged; without them they are found by words only"
         return
     yield from _code_problems(session, number, flushed, living)
-    yield from approximation.problems(session, number, living)
+    yield from cell_rows.problems(session, number, living)
 
 
 def _word_problems(

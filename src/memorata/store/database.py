@@ -43,8 +43,8 @@ from memorata._frozen import frozen
 if TYPE_CHECKING:
     from memorata.model.errors import IndexCorrupt
     from memorata.model.memory import Memory
+    from memorata.store.entries import Entry
     from memorata.store.filters import Filter
-    from memorata.store.port import Entry
 
 _Result = TypeVar("_Result")
 

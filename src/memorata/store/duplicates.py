@@ -20,12 +20,12 @@ from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
+from memorata.store.entries import Entry, Terms
 from memorata.store.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.instants import instant, microseconds, moment
 from memorata.store.limits import LARGEST
 from memorata.store.memories import update
 from memorata.store.namespaces import find, find_namespace, last_change, put_record, record_of
-from memorata.store.port import Entry, Terms
 from memorata.store.rows import OWN, marks, memory
 from memorata.store.supersession import (
     began,

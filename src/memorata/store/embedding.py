@@ -14,16 +14,16 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.index.codes import Codes
+from memorata.index import cell_rows
+from memorata.index.codes import Codes, Floats
 from memorata.index.record import changed, unpacked
+from memorata.index.segments import Embedder, stored_vectors
 from memorata.model.errors import InvalidArgument
-from memorata.store import approximation
 from memorata.store.database import Database, Session
+from memorata.store.entries import Entry, Page, Progress
 from memorata.store.insertion import checked_passages
 from memorata.store.namespaces import find_namespace, log_change
-from memorata.store.port import Entry, Floats, Page, Progress
 from memorata.store.rows import OWN, SELECTED, SOURCE, memory
-from memorata.store.segments import Embedder, stored_vectors
 
 _DIGITS: Final = 20
 """How many characters a number of a cursor has at most."""
@@ -140,7 +140,7 @@ def renew_codes(
 
     row, paths = database.read(read)
     if row is None:
-        return approximation.renew(database, embedder, approximate_from, progress)
+        return cell_rows.renew(database, embedder, approximate_from, progress)
 
     def write(session: Session) -> None:
         row = session.execute(f"{stale} AND namespace = ? LIMIT 1", (embedder[0], namespace)).fetchone()
@@ -242,7 +242,7 @@ def _put(
         "WHERE namespace = ? AND embedder = ? AND first <= ? AND first + slots > ?",
         (namespace, embedder, slot, slot),
     )
-    approximation.missed(session, namespace, embedder, slot)
+    cell_rows.missed(session, namespace, embedder, slot)
 
 
 def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:

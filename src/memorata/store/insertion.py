@@ -27,8 +27,8 @@ from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.store import rows
 from memorata.store.database import Dialect, Session
+from memorata.store.entries import Entry
 from memorata.store.instants import microseconds
-from memorata.store.port import Entry
 from memorata.store.rows import COLUMNS
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session
+from memorata.store.entries import Change, Hidden, Page
 from memorata.store.instants import instant
 from memorata.store.limits import LARGEST, SLOTS
 from memorata.store.namespaces import EMPTY, NAMED, find, find_namespace
-from memorata.store.port import Change, Hidden, Page
 from memorata.store.rows import OWN, SELECTED, memory, sound
 
 if TYPE_CHECKING:

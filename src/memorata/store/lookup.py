@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
+from memorata.index.codes import Floats
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.instants import microseconds
 from memorata.store.namespaces import find_namespace
-from memorata.store.port import Floats
 from memorata.store.rows import OWN, marks, memory
 
 PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"

@@ -14,15 +14,16 @@ from typing import Final
 
 import numpy as np
 
-from memorata.index import tail
+from memorata.index import posting_lists, segments, tail
+from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
 from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
+from memorata.index.segments import TAIL
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
-from memorata.store import posting_lists, segments
-from memorata.store.cache import Added, rows_of
 from memorata.store.database import Session
+from memorata.store.entries import Entry, Hidden, Terms
 from memorata.store.insertion import (
     add_records,
     add_vectors,
@@ -45,9 +46,7 @@ from memorata.store.namespaces import (
     put_record,
     record_of,
 )
-from memorata.store.port import Entry, Hidden, Terms
 from memorata.store.rows import COLUMNS, row
-from memorata.store.segments import TAIL
 from memorata.store.supersession import began, ended_by, note_repeat, settle_ends
 
 _AT: Final = " WHERE +namespace = ? AND number = ?"

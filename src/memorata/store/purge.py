@@ -10,13 +10,14 @@ import json
 import math
 from collections.abc import Callable, Sequence
 
+from memorata.index import cell_rows, segments
 from memorata.index.record import changed as changed_record
 from memorata.index.record import gone as gone_record
 from memorata.model.memory import Memory
-from memorata.store import approximation, segments
 from memorata.store.access import erase_replies
 from memorata.store.database import Session
 from memorata.store.entities import referred_to, remove_named, remove_unreferred
+from memorata.store.entries import Terms
 from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
 from memorata.store.inheritance import given_back
@@ -33,7 +34,6 @@ from memorata.store.namespaces import (
     record_of,
     slots_of,
 )
-from memorata.store.port import Terms
 from memorata.store.recall_log import forget_queries, purge_recalls
 from memorata.store.supersession import began, ended_again, note_taken, notes_of, replaced_by, settle_ends
 from memorata.text.folding import folded
@@ -51,7 +51,7 @@ def purge(
     entities = referred_to(session, whose, ids)
     slots = list(slots_of(session, whose, ids).values())
     remove(session, path, ids, terms_of)
-    approximation.remove(session, whose, slots)
+    cell_rows.remove(session, whose, slots)
     purge_recalls(session, whose, slots)
     purge_feedback(session, whose, slots)
     purge_exposures(session, whose, slots)

@@ -12,14 +12,15 @@ from typing import Final
 
 import numpy as np
 
+from memorata.index import cell_rows, segments
 from memorata.index.directions import are_directions
 from memorata.index.record import FORGOTTEN, gone, packed
 from memorata.model.memory import Memory
-from memorata.store import approximation, entities, segments
+from memorata.store import entities
 from memorata.store.database import Rows, Session
+from memorata.store.entries import Terms
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import find_namespace
-from memorata.store.port import Terms
 from memorata.store.rows import SELECTED, SOURCE, memory
 
 Words = Callable[[Memory], Terms]
@@ -44,7 +45,7 @@ def rebuild(session: Session, path: str, terms_of: Words, embedder: tuple[int, i
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
     session.execute("DELETE FROM records WHERE namespace = ?", (number,))
-    approximation.drop(session, number)
+    cell_rows.drop(session, number)
     documents, records = [], []
     for slot in range(slots):
         record = gone()

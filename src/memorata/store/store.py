@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.index.approximate import LARGE
+from memorata.index.cache import Added, PartitionCache
+from memorata.index.codes import Floats
+from memorata.index.search import NamespaceIndex, methods
+from memorata.index.segments import TAIL, Embedder
 from memorata.model import checks
 from memorata.model.errors import IndexCorrupt, InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
@@ -23,28 +27,24 @@ from memorata.store import (
     purge,
     rebuild,
     supersession,
-    view,
 )
 from memorata.store.access import KeyStore, ReplyStore
-from memorata.store.cache import Added, PartitionCache
 from memorata.store.database import Database, Session
 from memorata.store.embedding import Embedded
 from memorata.store.entities import EntityStore
+from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
 from memorata.store.exposures import ExposureStore
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
 from memorata.store.limits import EMBEDDERS, checked_limit
 from memorata.store.namespaces import EMPTY, find_namespace
-from memorata.store.openings import OpeningCache
-from memorata.store.port import Change, Entry, Floats, Hidden, Page, Progress, Terms
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
 from memorata.store.saved_settings import SavedSettingStore
-from memorata.store.segments import TAIL, Embedder
-from memorata.store.view import StoreView
 
 if TYPE_CHECKING:
+    from memorata.index.openings import OpeningCache
     from memorata.store.filters import Filter
     from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
 
@@ -73,7 +73,7 @@ class Store:
         self._database = database
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
         self._cache = PartitionCache(memory_budget)
-        self._openings = OpeningCache()
+        self._openings: OpeningCache | None = None
         self._embedder: Embedder | None = None
         self.keys, self.replies = KeyStore(database), ReplyStore(database)
         self.leases = LeaseStore(database)
@@ -177,7 +177,8 @@ class Store:
         paths = sorted({entry.memory.namespace for entry in entries})
         change = self._database.write(write, *paths, batch=len(entries) >= TAIL)
         # Not before it is written; if it is part of more that fails, partitions are forgotten anyway.
-        self._openings.note(added)
+        if self._openings is not None:
+            self._openings.note(added)
         self._cache.note_added(entries, added)
         return change
 
@@ -264,7 +265,7 @@ class Store:
         as_of: datetime | None = None,
         filter: Filter | None = None,
         true_at: datetime | None = None,
-    ) -> Iterator[StoreView]:
+    ) -> Iterator[NamespaceIndex]:
         """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter.
 
         With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
@@ -274,8 +275,13 @@ class Store:
             row = find_namespace(session, namespace) or EMPTY
             cache = self._cache if held else PartitionCache(0)
             partition = cache.partition(session, row, self._embedder)
+            ends = None
+            if as_of is not None and true_at is not None:
+                ends = supersession.ends_at(session, row.number, as_of)
             try:
-                yield StoreView(session, row, partition, self._embedder, now, as_of, filter, true_at)
+                yield NamespaceIndex(
+                    session, row, partition, self._embedder, now, as_of, filter, true_at, ends
+                )
             except MemorataError:
                 raise
             except BaseException:
@@ -335,10 +341,14 @@ class Store:
 
         False where that is not known, or takes longer to find out than a search.
         """
+        if self._openings is None:
+            # Who only recalls has no use for how texts open, and does not load what tells.
+            from memorata.index.openings import OpeningCache
+
+            self._openings = OpeningCache()
+        unheard = self._openings.unheard
         with self._looking(namespace) as held:
-            return held and self._database.read(
-                lambda session: self._openings.unheard(session, namespace, content)
-            )
+            return held and self._database.read(lambda session: unheard(session, namespace, content))
 
     def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
@@ -507,7 +517,7 @@ class Store:
 
     def methods(self) -> Mapping[str, str]:
         """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
-        return view.methods()
+        return methods()
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
@@ -569,4 +579,4 @@ class Store:
 
     def _forget(self) -> None:
         self._cache.clear()
-        self._openings.clear()
+        self._openings = None

@@ -16,8 +16,8 @@ from memorata.dedupe.strategies import resolve
 from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
 from memorata.engine.duplicates.search import DuplicateSearch, FoundDuplicates
+from memorata.index.codes import Floats
 from memorata.model.memory import Memory
-from memorata.store.port import Floats
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)
 

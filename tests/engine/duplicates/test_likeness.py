@@ -6,7 +6,7 @@ import pytest
 from memorata.dedupe.minhash import ShingleSigner
 from memorata.dedupe.pairs import Method
 from memorata.engine.duplicates.search import Candidates, Likeness, joined, most_alike
-from memorata.store.port import Floats
+from memorata.index.codes import Floats
 
 
 def quiet(what: str, done: int, total: int) -> None:

@@ -13,9 +13,9 @@ from memorata.engine import Recipe
 from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
+from memorata.index.index import Found
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg
-from memorata.store.port import Found
 
 Make = Callable[..., RecallContext]
 NONE = (np.zeros(0, np.intp), np.zeros(0))

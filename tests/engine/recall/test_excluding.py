@@ -11,8 +11,8 @@ import memorata
 from memorata.engine.recall.legs import not_excluded, search, without_excluded
 from memorata.engine.recall.query import RecallContext, parse_query
 from memorata.engine.recipes.recipe import RECIPES, Recipe
+from memorata.index.index import Found
 from memorata.model import Period, Place
-from memorata.store.port import Found
 from memorata.text import RuleClassifier
 
 Make = Callable[..., RecallContext]

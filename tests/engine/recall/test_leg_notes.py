@@ -1,7 +1,7 @@
 import numpy as np
 
 from memorata.engine.recall.graph_legs import noted
-from memorata.store.port import NOTHING
+from memorata.index.index import NOTHING
 
 
 def test_notes_are_told_for_the_slots_asked_about_and_no_others() -> None:

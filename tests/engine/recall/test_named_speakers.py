@@ -10,8 +10,8 @@ import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
+from memorata.index.index import Index
 from memorata.model import Source
-from memorata.store.port import View
 from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -38,7 +38,7 @@ def talking() -> Iterator[Callable[[list[tuple[str, str]]], memorata.Engine]]:
         yield make
 
 
-def named(text: str, view: View, share: float = 0.2) -> ParsedQuery:
+def named(text: str, view: Index, share: float = 0.2) -> ParsedQuery:
     query = parse_query(text, SNOWBALL)
     return with_speakers(query, possible_names(query, SNOWBALL), view, SNOWBALL, share)
 

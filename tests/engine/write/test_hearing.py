@@ -18,9 +18,10 @@ from memorata.embed.port import Prompts, Vectors
 from memorata.engine import Engine
 from memorata.engine.write.deduplication import Deduplicator, _by_words, _Candidate
 from memorata.engine.write.drafts import DedupeMode
+from memorata.index import openings
+from memorata.index.index import Index
 from memorata.model.errors import EmbedderError, InvalidArgument
-from memorata.store import openings
-from memorata.store.port import Entry, View
+from memorata.store.entries import Entry
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store as ConcreteStore
 
@@ -344,7 +345,7 @@ def _direction(text: str) -> Vectors:
     return drawn / np.linalg.norm(drawn)
 
 
-def everything_looked_at(hearing: Deduplicator, view: View, entry: Entry) -> list[_Candidate]:
+def everything_looked_at(hearing: Deduplicator, view: Index, entry: Entry) -> list[_Candidate]:
     """Return all that is near by vectors or by words, every row read: what pruning must not change."""
     row = None if entry.vectors is None else entry.vectors[0]
     near = np.zeros(0, np.intp)

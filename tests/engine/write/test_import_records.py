@@ -9,7 +9,7 @@ import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.model.errors import MemoryNotFound
 from memorata.model.memory import Memory
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -19,9 +19,9 @@ from memorata.model.memory import Source
 from memorata.model.place import Place
 from memorata.store.access import ApiKey, Reply
 from memorata.store.embedding import Embedded
+from memorata.store.entries import Hidden
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.port import Hidden
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss

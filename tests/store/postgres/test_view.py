@@ -10,14 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from memorata.index.index import Found, Index
 from memorata.index.lexical import LexicalQuery
 from memorata.model.memory import Memory, Source
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
+from memorata.store.entries import Entry
 from memorata.store.filters import parse
-from memorata.store.port import Entry, Found, View
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
@@ -169,7 +170,7 @@ def test_every_leg_answers_as_the_file_does(
         situated(one, other, limit, data)
 
 
-def situated(one: View, other: View, limit: int, data: st.DataObject) -> None:
+def situated(one: Index, other: Index, limit: int, data: st.DataObject) -> None:
     centre = data.draw(HOURS)
     period = Period.around(centre, timedelta(hours=data.draw(st.sampled_from([0, 5, 30]))))
     same(one.timely(period, limit), other.timely(period, limit))

@@ -12,13 +12,13 @@ from tests.store.samples import NOW
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.index import approximate as index_approximate
+from memorata.index import cache, cell_rows
+from memorata.index.search import BITS, CELLS
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.store import approximation, loading
 from memorata.store.embedding import Embedded
-from memorata.store.port import Entry, Terms
+from memorata.store.entries import Entry, Terms
 from memorata.store.sqlite.store import SqliteStore
-from memorata.store.view import BITS, CELLS
 
 DIMENSION = 32
 COUNT = 1_500
@@ -52,8 +52,8 @@ def opened(path: Path | str) -> SqliteStore:
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
-    monkeypatch.setattr(loading, "EXACT", 100)
-    monkeypatch.setattr(approximation, "EXACT", 100)
+    monkeypatch.setattr(cache, "EXACT", 100)
+    monkeypatch.setattr(cell_rows, "EXACT", 100)
     store = opened(tmp_path / "m.db")
     store.add(entries(0, COUNT))
     yield store
@@ -111,7 +111,7 @@ def test_a_process_that_only_opens_the_file_writes_nothing(store: SqliteStore) -
 
 
 def test_a_small_namespace_gets_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "EXACT", 100)
+    monkeypatch.setattr(cache, "EXACT", 100)
     store = opened(tmp_path / "m.db")
     store.add(entries(0, 999))
     assert renewed(store) == 0
@@ -263,7 +263,7 @@ def test_a_purge_drops_a_damaged_one(store: SqliteStore) -> None:
 
 def test_check_notices_memories_that_are_gone(store: SqliteStore) -> None:
     renewed(store)
-    approximation._put(
+    cell_rows._put(
         store._connection,
         1,
         1,
@@ -292,7 +292,7 @@ def test_without_the_library_bits_are_scanned_and_doctor_says_what_to_install(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renewed(store)
-    monkeypatch.setattr(approximation, "is_available", lambda: False)
+    monkeypatch.setattr(cell_rows, "is_available", lambda: False)
     other = opened(store.path)
     assert index_of(other) is None
     assert nearest(other, 700) == 700
@@ -304,7 +304,7 @@ def test_without_the_library_bits_are_scanned_and_doctor_says_what_to_install(
     other.purge("default", ["m3"])
     other.close()
     monkeypatch.undo()
-    monkeypatch.setattr(loading, "EXACT", 100)
+    monkeypatch.setattr(cache, "EXACT", 100)
     found_again = index_of(opened(store.path))
     assert found_again is not None
     assert not found_again.covered[3]
@@ -315,7 +315,7 @@ def test_a_library_that_is_there_and_cannot_be_loaded_is_as_good_as_none(
 ) -> None:
     renewed(store)
     monkeypatch.setitem(sys.modules, "faiss", None)
-    monkeypatch.setattr(approximation, "is_available", lambda: True)
+    monkeypatch.setattr(cell_rows, "is_available", lambda: True)
     other = opened(store.path)
     assert index_of(other) is None
     assert nearest(other, 700) == 700
@@ -337,7 +337,7 @@ def test_statistics_say_how_each_namespace_is_searched(store: SqliteStore) -> No
 def test_an_index_of_many_parts_is_put_together_again(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approximation, "_PART_BYTES", 1_000)
+    monkeypatch.setattr(cell_rows, "_PART_BYTES", 1_000)
     renewed(store)
     assert one_of(store, "SELECT count(*) FROM approximation_parts") > 20
     assert index_of(store) is not None
@@ -353,7 +353,7 @@ def test_a_threshold_is_a_whole_number_of_at_least_one(wrong: int) -> None:
 def test_maintain_makes_it_and_a_recall_says_that_it_was_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "EXACT", 100)
+    monkeypatch.setattr(cache, "EXACT", 100)
     embedder = LexicalEmbedder(dimension=DIMENSION)
     with memorata.open(tmp_path / "m.db", embedder=embedder, approximate_from=600) as memory:
         memory.remember_many([f"Anna has cup number{number}" for number in range(600)])

@@ -20,7 +20,7 @@ from tests.store.samples import (
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.model.memory import Memory
-from memorata.store.port import Terms
+from memorata.store.entries import Terms
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memorata.index import cache
+from memorata.index.codes import Floats
 from memorata.index.lexical import LexicalQuery
 from memorata.index.partition import Partition
 from memorata.model.memory import Memory, Source
-from memorata.store import cache, loading
+from memorata.store.entries import Entry
 from memorata.store.namespaces import Namespace
-from memorata.store.port import Entry, Floats
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -113,8 +114,8 @@ def test_nothing_is_read_back_after_a_write_of_ones_own(
     before = seen(store)
     store.add([entry("m1", 2, source=Source(session="s", position=0)), entry("m2", 0)])
     store.add([entry("m3")])
-    monkeypatch.setattr(loading, "_load_records", None)
-    monkeypatch.setattr(loading, "_load_tail", None)
+    monkeypatch.setattr(cache, "_load_records", None)
+    monkeypatch.setattr(cache, "_load_tail", None)
     after = seen(store)
     monkeypatch.undo()
     assert after == reopened(store) != before

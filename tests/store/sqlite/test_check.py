@@ -9,7 +9,7 @@ from memorata.index.postings import PLACES, opened
 from memorata.index.record import packed
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
-from memorata.store.port import Terms
+from memorata.store.entries import Terms
 from memorata.store.sqlite import upkeep
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore

@@ -7,11 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memorata.index import cache
+from memorata.index.codes import Floats
+from memorata.index.segments import TAIL
 from memorata.model.memory import Memory
-from memorata.store import loading
 from memorata.store.embedding import Embedded
-from memorata.store.port import Entry, Floats, Terms
-from memorata.store.segments import TAIL
+from memorata.store.entries import Entry, Terms
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
@@ -33,7 +34,7 @@ def embedded(numbers: range) -> list[Embedded]:
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """A store with a segment and a tail, searched by codes, all of it by the old embedder."""
-    monkeypatch.setattr(loading, "EXACT", 50)
+    monkeypatch.setattr(cache, "EXACT", 50)
     opened = SqliteStore(tmp_path / "m.db")
     opened.use_embedder("old", 8)
     memories = [Memory(id=f"m{number}", content=f"w{number}", created_at=NOW) for number in range(COUNT)]

@@ -9,7 +9,7 @@ from tests.store.samples import HERE, NOW, THERE, entry, words
 import memorata
 from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
-from memorata.store.port import Terms
+from memorata.store.entries import Terms
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

@@ -20,13 +20,14 @@ from tests.store.samples import (
     words,
 )
 
+from memorata.index import cache, segments
 from memorata.index import partition as index_partition
+from memorata.index.codes import Floats
 from memorata.index.record import Records
 from memorata.model.memory import Memory
-from memorata.store import loading, segments
 from memorata.store import memories as writing
+from memorata.store.entries import Entry, Terms
 from memorata.store.filters import parse
-from memorata.store.port import Entry, Floats, Terms
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 
@@ -57,7 +58,7 @@ def pair(
     for module, name, value in ((writing, "TAIL", 8), (segments, "TAIL", 8), (segments, "_FAN_OUT", 2)):
         monkeypatch.setattr(module, name, value)
     if request.param == "codes":
-        monkeypatch.setattr(loading, "EXACT", 5)
+        monkeypatch.setattr(cache, "EXACT", 5)
     stores = [SqliteStore(tmp_path / "m.db", durable=False) for _ in range(2)]
     for store in stores:
         store.use_embedder(EMBEDDER, DIMENSION)
@@ -155,7 +156,7 @@ def test_nothing_is_read_again_when_nothing_was_written(
         raise AssertionError("read again")
 
     for name in ("_loaded", "_load_records", "_load_tail", "_load_vectors", "stored_vectors"):
-        monkeypatch.setattr(loading, name, refuse)
+        monkeypatch.setattr(cache, name, refuse)
     one.add(numbered(500, 2, namespace=THERE))
     assert answer(other) == before
 
@@ -185,11 +186,11 @@ def test_passages_count_when_it_is_decided_how_to_search(
 ) -> None:
     one, other = pair
     # Six memories, three of which have two passages: too many to keep in full, and nothing has codes yet.
-    monkeypatch.setattr(loading, "EXACT", 8)
+    monkeypatch.setattr(cache, "EXACT", 8)
     one.add(numbered(0, 6))
     answer(other)
     assert not other._cache._kept["", HERE][0].vectors.exact
-    monkeypatch.setattr(loading, "_loaded", lambda *arguments: pytest.fail("it was loaded again"))
+    monkeypatch.setattr(cache, "_loaded", lambda *arguments: pytest.fail("it was loaded again"))
     one.add(numbered(6, 1))
     answer(other)
 

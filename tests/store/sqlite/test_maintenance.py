@@ -10,9 +10,9 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
+from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
 from memorata.store import memories as writing
-from memorata.store import segments
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.maintenance import erase, is_owed
 from memorata.store.sqlite.store import SqliteStore

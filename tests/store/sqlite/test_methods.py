@@ -7,8 +7,8 @@ import pytest
 
 import memorata
 from memorata.embed import LexicalEmbedder
+from memorata.index.search import BITS, POSTINGS, SCAN, methods, vectors_method
 from memorata.index.vectors import Vectors
-from memorata.store.view import BITS, POSTINGS, SCAN, methods, vectors_method
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.dedupe.openings import concern
+from memorata.index import openings
 from memorata.model.memory import Memory, Source
-from memorata.store import openings
-from memorata.store.port import Entry
+from memorata.store.entries import Entry
 from memorata.store.repeats import Repeat
 from memorata.store.sqlite.store import SqliteStore
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from tests.store.samples import HERE, THERE, entry
 
+from memorata.index import segments
+from memorata.index.posting_lists import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store import memories as writing
-from memorata.store import segments
-from memorata.store.posting_lists import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.store import SqliteStore
 

@@ -10,7 +10,7 @@ from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, wor
 
 from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
-from memorata.store.port import Entry, Terms
+from memorata.store.entries import Entry, Terms
 from memorata.store.rebuild import session_numbers, unlisted
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore

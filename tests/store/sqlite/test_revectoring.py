@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memorata.index import cache
+from memorata.index.codes import Floats
 from memorata.model.memory import Memory
-from memorata.store import loading
 from memorata.store.embedding import Embedded
-from memorata.store.port import Entry, Floats
+from memorata.store.entries import Entry
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
@@ -46,7 +47,7 @@ def seen(store: SqliteStore) -> tuple[list[int], list[float], list[int], int]:
 def test_in_whatever_order_vectors_come_a_process_sees_what_a_new_one_sees(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, exact: int
 ) -> None:
-    monkeypatch.setattr(loading, "EXACT", exact)
+    monkeypatch.setattr(cache, "EXACT", exact)
     dice = random.Random(seed)
     writer, reader = SqliteStore(tmp_path / "m.db", durable=False), SqliteStore(tmp_path / "m.db")
     for store in (writer, reader):
@@ -96,7 +97,7 @@ def test_a_batch_at_the_end_is_added_without_loading_anything_else(
     store.use_embedder("new", 8)
     store.add([entry(number, embedded=number < 5) for number in range(10)])
     assert seen(store)[3] == 5
-    monkeypatch.setattr(loading, "_loaded", None)
+    monkeypatch.setattr(cache, "_loaded", None)
     store.put_vectors([Embedded("default", f"m{number}", rows(number), b"") for number in (5, 6)])
     assert seen(store)[3] == 3
     monkeypatch.undo()

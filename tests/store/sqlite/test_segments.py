@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry
 
+from memorata.index import segments
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, found, opened, parts_of
+from memorata.index.segments import stored_vectors
 from memorata.store import memories as writing
-from memorata.store import segments
-from memorata.store.segments import stored_vectors
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
+from memorata.index import cache, segments
+from memorata.index import vector_codes as coding
 from memorata.index.codes import Codes
+from memorata.index.segments import stored_vectors
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
-from memorata.store import loading, segments
 from memorata.store import memories as writing
-from memorata.store import vector_codes as coding
-from memorata.store.port import Terms
-from memorata.store.segments import stored_vectors
+from memorata.store.entries import Terms
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
@@ -25,7 +25,7 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     monkeypatch.setattr(segments, "TAIL", 4)
     monkeypatch.setattr(segments, "_FAN_OUT", 2)
     monkeypatch.setattr(coding, "RUN", 8)
-    monkeypatch.setattr(loading, "EXACT", 0)
+    monkeypatch.setattr(cache, "EXACT", 0)
     opened = SqliteStore(":memory:")
     opened.use_embedder(EMBEDDER, DIMENSION)
     yield opened

@@ -9,9 +9,9 @@ import pytest
 
 import memorata
 from memorata.index.lexical import LexicalQuery
+from memorata.index.search import NamespaceIndex
 from memorata.model import Period, Place, Source
 from memorata.rank.context import ContextWindow
-from memorata.store.view import StoreView
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 FIELDS = {"content": 1.0}
@@ -111,12 +111,12 @@ def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path
 
         def found(word: str) -> int:
             with engine.store.view("default", NOW) as view:
-                assert isinstance(view, StoreView)
+                assert isinstance(view, NamespaceIndex)
                 return int(view.document_frequencies([word])[1][word])
 
         assert [found(word) for word in words] == [30] * 40
         with engine.store.view("default", NOW) as view:
-            assert isinstance(view, StoreView)
+            assert isinstance(view, NamespaceIndex)
             assert view._partition._blocks
         engine.remember_many(
             [{"content": f"{word} again"} for word in words for _ in range(30)], duplicates="off"

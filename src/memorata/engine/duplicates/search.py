@@ -42,10 +42,10 @@ from memorata.dedupe.strategies import precedence, resolve
 from memorata.dedupe.verification import ALONE_JACCARD, judge
 from memorata.dedupe.wording import extends
 from memorata.embed.vectors import unit_rows
+from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
-from memorata.store.port import Floats
 
 _BUCKET: Final = 32
 """Of how many memories of one statement all pairs are compared."""

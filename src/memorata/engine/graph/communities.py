@@ -14,11 +14,12 @@ from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.graph.adjacency import Graph
 from memorata.graph.communities import Level, communities
 from memorata.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
+from memorata.index.index import Index
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Entity
 from memorata.model.memory import Memory
-from memorata.store.port import Terms, View
+from memorata.store.entries import Terms
 
 
 @frozen
@@ -161,7 +162,7 @@ def told(
     level: int,
     limit: int,
     known: NamespaceGraph,
-    view: View,
+    view: Index,
     shows: Callable[[Records], BoolArray],
     terms_of: Callable[[Memory], Terms],
     cache: MutableMapping[str, Summary],
@@ -189,7 +190,7 @@ def told(
 
 
 def summaries(
-    known: NamespaceGraph, view: View, terms_of: Callable[[Memory], Terms]
+    known: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary."""
     structure = Structure.of(known, 0)
@@ -209,7 +210,7 @@ def summaries(
 
 
 def _seen(
-    nodes: IntArray, known: NamespaceGraph, view: View, shows: Callable[[Records], BoolArray]
+    nodes: IntArray, known: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
 ) -> BoolArray:
     """Return which nodes are entities or memories that may be seen; what was superseded may not."""
     slots = known.slots_of(nodes)
@@ -235,7 +236,7 @@ class _Members:
     entities: dict[str, float]
 
     @classmethod
-    def of(cls, members: IntArray, structure: Structure, known: NamespaceGraph, view: View) -> _Members:
+    def of(cls, members: IntArray, structure: Structure, known: NamespaceGraph, view: Index) -> _Members:
         order = members[np.argsort(-structure.ranks[members], kind="stable")]
         nodes, ranks = structure.nodes[order], structure.ranks[order]
         slots = known.slots_of(nodes)

@@ -25,7 +25,7 @@ from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
-from memorata.store.port import Hidden
+from memorata.store.entries import Hidden
 from memorata.text.folding import folded
 from memorata.text.name_matching import NameMatcher
 

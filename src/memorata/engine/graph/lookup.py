@@ -12,11 +12,11 @@ from memorata._frozen import frozen
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.names import NameIndex, Names
+from memorata.index.index import Index
 from memorata.index.record import Records, visible
 from memorata.model import checks
 from memorata.model.checks import BoolArray
 from memorata.model.errors import EntityNotFound, InvalidArgument
-from memorata.store.port import View
 from memorata.store.store import Store
 from memorata.text.folding import folded
 
@@ -30,7 +30,7 @@ class Look:
 
     path: str
     now: datetime
-    view: View
+    view: Index
     names: Names
     as_of: datetime | None = None
 

@@ -17,10 +17,10 @@ from memorata.engine.write.names import Names
 from memorata.graph.adjacency import Graph
 from memorata.graph.pagerank import pagerank
 from memorata.index.growing import Growing
+from memorata.index.index import Index
 from memorata.index.record import visible
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.graph import GraphDelta, Link
-from memorata.store.port import View
 from memorata.store.store import Store
 
 MENTIONS: Final = "mentions"
@@ -168,7 +168,7 @@ class NamespaceGraph:
 
     @classmethod
     def believed(
-        cls, names: Names, store: Store, namespace: str, view: View, now: datetime, as_of: datetime
+        cls, names: Names, store: Store, namespace: str, view: Index, now: datetime, as_of: datetime
     ) -> NamespaceGraph:
         """Return the graph as it was believed to be at a moment; it does not catch up with anything."""
         found = cls(names)

@@ -16,6 +16,7 @@ import numpy as np
 from memorata.engine.graph.lookup import Look, Lookup
 from memorata.engine.runtime import Runtime
 from memorata.geo.places import Near, Places
+from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import Records
 from memorata.model import checks
@@ -24,7 +25,6 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
-from memorata.store.port import View
 from memorata.store.store import Store
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
     return list(found.values())
 
 
-def _memories(view: View, slots: IntArray) -> list[Memory]:
+def _memories(view: Index, slots: IntArray) -> list[Memory]:
     return [
         memory
         for start in range(0, slots.size, _PAGE_SIZE)
@@ -350,7 +350,7 @@ class PlaceIndex:
     def near(
         self,
         namespace: str,
-        view: View,
+        view: Index,
         shows: Callable[[Records], BoolArray],
         lat: float,
         lon: float,
@@ -390,7 +390,7 @@ class PlaceIndex:
 
 
 def _seen(
-    view: View, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
+    view: Index, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
 ) -> tuple[IntArray, FloatArray]:
     slots = kept.slots[near.positions]
     at = np.flatnonzero(shows(view.records(slots)))[:limit]

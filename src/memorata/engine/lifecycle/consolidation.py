@@ -27,13 +27,14 @@ from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.graph.adjacency import Graph
 from memorata.graph.communities import communities
+from memorata.index.codes import Floats
+from memorata.index.index import Index
 from memorata.index.record import TIERS, visible
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import EmbeddingServiceError, InvalidArgument
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
-from memorata.store.port import Floats, View
 from memorata.text.folding import folded
 from memorata.text.tokens import sentences
 
@@ -142,7 +143,7 @@ class Consolidation:
             for group in groups
         ]
 
-    def _episodes(self, view: View, path: str, now: datetime, done: set[str]) -> tuple[list[Memory], Floats]:
+    def _episodes(self, view: Index, path: str, now: datetime, done: set[str]) -> tuple[list[Memory], Floats]:
         slots = np.arange(self._store.graph.delta(path, 0).slots)
         records = view.records(slots)
         old = records["created"] <= now.timestamp() - self._runtime.rules.summary_days * _DAY

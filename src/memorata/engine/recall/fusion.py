@@ -13,12 +13,12 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
+from memorata.index.index import Found
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation
 from memorata.model.parameter import parameters_of
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
-from memorata.store.port import Found
 
 _HOUR: Final = 3_600.0
 NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)

@@ -16,12 +16,13 @@ from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.graph.pagerank import local_push, personalised_pagerank, seed_weights
 from memorata.graph.paths import Path, find_paths
+from memorata.index.index import NOTHING, Found, Index
 from memorata.index.lexical import LexicalQuery
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank import Combination
 from memorata.rank.bm25 import BM25
-from memorata.store.port import NOTHING, Found, Terms, View
+from memorata.store.entries import Terms
 from memorata.text.folding import folded
 
 
@@ -311,7 +312,7 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
 
 def _groups(
     known: NamespaceGraph,
-    overview: Callable[[], AbstractContextManager[View]],
+    overview: Callable[[], AbstractContextManager[Index]],
     terms_of: Callable[[Memory], Terms],
 ) -> list[_Group]:
     # They are kept for the queries to come: what this one leaves out must not be missing from them.

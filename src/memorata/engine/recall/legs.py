@@ -24,6 +24,7 @@ from memorata.engine.recall.fusion import (
 )
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recipes.recipe import Recipe
+from memorata.index.index import NOTHING, Found, Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.neighbours import distinct
 from memorata.index.record import FIELDS
@@ -31,7 +32,6 @@ from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow
-from memorata.store.port import NOTHING, Found, View
 from memorata.text.folding import contains_any, folded
 
 _LEADING: Final = 50
@@ -125,7 +125,7 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     return _with_pending(found, unread, context) if unread.size and vector.slots.size else found
 
 
-def _compared(view: View, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
+def _compared(view: Index, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
     """Return which of some ascending memories have a vector; those that meaning has found are among them."""
     compared: BoolArray = cosines != 0
     compared[slots.searchsorted(vector.slots)] = True

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.index.index import Index
 from memorata.model.checks import FloatArray
 from memorata.model.explanation import Explanation
 from memorata.model.memory import Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.port import Terms, View
+from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
@@ -175,7 +176,7 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
 
 
 def with_speakers(
-    query: ParsedQuery, names: Names, view: View, analyser: Analyser, share: float
+    query: ParsedQuery, names: Names, view: Index, analyser: Analyser, share: float
 ) -> ParsedQuery:
     """Return the query, knowing which of its words name somebody who speaks."""
     asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
@@ -241,7 +242,7 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
     return found
 
 
-def named_terms(terms: Collection[str], query: ParsedQuery, view: View) -> list[str]:
+def named_terms(terms: Collection[str], query: ParsedQuery, view: Index) -> list[str]:
     """Return those of a query's terms that name an entity which some memory mentions.
 
     By themselves, or as words of one of its :func:`possible_entities`, where the query has them.
@@ -273,7 +274,7 @@ class RecallContext:
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
 
-    view: View
+    view: Index
     query: ParsedQuery
     classifier: QueryClassifier
     vector: Vectors | None
@@ -285,7 +286,7 @@ class RecallContext:
     here: Place | None = None
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None
-    overview: Callable[[], AbstractContextManager[View]] | None = None
+    overview: Callable[[], AbstractContextManager[Index]] | None = None
     life: LifecycleRules = DEFAULT_RULES
     terms_of: Callable[[Memory], Terms] | None = None
     failures: list[str] = field(default_factory=list)

@@ -17,6 +17,7 @@ from memorata.engine.recall.legs import entity_leg, search
 from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes.recipe import Recipe
+from memorata.index.index import Found
 from memorata.index.record import MACHINE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
@@ -43,7 +44,6 @@ from memorata.rank.context import session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 from memorata.rank.order import first_of_each
 from memorata.rank.quality import record_quality
-from memorata.store.port import Found
 
 
 @frozen(eq=False)

@@ -31,6 +31,8 @@ from memorata.engine.recall.ranking import Ranked, Trace, run
 from memorata.engine.recall.result import RecallResult, Rejected, SessionHit
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
+from memorata.index.codes import Floats
+from memorata.index.index import Index
 from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument
@@ -38,7 +40,6 @@ from memorata.model.hit import Hit
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.context import best_sessions
-from memorata.store.port import Floats, View
 from memorata.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
 from memorata.text.queries import QueryClassifier, has_content, without_event_verbs
 
@@ -147,10 +148,10 @@ class Recaller:
         )
         return found
 
-    def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: View) -> ParsedQuery:
+    def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: Index) -> ParsedQuery:
         return with_speakers(query, names, view, self.runtime.analyser, request.recipe.speaker_share)
 
-    def _view(self, request: Request) -> AbstractContextManager[View]:
+    def _view(self, request: Request) -> AbstractContextManager[Index]:
         return self.runtime.store.view(
             request.namespace,
             request.now,
@@ -298,7 +299,7 @@ def _not_excluded(words: Sequence[str]) -> str:
     return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
 
 
-def _hits(ranked: Ranked, positions: Sequence[int], view: View) -> tuple[Hit, ...]:
+def _hits(ranked: Ranked, positions: Sequence[int], view: Index) -> tuple[Hit, ...]:
     where = np.array(positions, np.intp)
     memories, scores = view.memories(ranked.slots[where]), ranked.scores[where].tolist()
     return tuple(
@@ -329,7 +330,7 @@ def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...
     return tuple(result)
 
 
-def _rejected(ranked: Ranked, view: View) -> Rejected | None:
+def _rejected(ranked: Ranked, view: Index) -> Rejected | None:
     if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
         return None
     best = view.memories(np.array([ranked.refused]))[0]

@@ -25,12 +25,14 @@ from memorata.dedupe.decisions import Verdict
 from memorata.dedupe.verification import is_turn, judge
 from memorata.dedupe.wording import extends
 from memorata.engine.write.drafts import DedupeMode
+from memorata.index.codes import Floats
+from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.record import FIELDS
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
-from memorata.store.port import Entry, Floats, Terms, View
+from memorata.store.entries import Entry, Terms
 from memorata.store.repeats import Contradiction, Repeat
 from memorata.store.store import Store
 
@@ -127,7 +129,7 @@ class Deduplicator:
         return found
 
     def _compare_nearly(
-        self, view: View, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Findings
+        self, view: Index, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Findings
     ) -> None:
         for entry, near in entries:
             candidates = self._candidates(view, entry) + near
@@ -139,7 +141,7 @@ class Deduplicator:
                 continue
             said.hints(entry.memory, _read(view, _closest(candidates)))
 
-    def _candidates(self, view: View, entry: Entry) -> list[_Candidate]:
+    def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
         row = None if entry.vectors is None else entry.vectors[0]
         if row is None:
@@ -160,7 +162,7 @@ class Deduplicator:
             )
         ]
 
-    def _nearest(self, view: View, row: Floats) -> tuple[IntArray, bool]:
+    def _nearest(self, view: Index, row: Floats) -> tuple[IntArray, bool]:
         """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
 
         And whether no other is a duplicate, nor closer than any of these: so it is if every memory has a
@@ -273,14 +275,14 @@ def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     return near[:_READ]
 
 
-def _read(view: View, candidates: Sequence[_Candidate]) -> list[Memory]:
+def _read(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
     """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
     unread = [each.slot for each in candidates if each.memory is None]
     rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
     return [next(rows) if each.memory is None else each.memory for each in candidates]
 
 
-def _plain(view: View, slots: IntArray) -> IntArray:
+def _plain(view: Index, slots: IntArray) -> IntArray:
     """Return those of some memories that may be no turns of a transcript, as far as their records tell.
 
     A speaker whose name has no words, such as "I", is seen when the memory is read.
@@ -292,7 +294,7 @@ def _plain(view: View, slots: IntArray) -> IntArray:
     return slots[silent | (records["session"] < 0) | (records["position"] < 0)]
 
 
-def _by_words(view: View, entry: Entry) -> IntArray:
+def _by_words(view: Index, entry: Entry) -> IntArray:
     """Return memories that share the rarest words of an entry."""
     terms = list(entry.terms.get("content", {}))
     if not terms:

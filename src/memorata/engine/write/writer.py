@@ -25,7 +25,7 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
 from memorata.model.place import Place
-from memorata.store.port import Entry
+from memorata.store.entries import Entry
 from memorata.text.folding import contains_any, folded
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import numpy as np
 
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
+from memorata.store.entries import Entry
 from memorata.store.limits import NAMESPACES, SLOTS
-from memorata.store.port import Entry
 from memorata.store.sqlite import addresses, hashes
 
 _OF_ONE_TEXT: Final = 2

@@ -15,15 +15,15 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from memorata.index import tail
+from memorata.index import vector_codes as coding
 from memorata.index.codes import Codes, Floats, Owners
 from memorata.index.directions import are_directions
 from memorata.index.postings import SPAN, Lists, inverted, merged
 from memorata.index.record import GONE, unpacked_run
 from memorata.model.errors import IndexCorrupt
-from memorata.store import vector_codes as coding
 from memorata.store.database import Session
+from memorata.store.entries import Terms
 from memorata.store.namespaces import Namespace
-from memorata.store.port import Terms
 
 Embedder: TypeAlias = tuple[int, int]
 """The number of an embedder, and the dimension of its vectors."""

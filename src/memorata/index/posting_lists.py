@@ -33,8 +33,8 @@ from memorata.index.postings import (
     places_of,
 )
 from memorata.store.database import Session
+from memorata.store.entries import Terms
 from memorata.store.namespaces import Namespace
-from memorata.store.port import Terms
 
 Block: TypeAlias = tuple[int, int]
 """The number of a segment, and the place of one of its blocks."""

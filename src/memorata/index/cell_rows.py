@@ -26,14 +26,14 @@ from memorata.index.approximate import (
 )
 from memorata.index.cells import Cells
 from memorata.index.codes import Floats, Owners
+from memorata.index.segments import Embedder, stored_vectors
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
 from memorata.store.database import Database, Session
+from memorata.store.entries import Progress
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import NAMED, find_namespace
-from memorata.store.port import Progress
 from memorata.store.rows import marks
-from memorata.store.segments import Embedder, stored_vectors
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK: Final = 20_000

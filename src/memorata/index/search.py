@@ -1,4 +1,4 @@
-"""One consistent look at one namespace of a database, served from what the process has in memory."""
+"""The index of one namespace as of one moment, served from what the process has in memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memorata.geo.distance import haversines, nearness
 from memorata.index.codes import Floats, Owners
 from memorata.index.context import in_context
 from memorata.index.directions import are_directions
+from memorata.index.index import NOTHING, Found
 from memorata.index.lexical import (
     LexicalQuery,
     Mask,
@@ -27,6 +28,7 @@ from memorata.index.lexical import (
 )
 from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Sight
+from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import NOWHERE, Records
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray
@@ -41,17 +43,14 @@ from memorata.rank.temporal import proximity
 from memorata.store.database import Session
 from memorata.store.limits import SLOTS
 from memorata.store.namespaces import Namespace
-from memorata.store.port import NOTHING, Found
-from memorata.store.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.rows import OWN, marks, memory
-from memorata.store.supersession import ends_at
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
 
-class StoreView:
-    """A :class:`~memorata.store.port.View` on a partition and the database behind it."""
+class NamespaceIndex:
+    """A :class:`~memorata.index.index.Index` on a partition and the database behind it."""
 
     def __init__(
         self,
@@ -63,6 +62,7 @@ class StoreView:
         as_of: datetime | None,
         filter: Filter | None,
         true_at: datetime | None = None,
+        ends: Mapping[int, float] | None = None,
     ) -> None:
         self._session = session
         self._namespace = namespace
@@ -73,7 +73,6 @@ class StoreView:
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        ends = None if as_of is None or true_at is None else ends_at(session, namespace.number, as_of)
         self._sight = partition.sight(now.timestamp(), believed, held, ends)
         self._allowed = self._sight.mask
         if filter is not None:

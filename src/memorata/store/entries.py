@@ -1,0 +1,80 @@
+"""What is written to a store and read from it, besides memories themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from memorata._frozen import frozen
+from memorata.index.codes import Floats
+from memorata.model.memory import Memory
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how far it is, and how much there is."""
+Terms = Mapping[str, Mapping[str, int]]
+"""The terms of a memory: by field, each term and how often it occurs."""
+
+
+@frozen(eq=False)
+class Entry:
+    """A memory to be added, with everything derived from it.
+
+    Parameters
+    ----------
+    memory
+        The memory; its fingerprint set.
+    terms
+        Its analysed words.
+    vectors
+        One row per passage, of the store's embedder; None when they could not be computed yet.
+    digest
+        The address of the embedded text, so that the same text is embedded once.
+    """
+
+    memory: Memory
+    terms: Terms
+    vectors: Floats | None = None
+    digest: bytes = b""
+
+
+@frozen
+class Hidden:
+    """Since when a memory has been hidden: forgotten, or superseded, or both.
+
+    Attributes
+    ----------
+    memory_id
+        Which one.
+    forgotten_at, superseded_at
+        Since when; None if it was not.
+    end_given
+        Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
+        end of its own, or none. None where it is not superseded, or nobody says.
+    repeat
+        How it repeats what superseded it, as the note about that says (:attr:`Repeat.kind`); None without
+        one.
+    """
+
+    memory_id: str
+    forgotten_at: datetime | None
+    superseded_at: datetime | None
+    end_given: bool | None = None
+    repeat: str | None = None
+
+
+@frozen
+class Change:
+    """One entry of the change feed; `memory_id` is empty for what is about entities."""
+
+    number: int
+    namespace: str
+    memory_id: str
+    kind: str
+
+
+@frozen
+class Page:
+    """Some memories of a listing, and where it goes on; `cursor` is None at the end."""
+
+    memories: tuple[Memory, ...]
+    cursor: str | None
