@@ -32,17 +32,10 @@ def frozen(
     What the class defines itself (``__init__``, ``__repr__``, ``__eq__``, ``__hash__``, …) is left as it is.
     Variables that only the constructor takes (``InitVar``) and an order are not supported.
 
-    Parameters
-    ----------
-    cls
-        The class.
-    eq
-        Whether two of them are equal when their fields are; otherwise each is equal to itself alone.
-    kw_only
-        Whether the constructor takes its arguments by name only.
+    - `cls`: the class.
+    - `eq`: whether two of them are equal when their fields are; otherwise each is equal to itself alone.
+    - `kw_only`: whether the constructor takes its arguments by name only.
 
-    Examples
-    --------
     >>> @frozen
     ... class Point:
     ...     x: float

@@ -35,8 +35,6 @@ SCHEMA_TABLE: Final = "recollect_schema"
 def understood(environment: Mapping[str, str]) -> dict[str, str]:
     """Return an environment in which variables of the former name stand under their new one too.
 
-    Examples
-    --------
     >>> understood({"RECOLLECT_DB": "a.db", "RECOLLECT_RECIPE": "fast", "MEMORATA_RECIPE": "deep"})
     {'RECOLLECT_DB': 'a.db', 'RECOLLECT_RECIPE': 'fast', 'MEMORATA_RECIPE': 'deep', 'MEMORATA_DB': 'a.db'}
     """
@@ -47,8 +45,6 @@ def understood(environment: Mapping[str, str]) -> dict[str, str]:
 def renamed_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of the former name that are in effect, each with its new name.
 
-    Examples
-    --------
     >>> renamed_variables({"RECOLLECT_DB": "a.db", "recollect_models": "m", "HOME": "/home/ada"})
     {'RECOLLECT_DB': 'MEMORATA_DB', 'recollect_models': 'MEMORATA_MODELS'}
     """
@@ -65,8 +61,6 @@ def renamed_variables(environment: Mapping[str, str]) -> dict[str, str]:
 def existing(path: Path) -> Path:
     """Return a path in the data folder, or the one it had under the former name if only that one exists.
 
-    Examples
-    --------
     >>> existing(Path("/nowhere/memorata/memories.db")).as_posix()
     '/nowhere/memorata/memories.db'
     """

@@ -16,15 +16,9 @@ def on_demand(
     A name may be that of one of its modules, too. Then the name wins, as if the package had imported it at
     once: Python binds a module to its package whenever it is loaded, which such a package does not let it.
 
-    Parameters
-    ----------
-    package
-        Its full name; what it lists in ``__all__`` is what ``dir`` tells.
-    homes
-        By module, written with a dot before it as in a relative import, the names it defines.
+    - `package`: its full name; what it lists in ``__all__`` is what ``dir`` tells.
+    - `homes`: by module, written with a dot before it as in a relative import, the names it defines.
 
-    Examples
-    --------
     >>> load, names = on_demand("memorata", {".model": ["Memory"]})
     >>> load("Memory").__name__
     'Memory'

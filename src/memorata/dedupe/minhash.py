@@ -107,8 +107,6 @@ def lsh_threshold(bands: int, rows: int) -> float:
 def miss_probability(similarity: float, bands: int, rows: int) -> float:
     """Return the probability that a pair of this Jaccard similarity is missed: (1 - similarity^rows)^bands.
 
-    Examples
-    --------
     >>> round(miss_probability(0.8, 20, 5), 5)
     0.00036
     >>> round(miss_probability(lsh_threshold(20, 5), 20, 5), 3)

@@ -37,13 +37,8 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
     the way from 0.35 to 1; this is the cosine that lies as far between the embedder's own noise ceiling
     (``benchmarks/noise.py`` measures it) and 1.
 
-    Parameters
-    ----------
-    noise
-        The embedder's similarity threshold; 0 or less when it was not measured, which gives 0.92.
+    - `noise`: the embedder's similarity threshold; 0 or less when it was not measured, which gives 0.92.
 
-    Examples
-    --------
     >>> [round(duplicate_cosine(noise), 3) for noise in (0.0, 0.35, 0.6)]
     [0.92, 0.92, 0.951]
     """

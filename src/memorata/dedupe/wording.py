@@ -61,16 +61,10 @@ class Word:
 class Wording:
     """What a statement is made of.
 
-    Parameters
-    ----------
-    words
-        Its words, folded, in order, without punctuation.
-    claim
-        Those that carry the claim: neither light, nor negations.
-    numbers
-        The numbers among them, in order.
-    negated
-        Whether an odd number of negations turns the claim round.
+    - `words`: its words, folded, in order, without punctuation.
+    - `claim`: those that carry the claim: neither light, nor negations.
+    - `numbers`: the numbers among them, in order.
+    - `negated`: whether an odd number of negations turns the claim round.
     """
 
     words: tuple[Word, ...]

@@ -78,15 +78,10 @@ class Entry:
 def entry_of(name: str) -> Entry:
     """Return the entry called `name`.
 
-    Examples
-    --------
+    - raises `ModelNotInstalled`: there is none; the message lists those there are.
+
     >>> entry_of("potion-base-8M").dimension, entry_of("minilm-reranker").kind
     (256, 'reranker')
-
-    Raises
-    ------
-    ModelNotInstalled
-        There is none; the message lists those there are.
     """
     if name not in CATALOGUE:
         names = ", ".join(CATALOGUE)
@@ -97,8 +92,6 @@ def entry_of(name: str) -> Entry:
 def available(kind: str | None = None) -> tuple[Entry, ...]:
     """Return every model that can be installed, or all of one kind, the recommended one first.
 
-    Examples
-    --------
     >>> available()[0].name, [entry.name for entry in available("reranker")]
     ('arctic-embed-s', ['minilm-reranker', 'mini-reranker'])
     """

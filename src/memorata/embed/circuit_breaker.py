@@ -31,17 +31,12 @@ _Answer = TypeVar("_Answer")
 class CircuitBreaker:
     """Whether a service may be called just now.
 
-    Parameters
-    ----------
-    first_pause, longest_pause
-        Seconds for which nobody calls after one failure, and the most after any number of them.
-    silence_only
-        Whether only a service that says nothing is left alone, and not one that answers with an error.
-    clock
-        A monotonic clock in seconds.
+    - `first_pause`, `longest_pause`: seconds for which nobody calls after one failure, and the most after any
+      number of them.
+    - `silence_only`: whether only a service that says nothing is left alone, and not one that answers with an
+      error.
+    - `clock`: a monotonic clock in seconds.
 
-    Examples
-    --------
     >>> def away():
     ...     raise ServiceUnreachable("nobody is there")
     >>> breaker = CircuitBreaker(clock=lambda: 100.0)
@@ -77,10 +72,7 @@ class CircuitBreaker:
         `force` is for callers who would rather wait than do without; what comes of it counts for the others
         too.
 
-        Raises
-        ------
-        ServiceUnreachable
-            The service did not answer, or did not a short while ago.
+        - raises `ServiceUnreachable`: the service did not answer, or did not a short while ago.
         """
         with self._lock:
             failures = self._failures

@@ -59,8 +59,6 @@ OUTPUTS: Final = {"logit": 1, "difference": 2}
 class ModelDescription:
     """The facts of an embedder's ``model.toml``.
 
-    Examples
-    --------
     >>> ModelDescription(id="tiny", kind="onnx", dimension=8, max_tokens=32, pooling="mean").name
     'tiny@c0e9dad1:mean'
     """
@@ -117,22 +115,13 @@ class ModelDescription:
 class RerankerDescription:
     """The facts of a re-ranker's ``model.toml``.
 
-    Parameters
-    ----------
-    id
-        What the model is called.
-    max_tokens
-        How many tokens it reads at once: query, text, and what stands around them.
-    template
-        ``"pair"`` for a tokeniser that joins two texts, or one text with ``{q}`` and ``{d}`` in it.
-    output
-        ``"logit"`` for a model that gives one number, ``"difference"`` for one that gives two, of which the
-        second speaks for the text and the first against it.
-    licence, revision, files
-        As for every model.
+    - `id`: what the model is called.
+    - `max_tokens`: how many tokens it reads at once: query, text, and what stands around them.
+    - `template`: ``"pair"`` for a tokeniser that joins two texts, or one text with ``{q}`` and ``{d}`` in it.
+    - `output`: ``"logit"`` for a model that gives one number, ``"difference"`` for one that gives two, of
+      which the second speaks for the text and the first against it.
+    - `licence`, `revision`, `files`: as for every model.
 
-    Examples
-    --------
     >>> tiny = RerankerDescription(id="tiny", max_tokens=32, template="Q: {q} D: {d}")
     >>> tiny.name, tiny.filled("who?", "Anna")
     ('tiny@e0eb1372', 'Q: who? D: Anna')
@@ -214,12 +203,8 @@ def read_description(folder: Path) -> ModelDescription:
 def read_any_description(folder: Path) -> Description:
     """Return the description in ``folder/model.toml``, of an embedder or of a re-ranker.
 
-    Raises
-    ------
-    ModelNotInstalled
-        There is no such file.
-    ModelCorrupt
-        The file cannot be read as a description, or leaves a file without its hash.
+    - raises `ModelNotInstalled`: there is no such file.
+    - raises `ModelCorrupt`: the file cannot be read as a description, or leaves a file without its hash.
     """
     path = folder / DESCRIPTION
     try:
@@ -244,12 +229,8 @@ def read_any_description(folder: Path) -> Description:
 def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
     """Return the bytes of a model's file, once its SHA-256 is the pinned one; None pins nothing.
 
-    Raises
-    ------
-    ModelNotInstalled
-        There is no such file.
-    ModelCorrupt
-        The file cannot be read, or is another one than was pinned.
+    - raises `ModelNotInstalled`: there is no such file.
+    - raises `ModelCorrupt`: the file cannot be read, or is another one than was pinned.
     """
     path = folder / name
     try:

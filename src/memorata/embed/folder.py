@@ -14,8 +14,6 @@ from memorata import _legacy_names
 def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's models and memories live, as the platform has it.
 
-    Examples
-    --------
     >>> data_folder({}, "linux", Path("/home/ada")).as_posix()
     '/home/ada/.local/share/memorata'
     """
@@ -31,8 +29,6 @@ def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Pa
 def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's models live, unless settings say otherwise.
 
-    Examples
-    --------
     >>> models_folder({}, "linux", Path("/home/ada")).as_posix()
     '/home/ada/.local/share/memorata/models'
     >>> models_folder({"MEMORATA_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()

@@ -69,21 +69,15 @@ _MAX_BYTES = 1 << 28
 class RetryPolicy:
     """How long and how often to try.
 
-    Parameters
-    ----------
-    timeout
-        Seconds for one attempt, from connecting to the last byte.
-    attempts
-        How many times to ask in all.
-    total
-        Seconds for all attempts and the pauses between them; None to let them take what they take.
-    first_pause, longest_pause
-        Seconds before the second attempt, and the most before any; each pause is twice the one before it.
-    random
-        A source of numbers from 0 to 1: each pause is multiplied by something between a half and one. It is
-        seeded differently in every process, or clients that failed together would return together.
-    sleep, clock, wall_clock
-        How to wait, a monotonic clock in seconds, and the wall clock for dates in ``Retry-After``.
+    - `timeout`: seconds for one attempt, from connecting to the last byte.
+    - `attempts`: how many times to ask in all.
+    - `total`: seconds for all attempts and the pauses between them; None to let them take what they take.
+    - `first_pause`, `longest_pause`: seconds before the second attempt, and the most before any; each pause
+      is twice the one before it.
+    - `random`: a source of numbers from 0 to 1: each pause is multiplied by something between a half and one.
+      It is seeded differently in every process, or clients that failed together would return together.
+    - `sleep`, `clock`, `wall_clock`: how to wait, a monotonic clock in seconds, and the wall clock for dates
+      in ``Retry-After``.
     """
 
     timeout: float = 30.0
@@ -107,8 +101,6 @@ class RetryPolicy:
     def pause(self, attempt: int, retry_after: float | None) -> float:
         """Return the seconds to wait after the given attempt, counted from 0.
 
-        Examples
-        --------
         >>> retry = RetryPolicy(first_pause=1.0, random=lambda: 1.0)
         >>> [retry.pause(attempt, None) for attempt in range(3)], retry.pause(0, 7.0)
         ([1.0, 2.0, 4.0], 7.0)
@@ -129,14 +121,10 @@ class _PassingError(Exception):
 def post_json(address: str, body: object, headers: Mapping[str, str], retry: RetryPolicy) -> Any:  # noqa: ANN401
     """Return the decoded JSON answer to a POST of `body`.
 
-    Raises
-    ------
-    ServiceUnreachable
-        Every attempt failed for a passing reason, or the server asked for a longer wait than `retry` allows.
-    ServiceRefused
-        The server said no.
-    ServiceAnswerInvalid
-        The server said yes, and what followed is not JSON.
+    - raises `ServiceUnreachable`: every attempt failed for a passing reason, or the server asked for a longer
+      wait than `retry` allows.
+    - raises `ServiceRefused`: the server said no.
+    - raises `ServiceAnswerInvalid`: the server said yes, and what followed is not JSON.
     """
     payload = json.dumps(body).encode()
     until = math.inf if retry.total is None else retry.clock() + retry.total
@@ -166,8 +154,6 @@ def checked_address(argument: str, address: str) -> str:
     A path is to follow it, and it is shown, and recorded, wherever the service is named: so it has neither a
     query nor a user's name and password.
 
-    Examples
-    --------
     >>> checked_address("address", "http://127.0.0.1:11434/")
     'http://127.0.0.1:11434'
     """
@@ -193,8 +179,6 @@ def checked_address(argument: str, address: str) -> str:
 def authorised(api_key: str | None) -> dict[str, str]:
     """Return the headers by which a service knows who asks; none without a key, or with an empty one.
 
-    Examples
-    --------
     >>> authorised("sk-1"), authorised(None)
     ({'Authorization': 'Bearer sk-1'}, {})
     """

@@ -60,23 +60,12 @@ def install(
 ) -> Installed:
     """Install a model of the catalogue, or find it installed and whole.
 
-    Parameters
-    ----------
-    name
-        A name of the catalogue.
-    folder
-        Where models live; each gets a folder of its own name in it.
-    progress
-        Called with a file's name, the bytes so far, and the bytes in all where known.
-    fetch
-        How a source's files are fetched, for tests.
-
-    Raises
-    ------
-    ModelNotInstalled
-        No source could be reached; the message says what happened with each.
-    ModelCorrupt
-        What was fetched is not what was pinned. Nothing of it is kept.
+    - `name`: a name of the catalogue.
+    - `folder`: where models live; each gets a folder of its own name in it.
+    - `progress`: called with a file's name, the bytes so far, and the bytes in all where known.
+    - `fetch`: how a source's files are fetched, for tests.
+    - raises `ModelNotInstalled`: no source could be reached; the message says what happened with each.
+    - raises `ModelCorrupt`: what was fetched is not what was pinned. Nothing of it is kept.
     """
     entry = entry_of(name)
     report = progress or _silent

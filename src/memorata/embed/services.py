@@ -64,28 +64,18 @@ class _Api(NamedTuple):
 class ServiceEmbedder:
     """What embedders behind HTTP share.
 
-    Parameters
-    ----------
-    model
-        What the service calls the model.
-    address
-        Where the service is.
-    api_key
-        Sent as a bearer token when given.
-    dimension
-        The length its vectors must have; None to ask the service on first use.
-    prompts
-        Prefixes of queries and documents, for models that need them.
-    similarity_threshold
-        The cosine above which two texts are likelier related than not; 0 when not measured.
-    batch
-        The most texts of one request.
-    passage_characters
-        The most characters of one text of a request.
-    retry
-        Time limits and retries; those of documents.
-    question_seconds
-        How long a query waits for its vector, whatever it takes: connecting, a second attempt, a pause.
+    - `model`: what the service calls the model.
+    - `address`: where the service is.
+    - `api_key`: sent as a bearer token when given.
+    - `dimension`: the length its vectors must have; None to ask the service on first use.
+    - `prompts`: prefixes of queries and documents, for models that need them.
+    - `similarity_threshold`: the cosine above which two texts are likelier related than not; 0 when not
+      measured.
+    - `batch`: the most texts of one request.
+    - `passage_characters`: the most characters of one text of a request.
+    - `retry`: time limits and retries; those of documents.
+    - `question_seconds`: how long a query waits for its vector, whatever it takes: connecting, a second
+      attempt, a pause.
     """
 
     _api: _Api

@@ -145,8 +145,6 @@ def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[
     first of them within the overlap, which is at most half of `size`; where there is none, the cut goes
     through a word.
 
-    Examples
-    --------
     >>> windows(10, np.arange(10), size=4, overlap=1), windows(10, np.array([0, 3, 6, 9]), size=4, overlap=1)
     ([(0, 4), (3, 7), (6, 10)], [(0, 3), (3, 6), (6, 10)])
     """

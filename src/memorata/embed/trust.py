@@ -36,13 +36,8 @@ def user_trust() -> Trust:
 class Trust:
     """Consent in a file; one that is missing, or cannot be read, is consent to nothing.
 
-    Parameters
-    ----------
-    path
-        The file; its folder is made when there is something to write.
+    - `path`: the file; its folder is made when there is something to write.
 
-    Examples
-    --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     trust = Trust(Path(folder, "trust.json"))
@@ -144,8 +139,6 @@ _PORTS = {"http": 80, "https": 443}
 def source_of(specification: str) -> str | None:
     """Return the origin of the service, or the folder, that a specification names; None for other models.
 
-    Examples
-    --------
     >>> source_of("openai:small@https://Example.org/v1#none"), source_of("ollama:small")
     ('https://example.org', 'http://127.0.0.1:11434')
     >>> source_of("onnx:/srv/model"), source_of("builtin"), source_of("hub:org/name")

@@ -97,8 +97,6 @@ _CALLBACK: ContextVar[ProgressCallback | None] = ContextVar("progress", default=
 def report_progress(callback: ProgressCallback) -> Iterator[None]:
     """Report how far embedders are to a callback, until the block ends and in this thread alone.
 
-    Examples
-    --------
     >>> with report_progress(lambda done, total: print(done, "of", total)):
     ...     list(with_progress([["a", "b"], ["c"]], 3))
     2 of 3

@@ -63,24 +63,14 @@ class NotEmbedded:
 class Reembedding:
     """What came of giving memories their vectors, or what would.
 
-    Attributes
-    ----------
-    embedder
-        The embedder whose vectors these are.
-    waiting
-        How many memories had no vector of it.
-    others
-        How many memories had vectors of each other embedder.
-    embedded
-        How many got theirs.
-    failed
-        Those that could not be embedded.
-    dropped
-        How many vectors of other embedders were removed.
-    seconds
-        How long it took; for a dry run, how long it would, going by a sample.
-    dry_run
-        Whether nothing was written.
+    - `embedder`: the embedder whose vectors these are.
+    - `waiting`: how many memories had no vector of it.
+    - `others`: how many memories had vectors of each other embedder.
+    - `embedded`: how many got theirs.
+    - `failed`: those that could not be embedded.
+    - `dropped`: how many vectors of other embedders were removed.
+    - `seconds`: how long it took; for a dry run, how long it would, going by a sample.
+    - `dry_run`: whether nothing was written.
     """
 
     embedder: str
@@ -97,14 +87,9 @@ class Reembedding:
 class Indexing:
     """What came of making indexes.
 
-    Attributes
-    ----------
-    made
-        How many indexes, or parts of one, were made.
-    methods
-        How the store searches now, by ``"vector"`` and by ``"lexical"``.
-    seconds
-        How long it took.
+    - `made`: how many indexes, or parts of one, were made.
+    - `methods`: how the store searches now, by ``"vector"`` and by ``"lexical"``.
+    - `seconds`: how long it took.
     """
 
     made: int

@@ -90,8 +90,6 @@ def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Pat
 class Settings(BaseModel):
     """Everything that can be set.
 
-    Examples
-    --------
     >>> Settings(namespace="acme/alice", embedder="lexical").namespace
     'acme/alice'
     >>> Settings(namespace="a//b")
@@ -253,12 +251,8 @@ class Settings(BaseModel):
     def open(self, *, must_exist: bool = False, embed: bool = True) -> Engine:
         """Open the memory these settings describe.
 
-        Parameters
-        ----------
-        must_exist
-            Whether a missing file is an error.
-        embed
-            Whether meaning is needed; without it the embedder and the re-ranker are left alone.
+        - `must_exist`: whether a missing file is an error.
+        - `embed`: whether meaning is needed; without it the embedder and the re-ranker are left alone.
         """
         engine = open_engine(
             self.db,

@@ -45,21 +45,13 @@ _Item = TypeVar("_Item")
 class CopyReport:
     """What came of a copy.
 
-    Attributes
-    ----------
-    namespaces, memories
-        How many there are in the source.
-    new
-        How many memories were not in the target before.
-    changed
-        How many were there, but not as the source has them now.
-    entities, relations
-        How many there are in the source.
-    checksum
-        The SHA-256 of all memories of the source, in their order, and of when they were hidden.
-    differing
-        The memories that are not the same on both sides after all, as ``namespace: id``; nothing for a copy
-        that is whole.
+    - `namespaces`, `memories`: how many there are in the source.
+    - `new`: how many memories were not in the target before.
+    - `changed`: how many were there, but not as the source has them now.
+    - `entities`, `relations`: how many there are in the source.
+    - `checksum`: the SHA-256 of all memories of the source, in their order, and of when they were hidden.
+    - `differing`: the memories that are not the same on both sides after all, as ``namespace: id``; nothing
+      for a copy that is whole.
     """
 
     namespaces: int

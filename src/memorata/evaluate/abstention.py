@@ -78,12 +78,8 @@ def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
     Questions of equal confidence are answered together, since no threshold could part them; a score that is
     the same for all therefore has one point, at the overall risk.
 
-    Parameters
-    ----------
-    confidences
-        One for each question; at least one.
-    correct
-        Whether the answer would be right. For a question that cannot be answered it never is.
+    - `confidences`: one for each question; at least one.
+    - `correct`: whether the answer would be right. For a question that cannot be answered it never is.
     """
     scores, right = _some("confidences", confidences), checks.flags("correct", correct)
     count = checks.same_length(confidences=scores, correct=right)

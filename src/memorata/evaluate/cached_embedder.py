@@ -26,12 +26,8 @@ BATCH: Final = 64
 class CachedEmbedder:
     """An :class:`~memorata.embed.port.Embedder` with a file of everything it ever computed.
 
-    Parameters
-    ----------
-    embedder
-        The one that computes.
-    path
-        The file; made if it is not there. Its folder must exist.
+    - `embedder`: the one that computes.
+    - `path`: the file; made if it is not there. Its folder must exist.
     """
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:

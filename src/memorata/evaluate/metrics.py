@@ -75,8 +75,6 @@ def ndcg(ranking: Sequence[str], relevant: Mapping[str, float], k: int) -> float
     where :math:`g^*` are the gains of all judged items in falling order, whether they were retrieved or not
     (Järvelin & Kekäläinen, *ACM TOIS* 20(4), 2002; gains are linear, as in ``trec_eval``).
 
-    Examples
-    --------
     >>> round(ndcg(["a", "c"], {"c": 1}, 10), 4)  # 1 / log2(3), where 1 / log2(2) was possible
     0.6309
     """
@@ -115,14 +113,9 @@ _WHOLE = {"mrr": reciprocal_rank, "map": average_precision}
 def measure(name: str) -> Measure:
     """Return the metric called `name`.
 
-    Parameters
-    ----------
-    name
-        One of any, all, recall, precision, ndcg, mrr and map with a cut-off behind an at sign, as
-        ``ndcg@10``; or mrr or map alone, over the whole ranking.
+    - `name`: one of any, all, recall, precision, ndcg, mrr and map with a cut-off behind an at sign, as
+      ``ndcg@10``; or mrr or map alone, over the whole ranking.
 
-    Examples
-    --------
     >>> measure("any@5")(["a", "b"], {"b": 1})
     1.0
     >>> measure("mrr")(["a", "b"], {"b": 1})

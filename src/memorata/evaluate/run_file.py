@@ -142,16 +142,11 @@ class Run:
 class RunWriter:
     """Writes a run question by question, and goes on with one that was interrupted.
 
-    Parameters
-    ----------
-    path
-        The file. One that exists must have the same header but for the time; else it is refused with what
-        differs, and left as it is. A last line that was cut off in the middle is removed. One that another
-        process is writing is refused.
-    header
-        What is being run.
-    again
-        Whether to start over where there is a file already.
+    - `path`: the file. One that exists must have the same header but for the time; else it is refused with
+      what differs, and left as it is. A last line that was cut off in the middle is removed. One that another
+      process is writing is refused.
+    - `header`: what is being run.
+    - `again`: whether to start over where there is a file already.
     """
 
     def __init__(self, path: str | PathLike[str], header: RunHeader, *, again: bool = False) -> None:

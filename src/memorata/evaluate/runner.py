@@ -85,39 +85,23 @@ def run(
 ) -> tuple[RunFile, ...]:
     """Run recipes on a data set; one file of rankings for each, and beside them the labels and the machine.
 
-    Parameters
-    ----------
-    dataset
-        What is remembered and asked.
-    recipes
-        How to search; their names are the names of the runs, so each must be its own.
-    embedder
-        What measures meaning, best wrapped in a :class:`~memorata.evaluate.cached_embedder.CachedEmbedder`;
-        None for words alone, if no recipe needs more.
-    folder
-        Where the files go; made if it is not there.
-    reranker
-        For recipes that ask for one.
-    timed
-        The embedder that is measured on a few questions, where `embedder` has a cache before it.
-    granularity
-        What is ranked: "turn", which stands for any document, or "session".
-    depth
-        How many are written down for each question.
-    again
-        Whether to start over where there is a file already.
-    place
-        Gives an empty place for the memories of one haystack, as :func:`memorata.open` takes it, and takes
-        it back; in memory unless told otherwise. Run files do not say which: give each its own folder.
-    progress
-        Called with the number of haystacks done, a part of one included, and what is being done.
-
-    Raises
-    ------
-    DatasetError
-        The data cannot be read, or a file is of another run.
-    MemorataError
-        A recipe could not be run as it should, so that its figures would be of something else.
+    - `dataset`: what is remembered and asked.
+    - `recipes`: how to search; their names are the names of the runs, so each must be its own.
+    - `embedder`: what measures meaning, best wrapped in a
+      :class:`~memorata.evaluate.cached_embedder.CachedEmbedder`; None for words alone, if no recipe needs
+      more.
+    - `folder`: where the files go; made if it is not there.
+    - `reranker`: for recipes that ask for one.
+    - `timed`: the embedder that is measured on a few questions, where `embedder` has a cache before it.
+    - `granularity`: what is ranked: "turn", which stands for any document, or "session".
+    - `depth`: how many are written down for each question.
+    - `again`: whether to start over where there is a file already.
+    - `place`: gives an empty place for the memories of one haystack, as :func:`memorata.open` takes it, and
+      takes it back; in memory unless told otherwise. Run files do not say which: give each its own folder.
+    - `progress`: called with the number of haystacks done, a part of one included, and what is being done.
+    - raises `DatasetError`: the data cannot be read, or a file is of another run.
+    - raises `MemorataError`: a recipe could not be run as it should, so that its figures would be of
+      something else.
     """
     checks.one_of("granularity", granularity, GRANULARITIES)
     checks.whole("depth", depth, 1)

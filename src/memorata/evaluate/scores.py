@@ -154,18 +154,11 @@ def score(
 ) -> Scores:
     """Return what `run` is worth on `questions`.
 
-    Parameters
-    ----------
-    run
-        The rankings.
-    questions
-        Those of the data set, with their labels; at least one must be in the run.
-    measures
-        Names as :func:`~memorata.evaluate.metrics.measure` knows them.
-    granularity
-        "turn" or "session"; it must be that of the run.
-    samples, seed, level
-        Of the bootstrap intervals.
+    - `run`: the rankings.
+    - `questions`: those of the data set, with their labels; at least one must be in the run.
+    - `measures`: names as :func:`~memorata.evaluate.metrics.measure` knows them.
+    - `granularity`: "turn" or "session"; it must be that of the run.
+    - `samples`, `seed`, `level`: of the bootstrap intervals.
     """
     if run.header.granularity != granularity:
         raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")

@@ -65,17 +65,11 @@ def paired_bootstrap(
     :math:`2^{1-n}`, since under the null hypothesis each of the :math:`n` differences may as well have the
     other sign.
 
-    Parameters
-    ----------
-    ours, baseline
-        One value per question in the same order; at least one.
-    samples, seed
-        How many times to draw, and where the drawing starts; the same seed gives the same interval.
-    level
-        The share of the drawn means that lies in the interval.
+    - `ours`, `baseline`: one value per question in the same order; at least one.
+    - `samples`, `seed`: how many times to draw, and where the drawing starts; the same seed gives the same
+      interval.
+    - `level`: the share of the drawn means that lies in the interval.
 
-    Examples
-    --------
     >>> difference = paired_bootstrap([1, 1, 0, 1] * 25, [1, 0, 0, 1] * 25)
     >>> difference.mean, round(difference.low, 2), round(difference.high, 2), round(difference.p, 4)
     (0.25, 0.17, 0.34, 0.0002)
@@ -169,23 +163,14 @@ def reality_check(differences: Rows, chosen: int, *, samples: int = CHECK_SAMPLE
         p = \frac{1 + \#\{b : \max_s t^*_{sb} \ge t_{\text{chosen}}\}}{B + 1}, \quad
         t^*_{sb} = \frac{\bar d^*_{sb} - \bar d_s}{\hat\sigma_s / \sqrt n}
 
-    Parameters
-    ----------
-    differences
-        A row for each setting that was tried: its value less that of the current setting, one column per
-        question (or group of questions).
-    chosen
-        The row that is to be installed.
-    samples, seed
-        How often to draw the questions again, and where the drawing starts.
+    - `differences`: a row for each setting that was tried: its value less that of the current setting, one
+      column per question (or group of questions).
+    - `chosen`: the row that is to be installed.
+    - `samples`, `seed`: how often to draw the questions again, and where the drawing starts.
 
-    Notes
-    -----
     All settings see the same draws, so that a hundred settings which are nearly the same count as one. One
     that never differs from the current one counts as none; where it is the chosen one, p is 1.
 
-    Examples
-    --------
     >>> clear = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2]
     >>> reality_check([clear], 0) < 0.01, reality_check([[0.5, -0.5] * 4], 0) > 0.3
     (True, True)

@@ -25,8 +25,6 @@ DIRECTIONS = ("out", "in", "both")
 def whole_numbers(argument: str, values: object, below: int, what: str) -> IntArray:
     """Return a flat array of whole numbers from 0 and below `below`; fractions, flags and text are refused.
 
-    Examples
-    --------
     >>> whole_numbers("nodes", [0, 7], 5, "nodes")
     Traceback (most recent call last):
     ...

@@ -56,23 +56,13 @@ def create_api(
 ) -> FastAPI:
     """Return the engine as a web application.
 
-    Parameters
-    ----------
-    engine
-        What answers. The application does not close it.
-    keys
-        Knows the keys.
-    limits
-        How much they may ask for; None for the usual.
-    hosts
-        The names the server answers under; None for any.
-    origins
-        The web sites whose pages may ask; none unless named.
-    pages
-        What answers everything that is not under ``/v1``.
+    - `engine`: what answers. The application does not close it.
+    - `keys`: knows the keys.
+    - `limits`: how much they may ask for; None for the usual.
+    - `hosts`: the names the server answers under; None for any.
+    - `origins`: the web sites whose pages may ask; none unless named.
+    - `pages`: what answers everything that is not under ``/v1``.
 
-    Examples
-    --------
     >>> import memorata
     >>> memory = memorata.open(":memory:", embedder="lexical")
     >>> api = create_api(memory, ApiKeys(memory.store, required=False))

@@ -92,8 +92,6 @@ def problem(
 ) -> Response:
     """Return a problem as a response; its code is that of the status unless given.
 
-    Examples
-    --------
     >>> problem(404, "no memory has the id 'm1'").body.decode()[:60]
     '{"type":"memorata:not-found","title":"There is no such thing'
     """
@@ -114,8 +112,6 @@ def problem(
 def status_of(error: Exception) -> int:
     """Return the status that an error has.
 
-    Examples
-    --------
     >>> status_of(InvalidArgument("limit", -1, "at least 0")), status_of(KeyError("x"))
     (422, 500)
     """
@@ -248,12 +244,8 @@ async def check_query(request: Request) -> None:
 def unknown_field(request: Request, place: Sequence[int | str]) -> str:
     """Return what to say of a field of the body that its shape does not have.
 
-    Parameters
-    ----------
-    request
-        What brought it.
-    place
-        Where it stands: ``("body", "items", 0, "tag")``.
+    - `request`: what brought it.
+    - `place`: where it stands: ``("body", "items", 0, "tag")``.
     """
     body = getattr(request.scope["route"], "body_field", None)
     shape = None if body is None else _shape(body.field_info.annotation)

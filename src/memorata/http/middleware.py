@@ -29,20 +29,12 @@ _MEGABYTE: Final = 1024 * 1024
 class Limits:
     """What a server allows.
 
-    Attributes
-    ----------
-    body
-        Most bytes of a request, and of one line of an import.
-    stream
-        Most bytes of an import.
-    rate, burst
-        Requests a second of one caller, and how many at once above that; no rate for no limit.
-    seconds
-        Most time for one answer, and for a body to arrive.
-    threads
-        How many requests work at the same time.
-    waiting
-        How many more may wait for a thread.
+    - `body`: most bytes of a request, and of one line of an import.
+    - `stream`: most bytes of an import.
+    - `rate`, `burst`: requests a second of one caller, and how many at once above that; no rate for no limit.
+    - `seconds`: most time for one answer, and for a body to arrive.
+    - `threads`: how many requests work at the same time.
+    - `waiting`: how many more may wait for a thread.
     """
 
     body: int = 4 * _MEGABYTE
@@ -215,8 +207,6 @@ class RequestMiddleware:
 def host_of(header: str) -> str:
     """Return the name in a Host header, without its port.
 
-    Examples
-    --------
     >>> host_of("localhost:8765"), host_of("[::1]:80"), host_of("Example.org")
     ('localhost', '::1', 'example.org')
     """

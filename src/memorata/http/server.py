@@ -48,8 +48,6 @@ def serve(app: FastAPI, host: str, port: int, announce: Callable[[str], None]) -
 def listening(host: str, port: int) -> socket.socket:
     """Return a socket that listens.
 
-    Examples
-    --------
     >>> with listening("127.0.0.1", 0) as sock:
     ...     address_of(sock).startswith("http://127.0.0.1:")
     True

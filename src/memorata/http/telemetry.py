@@ -53,8 +53,6 @@ class JsonLines(logging.Formatter):
 def error_fields(error: BaseException, *, contents: bool = False) -> dict[str, Any]:
     """Return what a log says about an error: its type and where it came from.
 
-    Examples
-    --------
     >>> error_fields(KeyError("a memory"))
     {'error': 'KeyError', 'at': []}
     """

@@ -145,19 +145,11 @@ def shrunken(
 ) -> Mapping[str, float]:
     r"""Return weights between a namespace's own and those of all: :math:`(n w + m w_0) / (n + m)`.
 
-    Parameters
-    ----------
-    own
-        What its feedback says; a weight that is not named is 0.
-    questions
-        :math:`n`, from how many judged questions.
-    towards
-        :math:`w_0`, what holds for all.
-    strength
-        :math:`m`; 0 believes the namespace at once.
+    - `own`: what its feedback says; a weight that is not named is 0.
+    - `questions`: :math:`n`, from how many judged questions.
+    - `towards`: :math:`w_0`, what holds for all.
+    - `strength`: :math:`m`; 0 believes the namespace at once.
 
-    Examples
-    --------
     >>> shrunken({"vector": 1.0}, 50, {"vector": 0.5, "lexical": 0.5}, strength=150)
     {'vector': 0.625, 'lexical': 0.375}
     """

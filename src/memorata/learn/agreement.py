@@ -26,15 +26,10 @@ from memorata.model.errors import InvalidArgument
 class Agreement:
     """How far several rankings agree.
 
-    Attributes
-    ----------
-    confidence
-        The mean over all pairs of rankings, from 0 to 1.
-    pairs
-        The overlap of each ranking with each.
-    support
-        By item, the share of the rankings that have it among their first `depth`; most support first, then
-        in the order they come.
+    - `confidence`: the mean over all pairs of rankings, from 0 to 1.
+    - `pairs`: the overlap of each ranking with each.
+    - `support`: by item, the share of the rankings that have it among their first `depth`; most support
+      first, then in the order they come.
     """
 
     confidence: float
@@ -74,15 +69,9 @@ def rank_biased_overlap(first: Sequence[str], second: Sequence[str], *, persiste
     fewer) and :math:`D` is the length of the longer. Webber's measure goes on for ever; this one stops where
     there is nothing more to see and divides by what it could have reached. Two empty rankings agree.
 
-    Parameters
-    ----------
-    first, second
-        Rankings, each item once.
-    persistence
-        :math:`p`, above 0 and below 1: the chance that a reader goes on to the next item.
+    - `first`, `second`: rankings, each item once.
+    - `persistence`: :math:`p`, above 0 and below 1: the chance that a reader goes on to the next item.
 
-    Examples
-    --------
     >>> rank_biased_overlap(["a", "b"], ["a", "b"]), rank_biased_overlap(["a"], ["b"])
     (1.0, 0.0)
     >>> round(rank_biased_overlap(["a", "b"], ["b", "a"], persistence=0.5), 4)  # (0 + 0.5 · 1) / 1.5
@@ -134,20 +123,12 @@ def confident_recall(
 ) -> ConfidentRecall:
     """Recall, and say how sure one may be.
 
-    Parameters
-    ----------
-    engine
-        Whose memories.
-    text
-        The question.
-    variants
-        The same question in other words; the vector leg and the lexical leg are also asked alone.
-    require
-        The least agreement, from 0 to 1; with less, nothing is shown.
-    support
-        The least share of the samples that must have found a hit for it to be shown.
-    limit, **options
-        As for :meth:`~memorata.Engine.recall`.
+    - `engine`: whose memories.
+    - `text`: the question.
+    - `variants`: the same question in other words; the vector leg and the lexical leg are also asked alone.
+    - `require`: the least agreement, from 0 to 1; with less, nothing is shown.
+    - `support`: the least share of the samples that must have found a hit for it to be shown.
+    - `limit`, `**options`: as for :meth:`~memorata.Engine.recall`.
     """
     least, share = checks.probability("require", require), checks.probability("support", support)
     others = checks.texts("variants", variants)

@@ -44,15 +44,9 @@ class Variant:
 class Experiment:
     """Some variants of a recipe's settings that users are divided among.
 
-    Parameters
-    ----------
-    name
-        Also decides who is in which variant.
-    variants
-        At least two, with names of their own and weights that sum to 1.
+    - `name`: also decides who is in which variant.
+    - `variants`: at least two, with names of their own and weights that sum to 1.
 
-    Examples
-    --------
     >>> Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.4)))
     Traceback (most recent call last):
     ...

@@ -68,15 +68,9 @@ def reliability(probability: Numbers, relevant: Flags, *, bins: int = 10) -> Rel
 
     .. math:: \mathrm{ECE} = \sum_b \frac{n_b}{n} \, \bigl| \bar y_b - \bar p_b \bigr|
 
-    Parameters
-    ----------
-    probability, relevant
-        One of each per pair; at least one pair.
-    bins
-        How many bins of equal width from 0 to 1; a probability of 1 is in the last.
+    - `probability`, `relevant`: one of each per pair; at least one pair.
+    - `bins`: how many bins of equal width from 0 to 1; a probability of 1 is in the last.
 
-    Examples
-    --------
     >>> found = reliability([0.9, 0.9, 0.1, 0.1], [True, False, False, False], bins=2)
     >>> found.predicted.tolist(), found.observed.tolist(), round(found.error, 3)
     ([0.1, 0.9], [0.0, 0.5], 0.25)
@@ -124,16 +118,11 @@ CALIBRATION: Final = "calibration"
 class Calibrated:
     """A curve from the similarity of one embedder to the probability of relevance.
 
-    Attributes
-    ----------
-    embedder, fit
-        Whose, and which kind of curve.
-    curve
-        As plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
-    before, after
-        How well the similarity itself, and the curve on pairs it was not fitted to, keep their word.
-    pairs
-        How many judged pairs there were.
+    - `embedder`, `fit`: whose, and which kind of curve.
+    - `curve`: as plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
+    - `before`, `after`: how well the similarity itself, and the curve on pairs it was not fitted to, keep
+      their word.
+    - `pairs`: how many judged pairs there were.
     """
 
     embedder: str
@@ -158,16 +147,10 @@ def calibrate(
 ) -> Calibrated:
     """Fit the probability of relevance to judged pairs of one embedder, and measure it out of fold.
 
-    Parameters
-    ----------
-    pairs
-        The judged pairs.
-    embedder
-        Its name.
-    fit
-        One of :data:`FITS`.
-    folds, seed
-        How often data is held out, and where the dealing starts.
+    - `pairs`: the judged pairs.
+    - `embedder`: its name.
+    - `fit`: one of :data:`FITS`.
+    - `folds`, `seed`: how often data is held out, and where the dealing starts.
     """
     # A fold may learn from a few less than there must be in all.
     shape = partial(FITS[checks.one_of("fit", fit, tuple(FITS))], least=2)

@@ -57,18 +57,11 @@ class Isotonic:
 def fit_isotonic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Isotonic:
     r"""Fit the rising curve of the least squares, :math:`\min_f \sum_i (y_i - f(s_i))^2`.
 
-    Parameters
-    ----------
-    similarity, relevant, least
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
 
-    Notes
-    -----
     A point is kept at both ends of every level piece, so between two pieces the curve climbs in a straight
     line, and at the pairs it was fitted to it is the isotonic regression itself.
 
-    Examples
-    --------
     >>> curve = fit_isotonic([0.1, 0.2, 0.3, 0.4], [False, True, False, True], least=4)
     >>> curve([0.1, 0.2, 0.3, 0.4]).tolist()
     [0.0, 0.5, 0.5, 1.0]
@@ -144,13 +137,8 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     pairs which one threshold separates do not drive the slope to infinity. Where similarity speaks against
     relevance the best curve that does not fall is level, at the share of relevant pairs.
 
-    Parameters
-    ----------
-    similarity, relevant, least
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
 
-    Examples
-    --------
     >>> curve = fit_logistic([0.1, 0.2, 0.8, 0.9], [False, False, True, True], least=4)
     >>> curve([0.1, 0.5, 0.9]).round(2)
     array([0.22, 0.5 , 0.78])

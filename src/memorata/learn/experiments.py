@@ -39,18 +39,11 @@ _MIN_DECIDED: Final = 20
 class RunningExperiment:
     """An experiment as it is kept.
 
-    Attributes
-    ----------
-    experiment
-        Its name and variants.
-    recipe
-        The recipe that the variants change, as it was when the experiment began.
-    method
-        One of :data:`METHODS`.
-    least_users, least_days
-        Before these no winner is named.
-    started, stopped
-        When; `stopped` is None while it runs.
+    - `experiment`: its name and variants.
+    - `recipe`: the recipe that the variants change, as it was when the experiment began.
+    - `method`: one of :data:`METHODS`.
+    - `least_users`, `least_days`: before these no winner is named.
+    - `started`, `stopped`: when; `stopped` is None while it runs.
     """
 
     experiment: Experiment

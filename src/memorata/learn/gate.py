@@ -46,20 +46,12 @@ _ALTERNATIVES: Final = 50
 class TunedThresholds:
     """What tuning a gate found.
 
-    Attributes
-    ----------
-    verdict
-        Whether it wins, with the numbers.
-    base, recipe
-        What was in use, and the same with the new thresholds.
-    method, target
-        The rule, and what it was asked for.
-    pairs
-        How many judged pairs it was learnt from.
-    curve, choice
-        What every threshold would do, and the chosen one.
-    grid
-        The F1 of each pair of thresholds, for that rule.
+    - `verdict`: whether it wins, with the numbers.
+    - `base`, `recipe`: what was in use, and the same with the new thresholds.
+    - `method`, `target`: the rule, and what it was asked for.
+    - `pairs`: how many judged pairs it was learnt from.
+    - `curve`, `choice`: what every threshold would do, and the chosen one.
+    - `grid`: the F1 of each pair of thresholds, for that rule.
     """
 
     verdict: Verdict
@@ -97,23 +89,14 @@ def tune_thresholds(
 ) -> TunedThresholds:
     """Look for a better least similarity, and for F1 a least confidence with it.
 
-    Parameters
-    ----------
-    pairs
-        Judged pairs of one embedder.
-    base
-        The recipe in use.
-    threshold
-        The least similarity in use: the recipe's, or what the embedder was calibrated to.
-    method, target
-        One of :data:`METHODS`; the least precision or probability, for those two.
-    folds, seed
-        As for :func:`~memorata.learn.search.tune_grid`; there must also be 20 pairs, of both kinds.
-
-    Raises
-    ------
-    NotEnoughData
-        There are too few pairs or questions, or all of one kind; the message says what is missing.
+    - `pairs`: judged pairs of one embedder.
+    - `base`: the recipe in use.
+    - `threshold`: the least similarity in use: the recipe's, or what the embedder was calibrated to.
+    - `method`, `target`: one of :data:`METHODS`; the least precision or probability, for those two.
+    - `folds`, `seed`: as for :func:`~memorata.learn.search.tune_grid`; there must also be 20 pairs, of both
+      kinds.
+    - raises `NotEnoughData`: there are too few pairs or questions, or all of one kind; the message says what
+      is missing.
     """
     checks.one_of("method", method, METHODS)
     aim = checks.probability("target", target)

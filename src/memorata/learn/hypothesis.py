@@ -34,15 +34,9 @@ def two_proportions(
     (*Statistics in Medicine* 17, 1998, method 10): unlike the textbook's it has a width where nobody, or
     everybody, succeeded. Being two methods, they may disagree close to the line.
 
-    Parameters
-    ----------
-    successes, trials, other_successes, other_trials
-        Whole numbers; at least one trial each.
-    level
-        Of the interval, below 1.
+    - `successes`, `trials`, `other_successes`, `other_trials`: whole numbers; at least one trial each.
+    - `level`: of the interval, below 1.
 
-    Examples
-    --------
     >>> found = two_proportions(56, 70, 48, 80)
     >>> round(found.mean, 3), round(found.low, 3), round(found.high, 3), round(found.p, 4)
     (0.2, 0.052, 0.334, 0.008)
@@ -73,15 +67,9 @@ def welch(values: Numbers, others: Numbers, *, level: float = 0.95) -> Differenc
     (B. L. Welch, *Biometrika* 34, 1947). Without any spread nothing is known about chance: the interval has
     no width, and p is 1 for equal means, else 0.
 
-    Parameters
-    ----------
-    values, others
-        At least two numbers each.
-    level
-        Of the interval, below 1.
+    - `values`, `others`: at least two numbers each.
+    - `level`: of the interval, below 1.
 
-    Examples
-    --------
     >>> found = welch([3, 4, 5, 4], [1, 2, 3, 2])
     >>> found.mean, round(found.low, 2), round(found.high, 2), round(found.p, 4)
     (2.0, 0.59, 3.41, 0.0134)
@@ -144,23 +132,14 @@ def mixture_difference(estimate: float, variance: float, *, scale: float, level:
         p = \min(1, 1/\Lambda), \quad
         |\theta - \hat\theta| \le \sqrt{\frac{1 + \tau^2 I}{\tau^2 I^2} \ln \frac{1 + \tau^2 I}{(1-\ell)^2}}
 
-    Parameters
-    ----------
-    estimate, variance
-        The difference so far, and its squared standard error, at least 0. Nothing is concluded from a
-        variance of 0: without any spread there is no telling what chance does.
-    scale
-        :math:`\tau`, the size of difference that is to be found soonest, above 0; it changes how soon, not
-        whether the promise holds.
-    level
-        Of the interval, below 1.
+    - `estimate`, `variance`: the difference so far, and its squared standard error, at least 0. Nothing is
+      concluded from a variance of 0: without any spread there is no telling what chance does.
+    - `scale`: :math:`\tau`, the size of difference that is to be found soonest, above 0; it changes how soon,
+      not whether the promise holds.
+    - `level`: of the interval, below 1.
 
-    Notes
-    -----
     Exact for normal increments; for means of users it holds as their number grows, so ask for some hundred.
 
-    Examples
-    --------
     >>> found = mixture_difference(0.04, 0.0001, scale=0.05)
     >>> round(found.low, 4), round(found.high, 4), round(found.p, 4)
     (0.009, 0.071, 0.0023)

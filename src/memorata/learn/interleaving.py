@@ -49,21 +49,12 @@ class Preference:
 def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed: int) -> Interleaved:
     """Interleave two rankings.
 
-    Parameters
-    ----------
-    first, second
-        The rankings, best first, each item once in each.
-    length
-        How many items to show at most.
-    seed
-        Of the coins; give each question its own, and the same one for the same question.
+    - `first`, `second`: the rankings, best first, each item once in each.
+    - `length`: how many items to show at most.
+    - `seed`: of the coins; give each question its own, and the same one for the same question.
 
-    Notes
-    -----
     Once a round starts with one team that has nothing left to pick, what follows belongs to neither.
 
-    Examples
-    --------
     >>> shown = team_draft(["a", "b", "c"], ["b", "d", "a"], length=3, seed=1)
     >>> shown.ids, [team.name for team in shown.teams]
     (('a', 'b', 'd'), ['FIRST', 'SECOND', 'SECOND'])

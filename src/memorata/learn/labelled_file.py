@@ -35,21 +35,11 @@ def labelled_training_set(
 ) -> Iterator[TrainingSet]:
     """Give what a labelled file has to teach, for the length of a block.
 
-    Parameters
-    ----------
-    engine
-        What is asked, or whose embedder reads the documents of the file.
-    path
-        The file.
-    recipe
-        How to ask; None for what a recall uses.
-    namespace
-        Whose memories; None for the engine's.
-
-    Raises
-    ------
-    DatasetError
-        The file is not what it should be; the message names the line.
+    - `engine`: what is asked, or whose embedder reads the documents of the file.
+    - `path`: the file.
+    - `recipe`: how to ask; None for what a recall uses.
+    - `namespace`: whose memories; None for the engine's.
+    - raises `DatasetError`: the file is not what it should be; the message names the line.
     """
     file = Path(path)
     if not file.is_file():

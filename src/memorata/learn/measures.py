@@ -97,16 +97,10 @@ class Totals:
 class Measures:
     """What a variant achieved so far.
 
-    Attributes
-    ----------
-    users, questions, ratings
-        How many.
-    click_through, zero_results, mean_results
-        Shares of the questions, and results per question.
-    satisfaction
-        The mean rating; NaN without any.
-    worth
-        The composite; NaN where satisfaction counts and is not known.
+    - `users`, `questions`, `ratings`: how many.
+    - `click_through`, `zero_results`, `mean_results`: shares of the questions, and results per question.
+    - `satisfaction`: the mean rating; NaN without any.
+    - `worth`: the composite; NaN where satisfaction counts and is not known.
     """
 
     users: int
@@ -148,8 +142,6 @@ def worth_of(totals: Totals, composite: Composite) -> tuple[FloatArray, FloatArr
     and stars :math:`s_u`. Users without a question yet do not count in :math:`U`. NaN for fewer than two
     users, or without a rating where satisfaction counts.
 
-    Examples
-    --------
     >>> clicks, ones, none = np.array([1.0, 0.0, 1.0, 0.0]), np.ones(4), np.zeros(4)
     >>> worth, variance = worth_of(Totals(ones, clicks, none, ones, none, none), Composite(1.0, 0.0, 0.0))
     >>> float(worth), round(float(variance), 4)  # 4/3 · Σ (±0.5 / 4)², as for any mean of four

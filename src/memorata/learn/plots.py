@@ -124,20 +124,13 @@ def draw_heat_map(
 ) -> Path:
     """Draw a value over a grid of two settings, with the chosen point.
 
-    Parameters
-    ----------
-    values
-        A row for each step of the first setting, a column for each of the second.
-    axes
-        The two settings by name, with their steps.
-    chosen
-        The point that was chosen.
-    path
-        A file that ends in .png or .svg.
-    title, value
-        What the drawing and its colours show.
-    reached
-        The value at the chosen point, which may lie between the steps; that of the nearest by default.
+    - `values`: a row for each step of the first setting, a column for each of the second.
+    - `axes`: the two settings by name, with their steps.
+    - `chosen`: the point that was chosen.
+    - `path`: a file that ends in .png or .svg.
+    - `title`, `value`: what the drawing and its colours show.
+    - `reached`: the value at the chosen point, which may lie between the steps; that of the nearest by
+      default.
     """
     table = checks.matrix("values", values)
     if not isinstance(axes, Mapping) or len(axes) != 2:

@@ -32,14 +32,10 @@ _MAX_DEVIATION: Final = 4.0
 class Comparison:
     """The leading variant against another.
 
-    Attributes
-    ----------
-    other
-        Its name.
-    worth
-        By how much the leader is worth more; interval and p value hold however often one looks.
-    click_through, zero_results, satisfaction
-        By measure, right for a single look; satisfaction is None with fewer than two ratings on a side.
+    - `other`: its name.
+    - `worth`: by how much the leader is worth more; interval and p value hold however often one looks.
+    - `click_through`, `zero_results`, `satisfaction`: by measure, right for a single look; satisfaction is
+      None with fewer than two ratings on a side.
     """
 
     other: str
@@ -53,18 +49,11 @@ class Comparison:
 class Recommendation:
     """The winner, or why there is none yet.
 
-    Attributes
-    ----------
-    winner
-        Its name; None for "no decision yet".
-    reason
-        The numbers as a sentence.
-    days
-        From the first to the last observation, both counted.
-    measures
-        By variant.
-    comparisons
-        The leading variant against each other; empty while there is too little to compare.
+    - `winner`: its name; None for "no decision yet".
+    - `reason`: the numbers as a sentence.
+    - `days`: from the first to the last observation, both counted.
+    - `measures`: by variant.
+    - `comparisons`: the leading variant against each other; empty while there is too little to compare.
     """
 
     winner: str | None
@@ -86,25 +75,15 @@ def recommend(
 ) -> Recommendation:
     """Return the winner of an experiment, or what is missing.
 
-    Parameters
-    ----------
-    experiment
-        Its variants.
-    observations
-        By variant; one that is not named has none.
-    composite
-        How much each measure counts.
-    least_users, least_days
-        In every variant, and since the first observation.
-    effect
-        The difference in worth that is to be found soonest; see
-        :func:`~memorata.learn.hypothesis.mixture_difference`.
-    level
-        One minus the chance, at most, of ever naming a winner among variants that are worth the same. With
-        several variants it is shared among the comparisons (Bonferroni).
+    - `experiment`: its variants.
+    - `observations`: by variant; one that is not named has none.
+    - `composite`: how much each measure counts.
+    - `least_users`, `least_days`: in every variant, and since the first observation.
+    - `effect`: the difference in worth that is to be found soonest; see
+      :func:`~memorata.learn.hypothesis.mixture_difference`.
+    - `level`: one minus the chance, at most, of ever naming a winner among variants that are worth the same.
+      With several variants it is shared among the comparisons (Bonferroni).
 
-    Examples
-    --------
     >>> from memorata.learn.assignment import Variant
     >>> even = Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.5)))
     >>> recommend(even, {}).reason

@@ -40,16 +40,11 @@ class Moved:
 class Replay:
     """What other settings would have done.
 
-    Attributes
-    ----------
-    recalls, judged
-        How many were replayed, and how many of them have a relevant result, which the metrics are over.
-    changed
-        How many recalls show other results, or in another order.
-    gains
-        By metric, how much higher it is, with interval and p value; empty if nothing was judged.
-    moved
-        Every result that changed its place among the first ones, in the order of the log.
+    - `recalls`, `judged`: how many were replayed, and how many of them have a relevant result, which the
+      metrics are over.
+    - `changed`: how many recalls show other results, or in another order.
+    - `gains`: by metric, how much higher it is, with interval and p value; empty if nothing was judged.
+    - `moved`: every result that changed its place among the first ones, in the order of the log.
     """
 
     recalls: int
@@ -63,16 +58,10 @@ class Replay:
 class Replayed:
     """What another recipe would have done.
 
-    Attributes
-    ----------
-    recipe
-        Its parameters.
-    replay
-        The differences.
-    faithful
-        How many of the recalls come out exactly as logged under the recipe they were made with.
-    kept
-        The parameters of the recipe that ask for another search, and stayed as they were.
+    - `recipe`: its parameters.
+    - `replay`: the differences.
+    - `faithful`: how many of the recalls come out exactly as logged under the recipe they were made with.
+    - `kept`: the parameters of the recipe that ask for another search, and stayed as they were.
     """
 
     recipe: Recipe
@@ -95,29 +84,15 @@ def replay_log(
 ) -> Replayed:
     """Rank the logged recalls of a namespace by another recipe, without searching.
 
-    Parameters
-    ----------
-    engine
-        Whose log.
-    recipe
-        A recipe or the name of one; None for what a recall uses.
-    changes
-        Parameters of it to change; one that needs a search is refused.
-    namespace
-        Whose recalls; None for the engine's.
-    since, limit
-        Which recalls: those since a moment, and how many of the latest at most.
-    measures
-        Names of metrics, as for :func:`~memorata.evaluate.metrics.measure`.
-    depth
-        How far down a change of place is reported.
-    seed
-        Of the bootstrap.
-
-    Raises
-    ------
-    NotEnoughData
-        Nothing was logged.
+    - `engine`: whose log.
+    - `recipe`: a recipe or the name of one; None for what a recall uses.
+    - `changes`: parameters of it to change; one that needs a search is refused.
+    - `namespace`: whose recalls; None for the engine's.
+    - `since`, `limit`: which recalls: those since a moment, and how many of the latest at most.
+    - `measures`: names of metrics, as for :func:`~memorata.evaluate.metrics.measure`.
+    - `depth`: how far down a change of place is reported.
+    - `seed`: of the bootstrap.
+    - raises `NotEnoughData`: nothing was logged.
     """
     chosen = engine.recipes.get(recipe, namespace=namespace)
     wanted = chosen.changed(checked_changes(changes)) if changes else chosen

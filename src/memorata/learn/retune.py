@@ -57,18 +57,11 @@ class Move(StrEnum):
 class Decision:
     """What the rule says.
 
-    Attributes
-    ----------
-    move
-        What becomes of the threshold.
-    before, after
-        The threshold.
-    events
-        How many were looked at.
-    missed, wrong
-        The false-negative and the false-positive rate; NaN without events.
-    reason
-        The numbers as a sentence.
+    - `move`: what becomes of the threshold.
+    - `before`, `after`: the threshold.
+    - `events`: how many were looked at.
+    - `missed`, `wrong`: the false-negative and the false-positive rate; NaN without events.
+    - `reason`: the numbers as a sentence.
     """
 
     move: Move
@@ -93,19 +86,11 @@ def retune(
         \mathrm{missed} = \frac{\#\{\text{relevant}, s < t\}}{\#\text{events}}, \quad
         \mathrm{wrong} = \frac{\#\{\text{not relevant}, s \ge t\}}{\#\text{events}}
 
-    Parameters
-    ----------
-    threshold
-        The one in use, within the bounds.
-    events
-        What was judged in the week.
-    least_events
-        With fewer nothing moves, and the decision says how many more it takes.
-    bounds
-        The lowest and the highest threshold. An embedder whose cosines are small needs lower ones.
+    - `threshold`: the one in use, within the bounds.
+    - `events`: what was judged in the week.
+    - `least_events`: with fewer nothing moves, and the decision says how many more it takes.
+    - `bounds`: the lowest and the highest threshold. An embedder whose cosines are small needs lower ones.
 
-    Examples
-    --------
     >>> week = [Event(0.8, True)] * 16 + [Event(0.6, True)] * 4
     >>> decision = retune(0.7, week)
     >>> decision.move.value, round(decision.after, 4), decision.reason
@@ -189,27 +174,14 @@ def retune_week(
 ) -> Retuned:
     """Look at the feedback of the last seven days and move the threshold as the weekly rule says.
 
-    Parameters
-    ----------
-    engine
-        Whose feedback, embedder and recipe.
-    namespace
-        Whose; None for the engine's.
-    dry_run
-        Whether to say what would happen, and change and record nothing.
-    force
-        Whether to look although the last look was less than seven days ago.
-    bounds
-        The lowest and the highest threshold; cosines of some embedders need lower ones.
-    least_events
-        With fewer nothing moves, and the decision says how many more it takes.
-
-    Raises
-    ------
-    InvalidArgument
-        There is no embedder, or the threshold in use is outside the bounds.
-    WorkUnderWay, LeaseLost
-        Another tunes the namespace, or has taken it over.
+    - `engine`: whose feedback, embedder and recipe.
+    - `namespace`: whose; None for the engine's.
+    - `dry_run`: whether to say what would happen, and change and record nothing.
+    - `force`: whether to look although the last look was less than seven days ago.
+    - `bounds`: the lowest and the highest threshold; cosines of some embedders need lower ones.
+    - `least_events`: with fewer nothing moves, and the decision says how many more it takes.
+    - raises `InvalidArgument`: there is no embedder, or the threshold in use is outside the bounds.
+    - raises `WorkUnderWay`, `LeaseLost`: another tunes the namespace, or has taken it over.
     """
     path = engine.namespace if namespace is None else namespace
     look = partial(_retune_now, engine, path, force=force, bounds=bounds, least_events=least_events)

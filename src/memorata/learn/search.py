@@ -66,22 +66,11 @@ def tune_grid(
 ) -> Verdict:
     """Choose among settings whose values on every question are known, the first being the current one.
 
-    Parameters
-    ----------
-    scores
-        The value of every setting on every question.
-    groups
-        The group of each question; what belongs together is held out together.
-    folds, seed
-        How often to hold data out, and where the dealing and the bootstrap start.
+    - `scores`: the value of every setting on every question.
+    - `groups`: the group of each question; what belongs together is held out together.
+    - `folds`, `seed`: how often to hold data out, and where the dealing and the bootstrap start.
+    - raises `NotEnoughData`: there are fewer groups than 20; the message says how many more it takes.
 
-    Raises
-    ------
-    NotEnoughData
-        There are fewer groups than 20; the message says how many more it takes.
-
-    Examples
-    --------
     >>> table = np.array([[0.5] * 40, [0.7, 0.6] * 20])
     >>> found = tune_grid(GridScores(({"alpha": 0.5}, {"alpha": 0.7}), table), [f"q{n}" for n in range(40)])
     >>> found.accepted, found.setting, round(found.gain.mean, 2)
@@ -149,29 +138,16 @@ def optimise(
 ) -> Optimised:
     """Search declared parameters for a better setting, and say whether it wins on held-out questions.
 
-    Parameters
-    ----------
-    objective
-        The value of a setting on each question, higher being better. It is asked once for each setting,
-        however often a search comes back to it.
-    parameters
-        What to search over: some of ``memorata.engine.recipes.recipe.PARAMETERS``, say.
-    current
-        The setting in use, with a value for each parameter; each search starts from it, and it wins ties.
-    groups
-        The group of each question.
-    trials
-        How many settings each of the ``folds + 1`` searches looks at.
-    folds, seed
-        As for :func:`tune_grid`; the same seed gives the same settings.
+    - `objective`: the value of a setting on each question, higher being better. It is asked once for each
+      setting, however often a search comes back to it.
+    - `parameters`: what to search over: some of ``memorata.engine.recipes.recipe.PARAMETERS``, say.
+    - `current`: the setting in use, with a value for each parameter; each search starts from it, and it wins
+      ties.
+    - `groups`: the group of each question.
+    - `trials`: how many settings each of the ``folds + 1`` searches looks at.
+    - `folds`, `seed`: as for :func:`tune_grid`; the same seed gives the same settings.
+    - raises `MissingExtra`: optuna is not installed; the message says how to.
 
-    Raises
-    ------
-    MissingExtra
-        Optuna is not installed; the message says how to.
-
-    Examples
-    --------
     >>> weight = Parameter("weight", float, 0.5, "The share of meaning.", 0, 1, ())
     >>> def value(setting):  # highest at 0.3, on every question
     ...     return np.linspace(0.4, 0.6, 40) - (setting["weight"] - 0.3) ** 2

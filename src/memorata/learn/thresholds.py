@@ -31,14 +31,10 @@ _STEPS = 21
 class Curve:
     """What each possible threshold would do; all arrays are of one length, thresholds ascending.
 
-    Attributes
-    ----------
-    thresholds
-        Every similarity that occurs, once.
-    precision, recall
-        Of letting through what is at least the threshold. Recall is also the true-positive rate.
-    false_positives
-        The share of what is not relevant that passes.
+    - `thresholds`: every similarity that occurs, once.
+    - `precision`, `recall`: of letting through what is at least the threshold. Recall is also the
+      true-positive rate.
+    - `false_positives`: the share of what is not relevant that passes.
     """
 
     thresholds: FloatArray
@@ -101,17 +97,10 @@ def threshold_curve(similarity: Numbers, relevant: Flags, *, least: int = MIN_PA
 
     .. math:: P = \frac{TP}{TP + FP}, \quad R = \frac{TP}{TP + FN}, \quad F = \frac{FP}{FP + TN}
 
-    Parameters
-    ----------
-    similarity, relevant, least
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
 
-    Notes
-    -----
     One sort, then running counts; equal similarities pass or fail together.
 
-    Examples
-    --------
     >>> curve = threshold_curve([0.2, 0.5, 0.5, 0.9], [False, True, False, True], least=4)
     >>> curve.thresholds.tolist(), curve.recall.tolist(), curve.precision.round(2).tolist()
     ([0.2, 0.5, 0.9], [1.0, 1.0, 0.5], [0.5, 0.67, 1.0])
@@ -142,21 +131,12 @@ def at_precision(
 ) -> Choice:
     """Return the threshold with the highest recall among those that reach the target precision.
 
-    Parameters
-    ----------
-    similarity, relevant, least
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
-    fallback
-        The threshold to keep if none reaches the target; the choice then carries a warning.
-    target
-        The least precision, above 0.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `fallback`: the threshold to keep if none reaches the target; the choice then carries a warning.
+    - `target`: the least precision, above 0.
 
-    Notes
-    -----
     Of thresholds with the same recall the highest is taken: it lets through less that is not relevant.
 
-    Examples
-    --------
     >>> labels = [False, True, False, True]
     >>> at_precision([0.2, 0.5, 0.6, 0.9], labels, target=0.6, fallback=0.75, least=4).threshold
     0.5
@@ -202,23 +182,15 @@ def by_f1(
 
     .. math:: F_1 = \frac{2 P R}{P + R} = \frac{2\,TP}{2\,TP + FP + FN}
 
-    Parameters
-    ----------
-    similarity, relevant, least
-        As for :func:`~memorata.learn.thresholds.labelled_pairs`.
-    confidence
-        One number from 0 to 1 per pair.
-    similarities, confidences
-        The thresholds to try, ascending; by default 21 over the range that occurs, and 21 from 0 to 1.
+    - `similarity`, `relevant`, `least`: as for :func:`~memorata.learn.thresholds.labelled_pairs`.
+    - `confidence`: one number from 0 to 1 per pair.
+    - `similarities`, `confidences`: the thresholds to try, ascending; by default 21 over the range that
+      occurs, and 21 from 0 to 1.
 
-    Notes
-    -----
     The pairs are counted once, by the cell of the grid they fall in; sums from the far corner then give every
     threshold's counts at the cost of the grid, not of the grid times the pairs. Of equal F1 the lowest
     confidence wins, then the lowest similarity: a gate that shuts out nobody is no better for being strict.
 
-    Examples
-    --------
     >>> found = by_f1([0.9, 0.8, 0.3, 0.9], [0.9, 0.8, 0.9, 0.1], [True, True, False, False],
     ...               similarities=[0.2, 0.5], confidences=[0.0, 0.5], least=4)
     >>> found.similarity, found.confidence, found.f1

@@ -56,20 +56,12 @@ class Pairs:
 class TrainingSet:
     """Queries that can be learnt from.
 
-    Attributes
-    ----------
-    recalls
-        What was found for each, as it is in the log.
-    gains
-        By recall and memory, how relevant it is; only what is.
-    rejected
-        By recall, the memories that somebody called not relevant.
-    orphaned
-        Feedback about hits whose recall the log has dropped, which thresholds can learn from.
-    queries
-        By recall, the query, where it can be asked again; `engine` answers it.
-    lease
-        What the work is done under, renewed with every question that something is tried on.
+    - `recalls`: what was found for each, as it is in the log.
+    - `gains`: by recall and memory, how relevant it is; only what is.
+    - `rejected`: by recall, the memories that somebody called not relevant.
+    - `orphaned`: feedback about hits whose recall the log has dropped, which thresholds can learn from.
+    - `queries`: by recall, the query, where it can be asked again; `engine` answers it.
+    - `lease`: what the work is done under, renewed with every question that something is tried on.
     """
 
     recalls: tuple[LoggedRecall, ...]
@@ -99,23 +91,13 @@ class TrainingSet:
     ) -> FloatArray:
         """Return how well a recipe ranks each question: from the log, or by asking again where it must.
 
-        Parameters
-        ----------
-        recipe
-            The recipe.
-        base
-            The one it is compared with; where both search alike, nothing is searched again. A labelled
-            question is, where they re-rank or vary what they show, which the log cannot tell.
-        metric
-            As for :func:`~memorata.evaluate.metrics.measure`.
-        search
-            Whether labelled questions are asked again in any case. What is compared must be measured in one
-            way: if one of the recipes needs a search (:func:`search_changes`), all of them are searched.
-
-        Raises
-        ------
-        LeaseLost
-            Another has taken over the work that this is done for.
+        - `recipe`: the recipe.
+        - `base`: the one it is compared with; where both search alike, nothing is searched again. A labelled
+          question is, where they re-rank or vary what they show, which the log cannot tell.
+        - `metric`: as for :func:`~memorata.evaluate.metrics.measure`.
+        - `search`: whether labelled questions are asked again in any case. What is compared must be measured
+          in one way: if one of the recipes needs a search (:func:`search_changes`), all of them are searched.
+        - raises `LeaseLost`: another has taken over the work that this is done for.
         """
         of = measure(metric)
         differing = search_changes(recipe, base)
@@ -186,14 +168,9 @@ def from_feedback(
 ) -> TrainingSet:
     """Return the training set of the feedback on logged recalls.
 
-    Parameters
-    ----------
-    engine
-        Whose log.
-    namespace
-        Whose recalls; None for the engine's.
-    since
-        Only feedback at or after that moment.
+    - `engine`: whose log.
+    - `namespace`: whose recalls; None for the engine's.
+    - `since`: only feedback at or after that moment.
     """
     records = engine.feedback.list(namespace=namespace, since=since)
     ids = tuple(dict.fromkeys(each.feedback.recall_id for each in records))
@@ -220,21 +197,11 @@ def from_labels(
 ) -> TrainingSet:
     """Ask labelled questions and return what was found, without a trace in the log.
 
-    Parameters
-    ----------
-    engine
-        What is asked.
-    questions
-        By name; the memories they name must be there.
-    recipe
-        How to ask; None for what a recall uses.
-    namespace
-        Whose memories; None for the engine's.
-
-    Raises
-    ------
-    MemoryNotFound
-        A question names a memory that is not there.
+    - `engine`: what is asked.
+    - `questions`: by name; the memories they name must be there.
+    - `recipe`: how to ask; None for what a recall uses.
+    - `namespace`: whose memories; None for the engine's.
+    - raises `MemoryNotFound`: a question names a memory that is not there.
     """
     chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
@@ -318,8 +285,6 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
 
     The latest opinion counts; clicks only where there is none.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> noon, later = datetime(2026, 5, 7, 12, tzinfo=UTC), datetime(2026, 5, 7, 13, tzinfo=UTC)
     >>> relevance([Feedback("r", "m", Signal.IRRELEVANT, noon), Feedback("r", "m", Signal.CLICK, later)])

@@ -45,18 +45,11 @@ _BY_NAME: Final = {each.name: each for each in PARAMETERS}
 class Tuned:
     """What tuning found.
 
-    Attributes
-    ----------
-    verdict
-        Whether it wins, with the numbers.
-    base, recipe
-        What was in use, and what was found.
-    questions
-        How many questions it was judged on.
-    metric
-        What they were compared by.
-    scores
-        The mean of each setting that a grid tried, for a drawing; empty for other searches.
+    - `verdict`: whether it wins, with the numbers.
+    - `base`, `recipe`: what was in use, and what was found.
+    - `questions`: how many questions it was judged on.
+    - `metric`: what they were compared by.
+    - `scores`: the mean of each setting that a grid tried, for a drawing; empty for other searches.
     """
 
     verdict: Verdict
@@ -88,23 +81,12 @@ def tune_weights(
 ) -> Tuned:
     """Try every setting of a grid of a recipe's parameters.
 
-    Parameters
-    ----------
-    training
-        What to learn from.
-    base
-        The recipe in use; it is among what is tried, and wins ties.
-    grid
-        By parameter, the values to try; the share of meaning in tenths by default.
-    metric
-        What settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
-    folds, seed
-        As for :func:`~memorata.learn.search.tune_grid`.
-
-    Raises
-    ------
-    NotEnoughData
-        There are too few questions; the message says how many more it takes.
+    - `training`: what to learn from.
+    - `base`: the recipe in use; it is among what is tried, and wins ties.
+    - `grid`: by parameter, the values to try; the share of meaning in tenths by default.
+    - `metric`: what settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
+    - `folds`, `seed`: as for :func:`~memorata.learn.search.tune_grid`.
+    - raises `NotEnoughData`: there are too few questions; the message says how many more it takes.
     """
     require_groups(training.groups, name=QUESTIONS)
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
@@ -128,17 +110,11 @@ def tune_families(
 ) -> Tuned:
     """Try a grid on each of several recipes; which of them is best is decided by folds within the folds.
 
-    Parameters
-    ----------
-    training
-        What to learn from; recipes that search otherwise than `base` need labelled questions.
-    base
-        The recipe in use.
-    families
-        The recipes; by default every shipped one that searches as `base` does, or all of them where questions
-        can be asked again.
-    grid, metric, folds, seed
-        As for :func:`tune_weights`.
+    - `training`: what to learn from; recipes that search otherwise than `base` need labelled questions.
+    - `base`: the recipe in use.
+    - `families`: the recipes; by default every shipped one that searches as `base` does, or all of them where
+      questions can be asked again.
+    - `grid`, `metric`, `folds`, `seed`: as for :func:`tune_weights`.
     """
     require_groups(training.groups, name=QUESTIONS)
     tried = _families(training, base) if families is None else tuple(families)
@@ -176,23 +152,12 @@ def tune_recipe(
 ) -> Tuned:
     """Search many declared parameters at once, guided by what was good before (an extra: optuna).
 
-    Parameters
-    ----------
-    training
-        What to learn from; parameters that need a search need labelled questions.
-    base
-        The recipe in use.
-    parameters
-        Their names.
-    trials
-        How many settings each of the ``folds + 1`` searches looks at.
-    metric, folds, seed
-        As for :func:`tune_weights`.
-
-    Raises
-    ------
-    MissingExtra
-        Optuna is not installed; the message says how to.
+    - `training`: what to learn from; parameters that need a search need labelled questions.
+    - `base`: the recipe in use.
+    - `parameters`: their names.
+    - `trials`: how many settings each of the ``folds + 1`` searches looks at.
+    - `metric`, `folds`, `seed`: as for :func:`tune_weights`.
+    - raises `MissingExtra`: optuna is not installed; the message says how to.
     """
     require_groups(training.groups, name=QUESTIONS)
     names = checks.texts("parameters", parameters)
@@ -222,18 +187,11 @@ def install(
 ) -> SavedRecipe | None:
     """Save what was found as a recipe with its evidence, if it wins; None, and nothing done, if not.
 
-    Parameters
-    ----------
-    engine
-        Whose database.
-    tuned
-        What was found.
-    name
-        Of the recipe; a version is added to one that is there.
-    use
-        Whether the namespace uses it from now on.
-    namespace
-        Whose; None for the engine's.
+    - `engine`: whose database.
+    - `tuned`: what was found.
+    - `name`: of the recipe; a version is added to one that is there.
+    - `use`: whether the namespace uses it from now on.
+    - `namespace`: whose; None for the engine's.
     """
     if not tuned.verdict.accepted:
         return None
@@ -248,8 +206,6 @@ def install(
 def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
     """Return every setting of a grid of declared parameters.
 
-    Examples
-    --------
     >>> grid_of({"vector_weight": [0.2, 0.8], "deduplicate": [True]})
     ({'vector_weight': 0.2, 'deduplicate': True}, {'vector_weight': 0.8, 'deduplicate': True})
     """
@@ -270,8 +226,6 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
 def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[Mapping[str, Any], ...]:
     """Return settings with the smallest change first: of equals the first is chosen.
 
-    Examples
-    --------
     >>> [each["vector_weight"] for each in nearest_first(grid_of(SHARES), RECIPES["azure"])][:3]
     [0.6, 0.7, 0.5]
     """

@@ -32,8 +32,6 @@ class ResourceNotFound(Exception):  # noqa: N818 - named after what went wrong
 def memory_address(namespace: str, id: str) -> str:
     """Return the address of a memory.
 
-    Examples
-    --------
     >>> memory_address("acme/alice", "chat/7 é".replace(" ", "-"))
     'memory://acme/alice/chat%2F7-%C3%A9'
     """
@@ -74,10 +72,7 @@ def templates(engine: Engine) -> list[types.ResourceTemplate]:
 def read(engine: Engine, address: str) -> str:
     """Return what is at an address.
 
-    Raises
-    ------
-    ResourceNotFound
-        Nothing is.
+    - raises `ResourceNotFound`: nothing is.
     """
     from memorata.model.errors import InvalidArgument, MemoryNotFound
 

@@ -140,8 +140,6 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
     The likeness is that of Ratcliff and Obershelp's gestalt matching, as in `difflib`.
 
-    Examples
-    --------
     >>> nearest("balancd", ["fast", "balanced"]), nearest("xyz", ["fast", "balanced"])
     (' (did you mean balanced?)', '')
     """

@@ -57,8 +57,6 @@ _MAX_SHOWN = 80
 def shown(value: object) -> str:
     """Return `value` as an error message shows it: its ``repr``, cut to a readable length; times in ISO 8601.
 
-    Examples
-    --------
     >>> shown(float("nan")), len(shown("x" * 10_000)), shown(datetime(2026, 5, 7, 18, 30))
     ('nan', 81, '2026-05-07T18:30:00')
     """
@@ -115,8 +113,6 @@ class InvalidArgument(MemorataError, ValueError):
 class NotGiven(InvalidArgument):
     """An argument that is needed here and was left out; `when` ends the sentence "… must be given".
 
-    Examples
-    --------
     >>> raise NotGiven("--yes", "where there is no terminal to ask at")
     Traceback (most recent call last):
     ...
@@ -132,8 +128,6 @@ class NotGiven(InvalidArgument):
 class AlreadySuperseded(InvalidArgument):
     """A memory that was to be superseded, and that another, `by`, has superseded before.
 
-    Examples
-    --------
     >>> raise AlreadySuperseded("m1", "m2")
     Traceback (most recent call last):
     ...
@@ -154,8 +148,6 @@ class AlreadySuperseded(InvalidArgument):
 class MissingExtra(MemorataError, ImportError):
     """A package that a feature needs is not installed; `requirement` is what ``pip install`` takes.
 
-    Examples
-    --------
     >>> raise MissingExtra("The ONNX embedder", "onnxruntime tokenizers")
     Traceback (most recent call last):
     ...
@@ -171,8 +163,6 @@ class MissingExtra(MemorataError, ImportError):
 class DatasetError(MemorataError):
     """A file of an evaluation that cannot be read as what it should be; lines are counted from 1.
 
-    Examples
-    --------
     >>> raise DatasetError("run.jsonl", 7, "no 'ranking'")
     Traceback (most recent call last):
     ...
@@ -187,8 +177,6 @@ class DatasetError(MemorataError):
 class NotEnoughData(MemorataError):
     """Too little was observed to learn from; more of the same helps.
 
-    Examples
-    --------
     >>> raise NotEnoughData("labelled pairs", found=5, needed=20)
     Traceback (most recent call last):
     ...
@@ -231,8 +219,6 @@ class StoreUnavailable(StoreError):
 class StoreReadOnly(StoreUnavailable):
     """The file can only be read, as it is or as it was opened; nothing was changed.
 
-    Examples
-    --------
     >>> raise StoreReadOnly("m.db", "the file may not be written; copy it to where it can be")
     Traceback (most recent call last):
     ...
@@ -248,8 +234,6 @@ class StoreReadOnly(StoreUnavailable):
 class PoolExhausted(StoreUnavailable):
     """Every connection to the server was in use, for as long as the store waits for one.
 
-    Examples
-    --------
     >>> raise PoolExhausted("postgresql://localhost/m", 10, 30.0)
     Traceback (most recent call last):
     ...
@@ -268,8 +252,6 @@ class PoolExhausted(StoreUnavailable):
 class PurgeUnfinished(StoreUnavailable):
     """Memories were purged and are returned no more, but their bytes may still be in the file.
 
-    Examples
-    --------
     >>> raise PurgeUnfinished("m.db", "the disk of m.db is full")
     Traceback (most recent call last):
     ...
@@ -300,8 +282,6 @@ class IndexCorrupt(StoreError):
 class MemoryNotFound(StoreError, LookupError):
     """No memory has that id, here.
 
-    Examples
-    --------
     >>> raise MemoryNotFound("m7", "default")
     Traceback (most recent call last):
     ...
@@ -316,8 +296,6 @@ class MemoryNotFound(StoreError, LookupError):
 class EntityNotFound(StoreError, LookupError):
     """No entity has that name, here; the message says which names are like it.
 
-    Examples
-    --------
     >>> raise EntityNotFound("Ana", "default", ("Anna", "Diana"))
     Traceback (most recent call last):
     ...
@@ -348,8 +326,6 @@ class RecallNotFound(StoreError, LookupError):
 class ExperimentNotFound(StoreError, LookupError):
     """No experiment has that name, here.
 
-    Examples
-    --------
     >>> raise ExperimentNotFound("shear", "default", ("share",))
     Traceback (most recent call last):
     ...
@@ -372,8 +348,6 @@ class WorkUnderWay(StoreError):
     `namespace` is ``*`` for all of them; `until` is when the work can be taken over, None if it has just
     ended.
 
-    Examples
-    --------
     >>> raise WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30))
     Traceback (most recent call last):
     ...
@@ -410,8 +384,6 @@ def _whose(namespace: str) -> str:
 class VersionConflict(StoreError):
     """Someone else changed the memory first; read it again and decide anew.
 
-    Examples
-    --------
     >>> raise VersionConflict("m7", expected=1, found=3)
     Traceback (most recent call last):
     ...
@@ -442,8 +414,6 @@ class ModelCorrupt(EmbedderError):
 class DimensionMismatch(EmbedderError):
     """An embedder gives vectors of another length than it, or the store, declared.
 
-    Examples
-    --------
     >>> raise DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768)
     Traceback (most recent call last):
     ...

@@ -93,8 +93,6 @@ def namespace(argument: str, value: object) -> str:
     Segments are separated by ``/``; each holds letters and digits of any script, ``_ - . @ + ~``, and does
     not begin with a dot, so that ``..`` can never climb out of a namespace.
 
-    Examples
-    --------
     >>> namespace("namespace", "acme/alice@example.org")
     'acme/alice@example.org'
     >>> namespace("namespace", "acme/../bob")

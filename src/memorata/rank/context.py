@@ -41,17 +41,10 @@ SESSION_FADE: Final = 0.5
 class ContextWindow:
     """How much of what was said around a text is read with it.
 
-    Parameters
-    ----------
-    before, after
-        The weight of the neighbour before and after; the next but one has the square of it.
-    words
-        The length up to which a text leans fully on its neighbours; beyond, in inverse proportion.
-    hours
-        The pause that halves a neighbour's weight.
+    - `before`, `after`: the weight of the neighbour before and after; the next but one has the square of it.
+    - `words`: the length up to which a text leans fully on its neighbours; beyond, in inverse proportion.
+    - `hours`: the pause that halves a neighbour's weight.
 
-    Examples
-    --------
     >>> ContextWindow(before=0.5).weights(np.array([10.0, 60.0]), np.zeros((4, 2))).round(3)[:2]
     array([[0.5  , 0.25 ],
            [0.25 , 0.125]])
@@ -95,20 +88,13 @@ def window_bm25(
     ``scale · x·(k1+1) / (x + k1·(1 - b + b·L/Lavg))``, where `Lavg` is the average length times the mean of
     ``1 + Σ w`` over the texts. Without neighbours it is BM25.
 
-    Parameters
-    ----------
-    frequencies, neighbour_frequencies
-        How often each term occurs in each text, and the same for each neighbour: rows are terms.
-    lengths, neighbour_lengths
-        The length of each text, and a row of lengths for each neighbour.
-    weights
-        A row for each neighbour; 0 for one that is not there, whatever its frequencies and length.
-    scales
-        The idf of each term times its weight in the query.
-    average_length
-        The mean length over the whole collection, above 0.
-    k1, b
-        BM25's parameters.
+    - `frequencies`, `neighbour_frequencies`: how often each term occurs in each text, and the same for each
+      neighbour: rows are terms.
+    - `lengths`, `neighbour_lengths`: the length of each text, and a row of lengths for each neighbour.
+    - `weights`: a row for each neighbour; 0 for one that is not there, whatever its frequencies and length.
+    - `scales`: the idf of each term times its weight in the query.
+    - `average_length`: the mean length over the whole collection, above 0.
+    - `k1`, `b`: BM25's parameters.
     """
     together, length, average = frequencies, lengths, average_length
     if weights.size:
@@ -132,8 +118,6 @@ def session_means(sessions: IntArray, scores: FloatArray, best: int = SESSION_BE
     A session with fewer memories has zeros in place of those it lacks, so that one good turn does not weigh
     as much as three. A memory of no session (a number below 0) is a session of its own.
 
-    Examples
-    --------
     >>> session_means(np.array([7, 7, 8, -1]), np.array([0.9, 0.3, 0.6, 0.6]))
     array([0.4, 0.4, 0.2, 0.2])
     """
@@ -160,8 +144,6 @@ def best_sessions(
     in for those it lacks: the best counts most, for an answer may take one line of each of several
     conversations. Equal ones go by their best memory's position. A fade of 1 is the mean, 0 the best alone.
 
-    Examples
-    --------
     >>> ranked = best_sessions([7, 8, 7, -1], [0.7, 0.9, 0.7, 0.5], 2)
     >>> [(round(score, 2), positions.tolist()) for score, positions in ranked]
     [(0.6, [0, 2]), (0.51, [1])]

@@ -173,8 +173,6 @@ def _hopeful(gain: FloatArray, value: FloatArray, picks: int, weight: float) -> 
     Values only fall, and none falls further below its gain than by the penalty of an equal. At every pick one
     of the `picks` items with the highest gains is left, and what is already below the least of them loses.
 
-    Examples
-    --------
     >>> _hopeful(np.array([0.6, 0.5, 0.2]), np.array([0.4, 0.45, 0.2]), picks=1, weight=0.3)
     array([0, 1])
     """

@@ -49,8 +49,6 @@ def first_of_each(values: npt.NDArray[Any]) -> IntArray:
     What ``numpy.unique`` does with its index, without sorting the answer by value and without the modules it
     imports on its first call.
 
-    Examples
-    --------
     >>> first_of_each(np.array([7, 3, 7, 1, 3]))
     array([0, 1, 3])
     """
@@ -79,8 +77,6 @@ def ranked(scores: FloatArray, limit: int | None) -> IntArray:
 def reached(scores: npt.NDArray[Any], limit: int) -> float:
     """Return a score that at least `limit` items reach, and not many more; the lowest if there are fewer.
 
-    Examples
-    --------
     >>> reached(np.array([0.2, 0.9, 0.2, 0.5]), 2)
     0.5
     """

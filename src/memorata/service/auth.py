@@ -35,8 +35,6 @@ class RateLimiter:
 
     Only who called lately has a bucket: a full one is the same as none. `ticks` counts seconds.
 
-    Examples
-    --------
     >>> seconds = iter([0.0, 0.0, 0.0, 2.0])
     >>> buckets = RateLimiter(0.5, 2, lambda: next(seconds))
     >>> [buckets.take("anna") for _ in range(4)]
@@ -76,8 +74,6 @@ class Sessions:
 
     No `keys` means that none is required, no `secret` a random one.
 
-    Examples
-    --------
     >>> now = datetime(2026, 5, 7, tzinfo=UTC)
     >>> sessions = Sessions(None, lambda: now, b"a secret of this example")
     >>> session = sessions.new()
@@ -164,8 +160,6 @@ class Sessions:
 def is_loopback(host: str) -> bool:
     """Return whether a host is one of this machine alone: an address of loopback, or localhost.
 
-    Examples
-    --------
     >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2")]
     [True, True, True, False, False]
     """

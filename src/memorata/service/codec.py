@@ -48,8 +48,6 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 def memory_json(memory: Memory) -> Json:
     """Return a memory as JSON.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> tea = Memory(id="m1", content="Anna likes tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
     >>> memory_json(tea)["created_at"], Memory(**memory_arguments(memory_json(tea))) == tea
@@ -100,11 +98,8 @@ def memories_json(memories: Sequence[Memory]) -> Json:
 def memory_arguments(data: Mapping[str, Any]) -> Json:
     """Return the arguments of :class:`Memory` that a JSON object gives; those it leaves out are left out.
 
-    Raises
-    ------
-    InvalidArgument
-        A key that no memory has, or a time, source or place that cannot be read. Everything else is checked
-        when the memory is made.
+    - raises `InvalidArgument`: a key that no memory has, or a time, source or place that cannot be read.
+      Everything else is checked when the memory is made.
     """
     for name in data:
         if name not in FIELDS:
@@ -161,8 +156,6 @@ def entity_json(known: KnownEntity) -> Json:
 def relation_json(relation: Relation) -> Json:
     """Return a relation as JSON.
 
-    Examples
-    --------
     >>> from memorata.model.entity import Relation
     >>> relation_json(Relation("Anna", "knows", "Ben"))["object"]
     'Ben'
@@ -302,8 +295,6 @@ def key_json(key: ApiKey) -> Json:
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
     """Return any result as JSON: dataclasses as objects, a memory as its id, NaN and infinity as null.
 
-    Examples
-    --------
     >>> plain({"at": (Place(1.0, 2.0),), "p": float("nan")})
     {'at': [{'lat': 1.0, 'lon': 2.0, 'name': ''}], 'p': None}
     """
@@ -338,8 +329,6 @@ def time_json(moment: datetime | None) -> str | None:
 def time_from_json(name: str, value: object) -> datetime:
     """Return a time given in ISO 8601; a day alone is its midnight in UTC.
 
-    Examples
-    --------
     >>> time_from_json("created_at", "2026-05-07")
     datetime.datetime(2026, 5, 7, 0, 0, tzinfo=datetime.timezone.utc)
     """

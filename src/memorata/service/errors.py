@@ -96,8 +96,6 @@ LOGGED: Final = "the server's log says more"
 def kind_of(error: Exception) -> ErrorKind:
     """Return what an error means.
 
-    Examples
-    --------
     >>> kind_of(InvalidArgument("limit", -1, "at least 0"))
     ErrorKind(code='invalid', status=422, exit_code=2)
     >>> kind_of(KeyError("x")).status
@@ -111,8 +109,6 @@ def kind_of(error: Exception) -> ErrorKind:
 def public_detail(error: Exception) -> str:
     """Return what a client is told of an error, without what only the operator should know.
 
-    Examples
-    --------
     >>> public_detail(InvalidArgument("limit", -1, "at least 0"))
     'limit must be at least 0, got -1'
     >>> public_detail(KeyError("what somebody said"))

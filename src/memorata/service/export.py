@@ -64,8 +64,6 @@ def hidden_json(hidden: Hidden | None) -> Json:
 def entity_row(record: EntityRecord, namespace: str) -> Json:
     """Return the row of a declared entity.
 
-    Examples
-    --------
     >>> entity_row(EntityRecord(Entity("Bob"), merged_into="Robert"), "default")["merged_into"]
     'Robert'
     """
@@ -76,8 +74,6 @@ def entity_row(record: EntityRecord, namespace: str) -> Json:
 def relation_row(relation: Relation, namespace: str) -> Json:
     """Return the row of a relation.
 
-    Examples
-    --------
     >>> relation_row(Relation("Anna", "knows", "Ben"), "default")["target"]
     'Ben'
     """
@@ -96,8 +92,6 @@ def read_row(row: Mapping[str, Any]) -> ImportedMemory | ImportedDeclaration:
 def read_entity(row: Mapping[str, Any]) -> EntityRecord:
     """Return the entity that a row describes, or raise.
 
-    Examples
-    --------
     >>> read_entity({"kind": "entity", "name": "Anna", "aliases": ["Annie"]}).entity.aliases
     ('Annie',)
     """
@@ -111,8 +105,6 @@ def read_entity(row: Mapping[str, Any]) -> EntityRecord:
 def read_relation(row: Mapping[str, Any]) -> Relation:
     """Return the relation that a row describes, or raise.
 
-    Examples
-    --------
     >>> read_relation({"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben"}).weight
     1.0
     """

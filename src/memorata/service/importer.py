@@ -157,8 +157,6 @@ def files_of(
     folders are not followed, for they may lead in a circle. What is there but is no file, such as a pipe or
     a link that leads nowhere, is among them. `unreadable` is told of every folder that cannot be listed.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
     ...     (Path(name) / "b").mkdir()

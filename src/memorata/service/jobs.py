@@ -111,8 +111,6 @@ Work = Callable[[Job], Any]
 class Jobs:
     """The jobs of a process, of which so many as there are `threads` run at the same time.
 
-    Examples
-    --------
     >>> jobs = Jobs()
     >>> job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
     >>> job.wait(10), job.state, job.result

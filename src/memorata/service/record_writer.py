@@ -74,8 +74,6 @@ class _Draft:
 class RecordWriter:
     """Writes records into a memory, some at a time: into one namespace, or None for where each record says.
 
-    Examples
-    --------
     >>> import memorata
     >>> with memorata.open(":memory:", embedder=None) as memory:
     ...     writer = RecordWriter(memory, "acme")

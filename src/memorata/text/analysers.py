@@ -202,8 +202,6 @@ def roots(text: str) -> list[str]:
     Truncation is hard to beat in inflected languages (McNamee & Mayfield, "Character n-gram tokenization for
     European language text retrieval", 2004). Stop words have roots, too: they tell short sentences apart.
 
-    Examples
-    --------
     >>> roots("Я люблю tea"), roots("I like tea")
     (['я', 'люб'], [])
     """

@@ -65,8 +65,6 @@ _WORD_RUN: Final = re.compile(r"\w+")
 class NameMatcher:
     """Tells whether one of the names of a person or a thing stands in a text as a name.
 
-    Examples
-    --------
     >>> will = NameMatcher(["Will"])
     >>> [will.matches(text) for text in ("I met Will.", "Will drinks tea.", "Will you come?", "I will.")]
     [True, True, False, False]
@@ -144,8 +142,6 @@ def may_mention(text: str, names: Collection[str]) -> bool:
 def is_also_word(name: str) -> bool:
     """Return whether a folded name could be a common word, or nothing but common words.
 
-    Examples
-    --------
     >>> [is_also_word(name) for name in ("will", "mark", "the who", "anna", "will hart")]
     [True, True, True, False, False]
     """

@@ -134,8 +134,6 @@ def has_content(text: str) -> bool:
     query. In doubt there is content: one word alone may be a name (*Will*), and so may one with a capital
     (*The Who*).
 
-    Examples
-    --------
     >>> has_content("Who am I?"), has_content("the of and"), has_content("the battery")
     (True, False, True)
     >>> has_content("???"), has_content("☕?"), has_content("und der von"), has_content("The Who")
@@ -158,8 +156,6 @@ def without_event_verbs(text: str) -> str:
 
     "What happened in May?" asks for May and for nothing else.
 
-    Examples
-    --------
     >>> without_event_verbs("What happened?"), without_event_verbs("Что произошло с Анной?")
     ('what', 'что с анной')
     """

@@ -115,8 +115,6 @@ def sentences(text: str) -> tuple[str, ...]:
     full stop only before a space and something that can begin a sentence, and not after an initial or a usual
     abbreviation (Kiss and Strunk 2006 learn those; a short list is enough to summarise by).
 
-    Examples
-    --------
     >>> sentences("Anna met Dr. Weiss. They had tea! Did Bo come?")
     ('Anna met Dr. Weiss.', 'They had tea!', 'Did Bo come?')
     >>> sentences("- milk\n- 2.5 kg of flour")

@@ -71,17 +71,11 @@ def create_pages(
 ) -> Starlette:
     """Return the pages over an engine, to be mounted at ``/``; ``state.jobs`` is to be closed at the end.
 
-    Parameters
-    ----------
-    engine
-        What the pages show; closing it is left to whoever opened it.
-    keys
-        The API keys. None, or one that requires no key, means that the server listens on loopback alone:
-        the pages are then served under loopback names only.
-    hosts
-        Other names to be served under without a key.
-    clock
-        Tells the time.
+    - `engine`: what the pages show; closing it is left to whoever opened it.
+    - `keys`: the API keys. None, or one that requires no key, means that the server listens on loopback
+      alone: the pages are then served under loopback names only.
+    - `hosts`: other names to be served under without a key.
+    - `clock`: tells the time.
     """
     jobs = Jobs(clock, MAX_JOBS)
     site = _Site(engine, PageSessions(keys, clock, hosts), jobs)

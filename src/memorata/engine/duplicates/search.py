@@ -58,19 +58,13 @@ _SAME: Final = 32
 class DuplicateGroup:
     """A memory, and others that say the same.
 
-    Parameters
-    ----------
-    keep
-        The one that stays.
-    repeats
-        The others, oldest first.
-    content
-        What the one that stays says afterwards: its own words, or those of all under the strategy
-        ``"merge"``.
-    kind
-        ``"exact"`` if all have the same words, ``"correction"`` if a correction wins, ``"near"`` otherwise.
-    reasons
-        For each of the others, why.
+    - `keep`: the one that stays.
+    - `repeats`: the others, oldest first.
+    - `content`: what the one that stays says afterwards: its own words, or those of all under the strategy
+      ``"merge"``.
+    - `kind`: ``"exact"`` if all have the same words, ``"correction"`` if a correction wins, ``"near"``
+      otherwise.
+    - `reasons`: for each of the others, why.
     """
 
     keep: Memory
@@ -84,18 +78,12 @@ class DuplicateGroup:
 class FoundDuplicates:
     """What a search found.
 
-    Parameters
-    ----------
-    groups
-        The groups, in the order of their oldest members.
-    method
-        How other words for the same are found, if they were asked for; what has the same words is looked up.
-    compared
-        How many memories were compared.
-    candidates
-        How many pairs were looked at.
-    turns
-        How many memories were left out, being turns of transcripts. Passages of files are compared.
+    - `groups`: the groups, in the order of their oldest members.
+    - `method`: how other words for the same are found, if they were asked for; what has the same words is
+      looked up.
+    - `compared`: how many memories were compared.
+    - `candidates`: how many pairs were looked at.
+    - `turns`: how many memories were left out, being turns of transcripts. Passages of files are compared.
     """
 
     groups: tuple[DuplicateGroup, ...]

@@ -26,16 +26,10 @@ from memorata.store.entries import Terms
 class KnownEntity:
     """An entity, and how much is known about it.
 
-    Attributes
-    ----------
-    entity
-        Its name, type, aliases and description.
-    memories
-        How many memories mention it, by any of its names.
-    relations
-        How many relations it is in that hold.
-    merged
-        The names that were merged into it.
+    - `entity`: its name, type, aliases and description.
+    - `memories`: how many memories mention it, by any of its names.
+    - `relations`: how many relations it is in that hold.
+    - `merged`: the names that were merged into it.
     """
 
     entity: Entity
@@ -75,13 +69,9 @@ class FoundPath:
 class Paths:
     """What a path search found.
 
-    Attributes
-    ----------
-    paths
-        Shortest first.
-    truncated
-        The limit that was hit: ``"time"``, ``"paths"``, ``"nodes"`` or ``"depth"``; None if nothing was left
-        out.
+    - `paths`: shortest first.
+    - `truncated`: the limit that was hit: ``"time"``, ``"paths"``, ``"nodes"`` or ``"depth"``; None if
+      nothing was left out.
     """
 
     paths: tuple[FoundPath, ...]
@@ -101,18 +91,11 @@ class Group:
 class Communities:
     """The communities of a namespace at one level.
 
-    Attributes
-    ----------
-    level
-        0 for the finest.
-    count
-        How many communities of two or more there are; `groups` may hold fewer.
-    modularity
-        How much closer the communities are knit than chance would have it.
-    converged
-        Whether the search for them ended by itself.
-    groups
-        The communities, largest first.
+    - `level`: 0 for the finest.
+    - `count`: how many communities of two or more there are; `groups` may hold fewer.
+    - `modularity`: how much closer the communities are knit than chance would have it.
+    - `converged`: whether the search for them ended by itself.
+    - `groups`: the communities, largest first.
     """
 
     level: int

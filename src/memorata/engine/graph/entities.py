@@ -41,21 +41,14 @@ OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 class About:
     """Everything about a subject.
 
-    Attributes
-    ----------
-    subject
-        As it was asked for.
-    memories
-        Those that mention it, or that it said: forgotten, superseded and expired ones too, oldest first.
-    hidden
-        Since when those of them that are hidden have been so.
-    entities
-        What was declared about it: itself, and what was merged into it.
-    relations
-        Those with it at an end, ended ones too.
-    in_texts
-        How many more memories have one of its names as a word, and probably mean something else: "Will you
-        come?". They are among `memories` where the text was asked for.
+    - `subject`: as it was asked for.
+    - `memories`: those that mention it, or that it said: forgotten, superseded and expired ones too, oldest
+      first.
+    - `hidden`: since when those of them that are hidden have been so.
+    - `entities`: what was declared about it: itself, and what was merged into it.
+    - `relations`: those with it at an end, ended ones too.
+    - `in_texts`: how many more memories have one of its names as a word, and probably mean something else:
+      "Will you come?". They are among `memories` where the text was asked for.
     """
 
     subject: str

@@ -50,16 +50,10 @@ class TierChange:
 class MaintenanceReport:
     """What was done, or with `dry_run` would be.
 
-    Attributes
-    ----------
-    namespace, dry_run
-        Whose memories, and whether nothing was changed.
-    promoted, demoted
-        Memories that changed their tier.
-    expired
-        The ids of memories that had had their time, and are forgotten now.
-    proposed
-        Summaries that wait to be accepted; those of a dry run are made of the tiers as they are.
+    - `namespace`, `dry_run`: whose memories, and whether nothing was changed.
+    - `promoted`, `demoted`: memories that changed their tier.
+    - `expired`: the ids of memories that had had their time, and are forgotten now.
+    - `proposed`: summaries that wait to be accepted; those of a dry run are made of the tiers as they are.
     """
 
     namespace: str

@@ -31,8 +31,6 @@ _DAY: Final = 86_400.0
 class LifecycleRules:
     """Rules for the life of memories.
 
-    Examples
-    --------
     >>> LifecycleRules(working_days=1).working_days
     1.0
     >>> LifecycleRules(working_days=-1)
@@ -80,8 +78,6 @@ class LifecycleRules:
     def of(cls, given: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:
         """Return rules that are given as such, or by name, or not at all.
 
-        Examples
-        --------
         >>> LifecycleRules.of({"working_days": 2}) == LifecycleRules(working_days=2)
         True
         """
@@ -101,8 +97,6 @@ class LifecycleRules:
     def is_spent(self, memory: Memory, now: datetime) -> bool:
         """Return whether a memory has had its time: past its expiry, or unused for as long as its tier lasts.
 
-        Examples
-        --------
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> note = Memory(id="m1", content="Milk is in the fridge", created_at=day, tier="working")
@@ -120,8 +114,6 @@ class LifecycleRules:
     def next_tier(self, memory: Memory, now: datetime) -> Tier:
         """Return the tier that a memory belongs to by now, one step from its own at most.
 
-        Examples
-        --------
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> said = Memory(id="m1", content="Tea at four", created_at=day, tier="episodic", access_count=5)
@@ -144,8 +136,6 @@ class LifecycleRules:
     def confidence(self, memory: Memory, now: datetime) -> float:
         """Return how sure a memory is at a moment, as a recall at that moment counts it.
 
-        Examples
-        --------
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
         >>> said = Memory(id="m1", content="Tea at four", created_at=day, confidence=0.9)

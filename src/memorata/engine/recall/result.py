@@ -46,14 +46,9 @@ class Rejected:
 class SessionHit:
     """A session that answers a query, and its memories that do it best.
 
-    Attributes
-    ----------
-    session
-        Its name; empty for a memory that belongs to none and stands for itself.
-    score
-        The mean of its three best scores, each counting half of the one before.
-    hits
-        Those memories, best first.
+    - `session`: its name; empty for a memory that belongs to none and stands for itself.
+    - `score`: the mean of its three best scores, each counting half of the one before.
+    - `hits`: those memories, best first.
     """
 
     session: str
@@ -154,18 +149,11 @@ Measure: TypeAlias = Literal["similarity", "lexical", "confidence"]
 class MissedThreshold:
     """A threshold that was missed.
 
-    Attributes
-    ----------
-    measure
-        What was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of the best
-        possible match), or the ``confidence`` of the memory.
-    value
-        What it is; None for a memory whose meaning nobody has measured yet.
-    least
-        What it should have been.
+    - `measure`: what was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of
+      the best possible match), or the ``confidence`` of the memory.
+    - `value`: what it is; None for a memory whose meaning nobody has measured yet.
+    - `least`: what it should have been.
 
-    Examples
-    --------
     >>> print(MissedThreshold("similarity", 0.31, 0.55))
     similarity 0.310 is below 0.550
     >>> print(MissedThreshold("lexical", 0.02, 0.05))

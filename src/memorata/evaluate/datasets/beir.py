@@ -25,14 +25,10 @@ from memorata.model.errors import DatasetError, shown
 def read_beir(path: str | Path, *, split: str = "test") -> FileDataset:
     r"""Open a folder in the format of BEIR, as one haystack.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    split
-        Whose judgements are read: "test", "dev" or "train", as far as the folder has them. Queries without
-        judgements there belong to other splits, and are not counted as dropped;
-        judged queries that are missing from the folder are.
+    - `path`: the folder.
+    - `split`: whose judgements are read: "test", "dev" or "train", as far as the folder has them. Queries
+      without judgements there belong to other splits, and are not counted as dropped; judged queries that are
+      missing from the folder are.
     """
     folder = Path(path)
     splits = {file.name.split(".")[0]: file for file in sorted(folder.glob("qrels/*.tsv*"))}

@@ -40,12 +40,9 @@ _AFTERWARDS = timedelta(hours=1)
 def read_locomo(path: str | Path, *, captions: bool = True) -> FileDataset:
     """Open LoCoMo: one haystack for each conversation, one document for each turn.
 
-    Parameters
-    ----------
-    path
-        The JSON file, plain or gzip.
-    captions
-        Whether a turn with a photo also has the words that describe it: "… (shares a photo: a red kite)".
+    - `path`: the JSON file, plain or gzip.
+    - `captions`: whether a turn with a photo also has the words that describe it: "… (shares a photo: a red
+      kite)".
     """
     file, with_captions = Path(path), checks.flag("captions", captions)
     return FileDataset(

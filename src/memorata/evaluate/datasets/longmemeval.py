@@ -34,12 +34,8 @@ def read_longmemeval(path: str | Path, *, turns: str = "all") -> FileDataset:
 
     The file is read a question at a time, so M needs no more memory than its largest history.
 
-    Parameters
-    ----------
-    path
-        The JSON file, plain or gzip.
-    turns
-        "all", or "user" to leave out what the assistant said.
+    - `path`: the JSON file, plain or gzip.
+    - `turns`: "all", or "user" to leave out what the assistant said.
     """
     file, whose = Path(path), checks.one_of("turns", turns, TURNS)
     return FileDataset("longmemeval", file, {file.name: file}, partial(_read, file, whose), turns=turns)

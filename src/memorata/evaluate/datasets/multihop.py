@@ -29,14 +29,10 @@ _HOPS = re.compile(r"(\d+)hop")
 def read_multihop(path: str | Path, *, pooled: bool = True) -> FileDataset:
     """Open MuSiQue, HotpotQA or 2WikiMultihopQA; each record's own fields say which.
 
-    Parameters
-    ----------
-    path
-        The JSON or JSON Lines file, plain or gzip.
-    pooled
-        Whether the paragraphs of all questions are one haystack, with equal ones (by title and text) taken
-        once; otherwise each question is a haystack. Questions that MuSiQue marks as unanswerable lack a
-        paragraph that the pool may well have, so pooling drops them.
+    - `path`: the JSON or JSON Lines file, plain or gzip.
+    - `pooled`: whether the paragraphs of all questions are one haystack, with equal ones (by title and text)
+      taken once; otherwise each question is a haystack. Questions that MuSiQue marks as unanswerable lack a
+      paragraph that the pool may well have, so pooling drops them.
     """
     file, together = Path(path), checks.flag("pooled", pooled)
     return FileDataset("multihop", file, {file.name: file}, partial(_read, file, together), pooled=pooled)

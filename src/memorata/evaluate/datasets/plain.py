@@ -29,10 +29,7 @@ from memorata.model.errors import DatasetError, shown
 def read_jsonl(path: str | Path) -> FileDataset:
     """Open a file in our own plain form, as one haystack.
 
-    Parameters
-    ----------
-    path
-        The JSON Lines file, plain or gzip.
+    - `path`: the JSON Lines file, plain or gzip.
     """
     file = Path(path)
     return FileDataset("jsonl", file, {file.name: file}, partial(_read_jsonl, file))
@@ -113,10 +110,7 @@ def _document(record: Record) -> tuple[str, Document]:
 def read_facts(path: str | Path) -> FileDataset:
     r"""Open a file of facts and questions, as one haystack; a fact that comes twice is one document.
 
-    Parameters
-    ----------
-    path
-        The file, plain or gzip, without a header.
+    - `path`: the file, plain or gzip, without a header.
     """
     file = Path(path)
     return FileDataset("facts", file, {file.name: file}, partial(_read_facts, file))

@@ -39,10 +39,8 @@ def read_smart(path: str | Path) -> FileDataset:
 
     Documents with neither title nor text (Cranfield has two) are left out, and judgements of them with them.
 
-    Parameters
-    ----------
-    path
-        The folder, with one file each like ``cran.all.1400``, ``cran.qry`` and ``cranqrel``, plain or gzip.
+    - `path`: the folder, with one file each like ``cran.all.1400``, ``cran.qry`` and ``cranqrel``, plain or
+      gzip.
     """
     folder = Path(path)
     corpus, queries, qrels = files = [_only(folder, kind) for kind in _FILES]

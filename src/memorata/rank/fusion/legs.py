@@ -236,8 +236,6 @@ def align_slots(
 
     Sorting a few hundred numbers takes half as long as looking each of them up.
 
-    Examples
-    --------
     >>> union, aligned = align_slots([np.array([7, 3]), np.array([9, 7])], [np.zeros(2), np.ones(2)], "ab")
     >>> union, aligned.places.tolist()
     (array([7, 3, 9]), [0, 1, 2, 0])
@@ -264,8 +262,6 @@ def align_among(
 ) -> tuple[IntArray, Aligned[int]]:
     """Align as :func:`align_slots` does where the first leg has all of `union`, which is ascending.
 
-    Examples
-    --------
     >>> legs, scores = [np.array([7, 3, 9]), np.array([9, 7])], [np.zeros(3), np.ones(2)]
     >>> union, aligned = align_among(np.array([3, 7, 9]), legs, scores, "ab")
     >>> union, aligned.places.tolist()

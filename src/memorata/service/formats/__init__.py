@@ -45,8 +45,6 @@ def read(data: bytes, format: str, *, name: str, link: str = "", split: str = "p
     `name`, of the file, is the session of what a text says and a part of ids, `link` where it can be read
     again. Plain text is cut at blank lines or at every line (`split`).
 
-    Examples
-    --------
     >>> [record.fields["content"] for record in read(b"Tea.\n\nMilk.\n", "text", name="notes.txt").records]
     ['Tea.', 'Milk.']
     >>> next(read(b'{"content": "Tea."', "jsonl", name="x.jsonl").records).problem
@@ -63,8 +61,6 @@ def format_of(data: bytes, suffix: str) -> str | None:
 
     A file that is called text or Markdown is that, whatever its content.
 
-    Examples
-    --------
     >>> format_of(b"# Tea", ".MD"), format_of(b"%PDF", ".pdf")
     ('markdown', None)
     >>> format_of(b'{"type": "entity", "name": "Anna", "observations": []}\n', ".json")

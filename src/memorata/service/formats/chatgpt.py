@@ -23,8 +23,6 @@ _LINK: Final = "https://chatgpt.com/c/"
 def records(data: bytes) -> Reading:
     """Return the records of a file.
 
-    Examples
-    --------
     >>> file = b'''[{"id": "c1", "title": "Tea", "current_node": "b", "mapping": {
     ...     "a": {"parent": null, "message": null},
     ...     "b": {"parent": "a", "message": {"id": "m1", "author": {"role": "user"}, "create_time": 1.5,

@@ -16,8 +16,6 @@ from memorata.service.formats.record import Record, is_declaration
 def lines(data: bytes) -> Iterator[tuple[int, Any, str]]:
     r"""Yield the number of every line that is not blank, its JSON value, and what is wrong with it.
 
-    Examples
-    --------
     >>> list(lines(b'{"a": 1}\n\nx'))
     [(1, {'a': 1}, ''), (3, None, 'not JSON: Expecting value at character 1')]
     """
@@ -29,8 +27,6 @@ def lines(data: bytes) -> Iterator[tuple[int, Any, str]]:
 def records(data: bytes) -> Iterator[Record]:
     """Yield the records of the lines; ids are those that they bring.
 
-    Examples
-    --------
     >>> next(records(b'"Tea."')).fields
     {'content': 'Tea.'}
     """
@@ -70,8 +66,6 @@ def _record(number: int, value: Any, problem: str) -> Record:  # noqa: ANN401 - 
 def nearest_key(value: dict[str, Any]) -> str:
     """Return a hint for an object that calls its content something else.
 
-    Examples
-    --------
     >>> nearest_key({"contents": "Tea."})
     '; its key contents should be content'
     """

@@ -18,8 +18,6 @@ from memorata.service.formats.record import Reading, Record, stable_id
 def records(data: bytes) -> Reading:
     """Return the records of a file.
 
-    Examples
-    --------
     >>> file = b'{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}'
     >>> [record.fields.get("content", record.fields.get("kind")) for record in records(file).records]
     ['Anna: likes tea', 'entity']

@@ -19,8 +19,6 @@ _TAKEN: Final = ("id", "memory", "metadata", "created_at", "categories", "expira
 def records(data: bytes) -> Reading:
     """Return the records of a file.
 
-    Examples
-    --------
     >>> file = b'{"results": [{"id": "1", "memory": "Likes tea", "created_at": "2026-05-07T10:00:00-07:00"}]}'
     >>> [each.fields["content"] for each in records(file).records]
     ['Likes tea']

@@ -19,18 +19,11 @@ _FAMILY: Final = uuid.UUID("6d1f5b0a-6a55-5c54-9f43-2f0b6a4f7f10")
 class Record:
     """A memory, entity or relation of a file, or why it is left out.
 
-    Attributes
-    ----------
-    line
-        Where it begins, from 1: a line, or for a file that is one JSON value the number of its part.
-    fields
-        The fields of the memory, entity or relation as JSON; empty for what is left out.
-    problem
-        What is wrong with it; empty for what can be read.
-    skipped
-        Why it is left out though nothing is wrong with it; empty for what is not.
-    where
-        Where it stands, in words, if not simply in a line.
+    - `line`: where it begins, from 1: a line, or for a file that is one JSON value the number of its part.
+    - `fields`: the fields of the memory, entity or relation as JSON; empty for what is left out.
+    - `problem`: what is wrong with it; empty for what can be read.
+    - `skipped`: why it is left out though nothing is wrong with it; empty for what is not.
+    - `where`: where it stands, in words, if not simply in a line.
     """
 
     line: int
@@ -65,8 +58,6 @@ class Notes:
 def stable_id(*parts: object) -> str:
     """Return an id that is the same whenever the same is read, and another for anything else.
 
-    Examples
-    --------
     >>> stable_id("mem0", "1") == stable_id("mem0", "1") != stable_id("mem0", "2")
     True
     """
@@ -81,8 +72,6 @@ def text_id(name: str, fields: Mapping[str, Any], number: int) -> str:
 def is_declaration(data: Mapping[str, Any]) -> bool:
     """Return whether an object of an export is about an entity or a relation, and no memory.
 
-    Examples
-    --------
     >>> is_declaration({"kind": "entity", "name": "Anna"}), is_declaration({"content": "Tea."})
     (True, False)
     """
@@ -92,8 +81,6 @@ def is_declaration(data: Mapping[str, Any]) -> bool:
 def parse_json(data: bytes) -> tuple[Any, Record | None]:
     r"""Return the value of a file, or why it cannot be read.
 
-    Examples
-    --------
     >>> parse_json(b"[1, 2]")
     ([1, 2], None)
     >>> parse_json(b'[1,\n 2')[1].problem

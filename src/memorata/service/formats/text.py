@@ -23,8 +23,6 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 def decoded(data: bytes) -> tuple[str, Record | None]:
     r"""Return a file's text with plain line ends, or what is wrong with it.
 
-    Examples
-    --------
     >>> decoded(b"tea\r\n")
     ('tea\n', None)
     >>> decoded(b"caf\xe9")[1].problem
@@ -42,8 +40,6 @@ def decoded(data: bytes) -> tuple[str, Record | None]:
 def paragraphs(text: str, split: str) -> Iterator[tuple[int, dict[str, Any]]]:
     r"""Yield the line at which each paragraph (or line) begins, and the fields of its memory.
 
-    Examples
-    --------
     >>> list(paragraphs("Tea.\n\nMilk.", "paragraphs"))
     [(1, {'content': 'Tea.'}), (3, {'content': 'Milk.'})]
     """
@@ -62,8 +58,6 @@ def paragraphs(text: str, split: str) -> Iterator[tuple[int, dict[str, Any]]]:
 def markdown_blocks(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     r"""Yield the line at which each block begins, and the fields of its memory.
 
-    Examples
-    --------
     >>> list(markdown_blocks("# Drinks\n- Tea."))
     [(2, {'content': 'Tea.', 'metadata': {'heading': 'Drinks'}})]
     """

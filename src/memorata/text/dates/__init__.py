@@ -116,8 +116,6 @@ class FallibleAnchors(AnchorExtractor, Protocol):
 class RuleAnchors:
     """The rules of this module as an :class:`AnchorExtractor`.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> asked = datetime(2026, 11, 15, tzinfo=UTC)
     >>> anchor = RuleAnchors().anchor("Where did we eat in May?", asked)
@@ -147,20 +145,12 @@ def time_expressions(
 ) -> tuple[TimeExpression, ...]:
     """Return the times that `text` names, in order and without overlap.
 
-    Parameters
-    ----------
-    text
-        A memory or a query.
-    now
-        When it was said or asked; its time zone says when days begin.
-    language
-        One of :data:`DATE_LANGUAGES`; all of them are read where it is not given.
-    nearest
-        Whether a month, day, holiday or weekday without a year may lie ahead, so that the nearest one is
-        meant: right for plans ("we marry in June"). Otherwise it is the latest that has begun.
+    - `text`: a memory or a query.
+    - `now`: when it was said or asked; its time zone says when days begin.
+    - `language`: one of :data:`DATE_LANGUAGES`; all of them are read where it is not given.
+    - `nearest`: whether a month, day, holiday or weekday without a year may lie ahead, so that the nearest
+      one is meant: right for plans ("we marry in June"). Otherwise it is the latest that has begun.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> said = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
     >>> for found in time_expressions("Yesterday we met; next month we may meet again.", said):
@@ -195,15 +185,9 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     three days are named with a tolerance of at most a day, up to three months with at most ten days, up to
     three years with at most sixty days; nothing is said of what is longer or vaguer.
 
-    Parameters
-    ----------
-    period
-        As :func:`time_expressions` gives it.
-    zone
-        Where its days begin: the zone of the `now` it was found with.
+    - `period`: as :func:`time_expressions` gives it.
+    - `zone`: where its days begin: the zone of the `now` it was found with.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> said = datetime(2023, 5, 8, 14, 30, tzinfo=UTC)
     >>> text = "yesterday, last week, between June and August 2022, before 2020"

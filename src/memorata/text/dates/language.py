@@ -63,21 +63,17 @@ def inflected(stems: str, endings: str) -> str:
 class Vocabulary:
     """The time words of one language.
 
-    Attributes
-    ----------
-    month, weekday, season, holiday, fixed, number, ordinal, which, decade
-        What each word stands for: months from 1, weekdays from Monday as 0, seasons from spring as 0,
-        holidays as month and day (1225), days from today, counts, -1 for last, 0 for this, 1 for next.
-    units
-        The unit that each form means: day, week, fortnight, month, year, weekend, quarter, decade.
-    only_title, never_title
-        Words that mean a time only with a capital (May), or only without one (morgen, марта).
-    counted
-        An expression for what is counted: a number before it is not a year.
-    denial
-        An expression for words after which "in two weeks" is how long, not when: "have not met in two weeks".
-    ahead
-        An expression for the end of what stands before a phrase that is still to come: "will meet on ".
+    - `month`, `weekday`, `season`, `holiday`, `fixed`, `number`, `ordinal`, `which`, `decade`: what each word
+      stands for: months from 1, weekdays from Monday as 0, seasons from spring as 0, holidays as month and
+      day (1225), days from today, counts, -1 for last, 0 for this, 1 for next.
+    - `units`: the unit that each form means: day, week, fortnight, month, year, weekend, quarter, decade.
+    - `only_title`, `never_title`: words that mean a time only with a capital (May), or only without one
+      (morgen, марта).
+    - `counted`: an expression for what is counted: a number before it is not a year.
+    - `denial`: an expression for words after which "in two weeks" is how long, not when: "have not met in two
+      weeks".
+    - `ahead`: an expression for the end of what stands before a phrase that is still to come: "will meet on
+      ".
     """
 
     month: Mapping[str, int]
@@ -134,20 +130,15 @@ class Vocabulary:
 class Prepositions:
     """The words before a time phrase, and what they do.
 
-    Attributes
-    ----------
-    licences
-        For each preposition the kinds of phrases that it makes believable: "in" a month, "on" a weekday.
-    bounds
-        For each of "since", "before", "after", "until" which of these four it is.
-    ranges
-        For each word that opens a range an expression for the word between its ends.
-    joins, lists
-        Expressions for what joins two dates to a range that nothing opens, and for what lists them, so that
-        the preposition of the first goes for the second: "in March and April".
-    articles, parts, measures
-        An expression for articles; words for the first (0), middle (1) and last (2) part; an expression for
-        words after which "before" and the like bound nothing: "shortly before", "not until".
+    - `licences`: for each preposition the kinds of phrases that it makes believable: "in" a month, "on" a
+      weekday.
+    - `bounds`: for each of "since", "before", "after", "until" which of these four it is.
+    - `ranges`: for each word that opens a range an expression for the word between its ends.
+    - `joins`, `lists`: expressions for what joins two dates to a range that nothing opens, and for what lists
+      them, so that the preposition of the first goes for the second: "in March and April".
+    - `articles`, `parts`, `measures`: an expression for articles; words for the first (0), middle (1) and
+      last (2) part; an expression for words after which "before" and the like bound nothing: "shortly
+      before", "not until".
     """
 
     licences: Mapping[str, str]
