@@ -1,0 +1,124 @@
+"""What is needed to run a server elsewhere: the image, compose, systemd, Kubernetes, Grafana."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from fastapi.routing import APIRoute
+
+from memorata.engine.settings import Settings
+from memorata.http.status import router
+from memorata.http.telemetry import Metrics
+
+ROOT = Path(__file__).parents[1]
+KUBERNETES = ROOT / "deploy" / "kubernetes"
+MANIFESTS = ("deployment", "service", "disruption")
+VARIABLE = re.compile(r"\bMEMORATA_([A-Z_]+)")
+
+
+def manifest(name: str) -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((KUBERNETES / f"{name}.yaml").read_text())
+    return content
+
+
+def test_the_image_passes_the_linter() -> None:
+    program = shutil.which("hadolint", path=str(Path(sys.executable).parent))
+    assert program is not None
+    done = subprocess.run([program, ROOT / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_image_does_not_run_as_root_and_says_how_it_is() -> None:
+    last = (ROOT / "Dockerfile").read_text().split("\nFROM ")[-1]
+    assert re.search(r"^USER 10001:10001$", last, re.MULTILINE)
+    assert re.search(r"^VOLUME /data$", last, re.MULTILINE)
+    assert "/v1/health" in last
+
+
+def test_the_image_is_built_from_what_it_copies() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    allowed = set(re.findall(r"^!(\S+)$", (ROOT / ".dockerignore").read_text(), re.MULTILINE))
+    names = {name for line in copied for name in line.split()}
+    assert names == allowed
+    assert all((ROOT / name).exists() for name in names)
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_manifests_are_what_kubernetes_takes(name: str) -> None:
+    kubernetes_validate.validate(manifest(name), "1.30", strict=True)
+
+
+def test_every_manifest_is_applied() -> None:
+    listed = manifest("kustomization")["resources"]
+    assert sorted(listed) == sorted(f"{name}.yaml" for name in MANIFESTS)
+
+
+def test_probes_ask_the_routes_that_are_for_them() -> None:
+    routes = {route.path for route in router.routes if isinstance(route, APIRoute)}
+    container = manifest("deployment")["spec"]["template"]["spec"]["containers"][0]
+    probes = {probe: container[probe]["httpGet"]["path"] for probe in container if probe.endswith("Probe")}
+    assert probes["readinessProbe"] == "/v1/ready"
+    assert set(probes.values()) <= routes
+
+
+def test_selectors_select_the_pods() -> None:
+    labels = manifest("deployment")["spec"]["template"]["metadata"]["labels"]
+    assert manifest("deployment")["spec"]["selector"]["matchLabels"] == labels
+    assert manifest("service")["spec"]["selector"] == labels
+    assert manifest("disruption")["spec"]["selector"]["matchLabels"] == labels
+
+
+def test_compose_waits_for_the_database_and_publishes_on_loopback() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    server = services["memorata"]
+    assert server["depends_on"]["database"]["condition"] == "service_healthy"
+    assert services["database"]["healthcheck"]["test"]
+    assert all(port.startswith("127.0.0.1:") for port in server["ports"])
+
+
+def test_the_unit_keeps_its_state_to_itself() -> None:
+    unit = configparser.RawConfigParser(strict=False)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read(ROOT / "deploy" / "memorata.service")
+    service = unit["Service"]
+    assert service["ExecStart"].endswith("memorata serve")
+    assert (service["DynamicUser"], service["UMask"], service["StateDirectoryMode"]) == (
+        "yes",
+        "0077",
+        "0700",
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["Dockerfile", "compose.yaml", "deploy/memorata.service", "deploy/kubernetes/deployment.yaml"]
+)
+def test_environment_variables_are_settings(name: str) -> None:
+    variables = {variable.lower() for variable in VARIABLE.findall((ROOT / name).read_text())}
+    assert variables
+    assert variables <= set(Settings.model_fields)
+
+
+def test_the_dashboard_asks_for_metrics_that_are_there() -> None:
+    metrics = Metrics()
+    metrics.observe("POST", "/v1/recall", 200, 0.01)
+    exposed = set(re.findall(r"^([a-z_]+)", metrics.text().decode(), re.MULTILINE))
+    board = json.loads((ROOT / "deploy" / "grafana" / "memorata.json").read_text())
+    asked = {
+        metric
+        for panel in board["panels"]
+        for target in panel["targets"]
+        for metric in re.findall(r"\b((?:memorata|process)_[a-z_]+)\b", target["expr"])
+    }
+    assert asked
+    assert asked <= exposed
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
