@@ -39,10 +39,6 @@ _ROUTERS: Final = (
     memories, recall, entities, graph, duplicates, recipes, learning, transfer, jobs, status,
 )  # fmt: skip
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
-_PROBLEM: Final = {
-    "description": "What went wrong.",
-    "content": {errors.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-}
 
 
 def create_api(
@@ -99,12 +95,11 @@ def create_api(
         docs_url=None,
         redoc_url=None,
         lifespan=running,
-        responses={"default": _PROBLEM},
     )
     app.state.server = server
     errors.install_handlers(app)
-    for module in _ROUTERS:
-        app.include_router(module.router)
+    # The routes as they are: `include_router` would build each of them a second time, 90 ms in all.
+    app.router.routes += [route for module in _ROUTERS for route in module.router.routes]
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)
@@ -162,11 +157,10 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         schemas |= problem.pop("$defs", {})
         schemas["Problem"] = problem
         server: ServerState = app.state.server
-        if not server.keys.required:
-            for methods in schema["paths"].values():
-                for operation in methods.values():
-                    if "security" in operation:
-                        # Either of them is enough: a key, or none.
-                        operation["security"] = [*operation["security"], {}]
+        for methods in schema["paths"].values():
+            for operation in methods.values():
+                if not server.keys.required and "security" in operation:
+                    # Either of them is enough: a key, or none.
+                    operation["security"] = [*operation["security"], {}]
         app.openapi_schema = schema
     return app.openapi_schema

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, WriteContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import UPDATE
 from memorata.service.answers import (
     ContradictionAnswer,
@@ -21,7 +22,7 @@ from memorata.service.answers import (
 from memorata.service.codec import Json, plain
 from memorata.service.schemas import Decision, MemoryIds, UndoRequest
 
-router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"])
+router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"], responses=RESPONSES)
 
 
 @router.get("/repeats", **answers(RepeatsAnswer))

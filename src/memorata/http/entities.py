@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import (
     AboutAnswer,
@@ -29,7 +30,7 @@ from memorata.service.schemas import (
     UndoMergeRequest,
 )
 
-router = APIRouter(prefix="/v1", tags=["entities and relations"])
+router = APIRouter(prefix="/v1", tags=["entities and relations"], responses=RESPONSES)
 
 Name = Annotated[str, Query(max_length=MAX_WORD)]
 EntityName = Annotated[str, Path(max_length=MAX_WORD, description="Any of its names.")]

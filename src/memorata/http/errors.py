@@ -30,6 +30,13 @@ from memorata.model.errors import InvalidArgument, MemorataError, shown
 from memorata.service.errors import kind_of, public_detail
 
 MEDIA_TYPE: Final = "application/problem+json"
+RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    "default": {
+        "description": "What went wrong.",
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+}
+"""What every route may answer besides what it declares."""
 MAX_FAULTS: Final = 20
 MAX_SHOWN: Final = 300
 _IN_JSON_WORDS: Final = {

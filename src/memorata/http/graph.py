@@ -8,12 +8,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import CommunitiesAnswer, MemoriesAnswer, NearAnswer, PathsAnswer
 from memorata.service.codec import Json, community_json, memories_json, nearby_json, path_json
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
-router = APIRouter(prefix="/v1", tags=["graph, time and place"])
+router = APIRouter(prefix="/v1", tags=["graph, time and place"], responses=RESPONSES)
 
 Limit = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 AsOf = Annotated[Time | None, Query(description="As it was known and believed then.")]

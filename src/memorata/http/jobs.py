@@ -24,6 +24,7 @@ from memorata.http.context import (
     json_response,
     recheck,
 )
+from memorata.http.errors import RESPONSES
 from memorata.model.errors import NotAdmitted
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service import work
@@ -31,7 +32,7 @@ from memorata.service.answers import JobAnswer, JobsAnswer
 from memorata.service.jobs import Job, TooManyJobs, Work
 from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
 
-router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
+router = APIRouter(prefix="/v1/jobs", tags=["jobs"], responses=RESPONSES)
 
 _POLL_SECONDS: Final = 0.1
 _PING_SECONDS: Final = 15.0

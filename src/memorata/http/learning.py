@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH, UPDATE
 from memorata.learn.assignment import Variant
 from memorata.model.errors import InvalidArgument
@@ -36,7 +37,7 @@ from memorata.service.schemas import (
     Time,
 )
 
-router = APIRouter(prefix="/v1", tags=["learning"])
+router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
 
 Name = Annotated[str, Path(max_length=MAX_WORD)]
 

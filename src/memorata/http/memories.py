@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
 from memorata.http.context import AdminContext, ReadContext, RequestContext, WriteContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import (
@@ -32,7 +33,7 @@ from memorata.service.schemas import (
     Whole,
 )
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], responses=RESPONSES)
 
 MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
 

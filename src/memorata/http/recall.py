@@ -6,12 +6,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import RecallAnswer
 from memorata.service.codec import Json, recall_json
 from memorata.service.schemas import RecallRequest
 
-router = APIRouter(prefix="/v1", tags=["recall"])
+router = APIRouter(prefix="/v1", tags=["recall"], responses=RESPONSES)
 
 
 @router.post("/recall", **answers(RecallAnswer))

@@ -10,13 +10,14 @@ from starlette.responses import Response
 
 from memorata.engine import RECIPES
 from memorata.http.context import ReadContext, WriteContext, answers
+from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import RecipeAnswer, RecipesAnswer, SavedRecipeAnswer
 from memorata.service.codec import Json, recipe_json, saved_recipe_json
 from memorata.service.schemas import MAX_WORD, NewRecipe, RecipeName
 
-router = APIRouter(prefix="/v1/recipes", tags=["recipes"])
+router = APIRouter(prefix="/v1/recipes", tags=["recipes"], responses=RESPONSES)
 
 
 @router.get("", **answers(RecipesAnswer))

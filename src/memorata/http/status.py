@@ -18,14 +18,14 @@ from memorata.http.context import (
     answers,
     json_response,
 )
-from memorata.http.errors import check_query, problem, request_id
+from memorata.http.errors import RESPONSES, check_query, problem, request_id
 from memorata.http.telemetry import DELETE, MEDIA_TYPE
 from memorata.model.errors import MemorataError
 from memorata.service.answers import RemovedAnswer
 from memorata.service.codec import Json
 from memorata.service.schemas import MAX_BATCH, MAX_QUERY, MAX_RESULTS, MAX_TEXT
 
-router = APIRouter(prefix="/v1", tags=["server"])
+router = APIRouter(prefix="/v1", tags=["server"], responses=RESPONSES)
 
 NamespacePath = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
 

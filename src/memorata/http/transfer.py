@@ -19,14 +19,14 @@ from memorata.http.context import (
     json_bytes,
     json_lines,
 )
-from memorata.http.errors import problem, request_id
+from memorata.http.errors import RESPONSES, problem, request_id
 from memorata.service.answers import ImportAnswer
 from memorata.service.export import export_rows
 from memorata.service.formats import jsonl
 from memorata.service.importer import Importer
 from memorata.service.schemas import MAX_TEXT
 
-router = APIRouter(prefix="/v1", tags=["import and export"])
+router = APIRouter(prefix="/v1", tags=["import and export"], responses=RESPONSES)
 
 NDJSON: Final = "application/x-ndjson"
 _CHUNK: Final = 200
