@@ -32,6 +32,8 @@ def test_files_of_every_format_come_in_once(cli: Run, home: Path) -> None:
         "entities": 0,
         "relations": 0,
         "known": 6,
+        "known_entities": 0,
+        "known_relations": 0,
         "skipped": [],
         "problems": [],
         "files": 3,
@@ -200,7 +202,8 @@ def test_files_of_other_programs_are_known_by_what_is_in_them(cli: Run, home: Pa
     assert "skipped 1: a message of the system" in done.err
     assert contents(cli) == ["Which tea is green?", "Sencha is.", "Anna: likes tea", "Bob likes milk"]
     again = cli("import", *files, "--json").json
-    assert (again["imported"], again["entities"], again["relations"], again["known"]) == (0, 0, 0, 6)
+    assert (again["imported"], again["entities"], again["relations"], again["known"]) == (0, 0, 0, 4)
+    assert (again["known_entities"], again["known_relations"]) == (1, 1)
     assert again["skipped"] == [
         {
             "file": "conversations.json",

@@ -162,7 +162,7 @@ def test_entities_and_relations_come_back_as_they_were(cli: Run, tea: str, home:
         cli("--db", "copy.db", "import", "all.jsonl").out == "imported 3 memories, 6 entities, 3 relations\n"
     )
     again = cli("--db", "copy.db", "import", "all.jsonl")
-    assert again.out == "imported 0 memories, 12 known already\n"
+    assert again.out == "imported 0 memories, 3 known already, 6 entities and 3 relations known already\n"
     assert sorted(map(str, exported(cli, "--db", "copy.db", "--all-namespaces"))) == sorted(map(str, rows))
     assert cli("--db", "copy.db", "check").out == "sound\n"
     # What was known before gains what is said about it, and loses nothing.
@@ -306,3 +306,10 @@ def test_what_is_left_of_a_file_that_lost_a_memory_can_be_saved(cli: Run, tea: s
     assert cli("export", "saved.jsonl").code == 0
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"
     assert cli("--db", "new.db", "check").out == "sound\n"
+
+
+def test_a_database_is_not_copied_onto_itself(cli: Run, tea: str, home: Path) -> None:
+    for target in ("memories.db", "./memories.db", str(home / "memories.db")):
+        refused = cli("copy", "memories.db", target)
+        assert (refused.code, refused.out) == (2, "")
+        assert "another database than" in refused.err

@@ -300,3 +300,8 @@ def test_one_thing_is_not_many(items: Any) -> None:
         ):
             memory.remember_many(items)
         assert memory.list().memories == ()
+
+
+def test_a_word_that_recall_does_not_know_is_told_in_public_words(memory: Engine) -> None:
+    with pytest.raises(TypeError, match=r"^Engine\.recall\(\) got an unexpected keyword argument 'k'"):
+        memory.recall("tea", k=3)  # type: ignore[call-arg]

@@ -7,6 +7,7 @@ import pytest
 
 import memorata
 from memorata.engine.engine import Engine
+from memorata.model.errors import InvalidArgument
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -107,3 +108,14 @@ def test_a_store_without_vectors_of_its_own_is_copied_by_words(tmp_path: Path) -
         engine.remember("Anna had tea", id="a")
         assert engine.transfer.copy(target).differing == ()
     target.close()
+
+
+def test_a_memory_is_not_copied_onto_itself(tmp_path: Path) -> None:
+    with memorata.open(tmp_path / "m.db", embedder="lexical") as engine:
+        engine.remember("tea")
+        (tmp_path / "linked.db").symlink_to(tmp_path / "m.db")
+        again = SqliteStore(tmp_path / "linked.db")
+        for target in (engine.store, again):
+            with pytest.raises(InvalidArgument, match="target must be another database than the one to copy"):
+                engine.transfer.copy(target)
+        again.close()

@@ -33,3 +33,8 @@ def test_a_hit_needs_a_memory_and_a_score() -> None:
         Hit("tea", 0.5, lambda: Explanation.leaf("x", 0.5))  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="score must be a finite number, got nan"):
         Hit(TEA, float("nan"), lambda: Explanation.leaf("x", 0.5))
+
+
+def test_the_id_and_the_text_of_the_memory_are_a_word_away() -> None:
+    hit = Hit(TEA, 0.5, lambda: Explanation.leaf("x", 0.5))
+    assert (hit.id, hit.content) == ("m1", "I prefer tea.")

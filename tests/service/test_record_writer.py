@@ -14,6 +14,7 @@ from memorata.model import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound
 from memorata.service.record_writer import (
     DeclarationWriter,
+    ImportCounts,
     ImportedDeclaration,
     ImportedMemory,
     RecordWriter,
@@ -209,7 +210,7 @@ def test_what_is_there_is_left_as_it_is(engine: memorata.Engine) -> None:
             ImportedDeclaration(Relation("Anna", "knows", "Bob")),
         ]
     )
-    assert (problems, writer.counts.known, writer.counts.imported) == ({}, 4, 0)
+    assert (problems, writer.counts) == ({}, ImportCounts(known=1, known_entities=1, known_relations=2))
     assert engine.get("a", namespace="acme").content == "mine"
     assert engine.entities.get("Anna", namespace="acme").entity.type == "person"
 

@@ -123,6 +123,8 @@ def copy(session: Session, origin: From, target: To) -> None:
 
     output = session.output
     settings = session.settings
+    if origin == target:
+        raise InvalidArgument("TO", target, "another database than FROM")
     source = Settings(db=origin, namespace=settings.namespace, embedder=settings.embedder)
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
         done = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
@@ -205,6 +207,9 @@ def _report(session: Session, counts: ImportCounts, notes: Notes, files: int, *,
     parts += [counted(counts.entities, "entity", "entities")] if counts.entities else []
     parts += [counted(counts.relations, "relation")] if counts.relations else []
     parts += [f"{counts.known:,} known already"] if counts.known else []
+    declared = [counted(counts.known_entities, "entity", "entities")] if counts.known_entities else []
+    declared += [counted(counts.known_relations, "relation")] if counts.known_relations else []
+    parts += [f"{' and '.join(declared)} known already"] if declared else []
     parts += [f"{len(notes.skipped):,} skipped"] if notes.skipped else []
     parts += [f"{len(notes.problems):,} could not be read"] if notes.problems else []
     output.line(", ".join(parts))

@@ -15,6 +15,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Final, TypeVar
 
 from memorata._frozen import frozen
@@ -135,9 +136,11 @@ class Transfer:
         Raises
         ------
         InvalidArgument
-            The target reads words in another way.
+            The target is this store, or reads words in another way.
         """
         source, embedder = self._store, self._embedding.embedder
+        if _same_database(source, target):
+            raise InvalidArgument("target", target.path, "another database than the one to copy")
         _agree(source, target)
         if embedder is not None:
             target.use_embedder(embedder.name, embedder.dimension)
@@ -151,6 +154,12 @@ class Transfer:
                 break
             before = after
         return _compared(source, target, new, changed)
+
+
+def _same_database(source: Store, target: Store) -> bool:
+    """Return whether two stores are one, or two connections to one file."""
+    paths = Path(source.path), Path(target.path)
+    return source is target or (all(path.exists() for path in paths) and paths[0].samefile(paths[1]))
 
 
 def _agree(source: Store, target: Store) -> None:

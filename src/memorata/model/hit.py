@@ -29,8 +29,9 @@ class Hit:
     --------
     >>> from datetime import UTC, datetime
     >>> tea = Memory(id="m1", content="I prefer tea.", created_at=datetime(2026, 5, 7, tzinfo=UTC))
-    >>> print(Hit(tea, 0.5, lambda: Explanation.leaf("vector", 0.5)).explanation)
-    0.5 vector
+    >>> hit = Hit(tea, 0.5, lambda: Explanation.leaf("vector", 0.5))
+    >>> print(hit.content, hit.explanation)
+    I prefer tea. 0.5 vector
     """
 
     memory: Memory
@@ -43,6 +44,16 @@ class Hit:
         score = checks.number("score", self.score)
         if score is not self.score:
             object.__setattr__(self, "score", score)
+
+    @property
+    def id(self) -> str:
+        """The id of the memory."""
+        return self.memory.id
+
+    @property
+    def content(self) -> str:
+        """The text of the memory."""
+        return self.memory.content
 
     @property
     def explanation(self) -> Explanation:

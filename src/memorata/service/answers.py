@@ -448,12 +448,14 @@ class LineProblem(BaseModel):
 
 
 class ImportAnswer(BaseModel):
-    """What came of an import; what was there already is known."""
+    """What came of an import: new memories, entities and relations, and how many were there already."""
 
     imported: int
     entities: int
     relations: int
     known: int
+    known_entities: int
+    known_relations: int
     failed: int
     problems: list[LineProblem]
 

@@ -54,12 +54,14 @@ class ImportedDeclaration:
 
 @dataclass(slots=True)
 class ImportCounts:
-    """How much has come in; what was there already is `known`."""
+    """How much has come in, and how much was there already: memories, entities and relations."""
 
     imported: int = 0
     entities: int = 0
     relations: int = 0
     known: int = 0
+    known_entities: int = 0
+    known_relations: int = 0
 
 
 @frozen
@@ -120,12 +122,13 @@ class RecordWriter:
         return dict(sorted(problems.items()))
 
     def _declare(self, declaration: ImportedDeclaration) -> None:
-        if not self._entities.write(declaration.declared, declaration.namespace):
-            self.counts.known += 1
-        elif isinstance(declaration.declared, EntityRecord):
-            self.counts.entities += 1
+        new = self._entities.write(declaration.declared, declaration.namespace)
+        if isinstance(declaration.declared, EntityRecord):
+            self.counts.entities += new
+            self.counts.known_entities += not new
         else:
-            self.counts.relations += 1
+            self.counts.relations += new
+            self.counts.known_relations += not new
 
     def _draft(self, record: ImportedMemory) -> _Draft | None:
         """Return a memory that can come in, or None for one that an earlier record has brought."""
