@@ -19,7 +19,6 @@ from memorata.rank import (
     multiplicative,
     relative_to_best,
 )
-from memorata.rank.composite import record_composite
 
 UNIT = st.floats(0, 1)
 ROWS = st.lists(st.tuples(st.floats(0, 100), UNIT, UNIT, UNIT), max_size=8)
@@ -269,14 +268,3 @@ def test_confidence_arguments_are_checked() -> None:
         additive([0.5, 0.5], [0.5])
     with pytest.raises(InvalidArgument, match="alpha must be a number from 0 to 1"):
         additive([0.5], [0.5], alpha=1.5, beta=-0.5)
-
-
-def test_values_known_to_be_good_give_the_same_to_the_last_bit() -> None:
-    random = np.random.default_rng(1)
-    relevance, good = random.random(50), random.random(50)
-    relative = relevance / relevance.max()
-    for operation, form in (("sum", composite_additive), ("product", composite_multiplicative)):
-        expected = form(relevance, good, relevance_weight=0.7, quality_weight=0.3)
-        found = record_composite(operation, relative, good, 0.7, 0.3)  # type: ignore[arg-type]
-        assert found.scores.tolist() == expected.scores.tolist()
-        assert (found.operation, found.names) == (expected.operation, expected.names)

@@ -200,31 +200,32 @@ def test_the_input_is_not_written_to() -> None:
     [
         ([1.0, 0.0, 0.0], 2 / 3, 0.8),
         ([1.0, 1.0, 0.0], 1 / 3, 0.8),
-        ([7.0, 7.0, 7.0, 3.0], 1 / 4, 0.7),
+        ([0.9, 0.9, 0.9, 0.1], 0.2, 0.7),
+        ([0.78, 0.75, 0.73, 0.71], 0.0375, 0.5),
         ([1.0] * 7 + [0.0], 1 / 8, 0.6),
-        ([1.0] * 15 + [0.0], 1 / 16, 0.5),
+        ([1.0] * 15 + [0.0], 0.0, 0.5),
         ([3.0, 3.0], 0.0, 0.5),
         ([3.0], 0.0, 0.5),
         ([], 0.0, 0.5),
     ],
 )
 def test_adaptive_trade_by_hand(relevance: list[float], gap: float, trade: float) -> None:
-    related = scaled(relevance)
-    assert (max(related) - sum(related) / len(related) if related else 0.0) == pytest.approx(gap)
+    best = sorted(relevance, reverse=True)[:10]
+    assert (max(best) - sum(best) / len(best) if best else 0.0) == pytest.approx(gap)
     assert adaptive_trade(relevance) == trade
 
 
 @pytest.mark.parametrize(("edge", "below", "above"), [(0.3, 0.7, 0.8), (0.2, 0.6, 0.7), (0.1, 0.5, 0.6)])
 def test_the_edges_of_adaptive_trade(edge: float, below: float, above: float) -> None:
-    # One 1, one 0 and eighteen times x: the gap is 1 - (1 + 18x)/20.
+    # One 1 and nine times x: the gap is 0.9 · (1 - x). What comes after the first ten does not count.
     for gap, trade in ((edge - 1e-9, below), (edge + 1e-9, above)):
-        assert adaptive_trade([1.0, 0.0] + [(20 * (1 - gap) - 1) / 18] * 18) == trade
+        assert adaptive_trade([1.0] + [1 - gap / 0.9] * 9 + [0.0] * 50) == trade
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=12))
 def test_adaptive_trade_is_the_table(relevance: list[float]) -> None:
-    related = scaled(relevance)
-    gap = 1 - math.fsum(related) / len(related)
+    best = sorted(relevance, reverse=True)[:10]
+    gap = best[0] - math.fsum(best) / len(best)
     table = [
         0.8 if g > 0.3 else 0.7 if g > 0.2 else 0.6 if g > 0.1 else 0.5 for g in (gap - 1e-9, gap + 1e-9)
     ]

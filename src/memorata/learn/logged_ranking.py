@@ -77,6 +77,16 @@ def _replayed(recipe: Recipe, then: Recipe) -> Recipe:
     return recipe.changed(kept | {"diversity": "none", "rerank_depth": 0})
 
 
+def _replayable(recipe: Recipe, recall: LoggedRecall) -> None:
+    """Raise where a recipe ranks by what is not in the log."""
+    if recipe.weighting == "category" and recipe.confidence not in ("none", "multiplicative"):
+        raise InvalidArgument("weighting", "category", "another one: the log has no categories of memories")
+    if recall.query is None and reads_query(recipe):
+        raise InvalidArgument(
+            "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
+        )
+
+
 def reads_query(recipe: Recipe) -> bool:
     """Return whether a recipe ranks by the words of the query, which a log without queries cannot give."""
     return recipe.legs_by_query or recipe.weighting == "query"
@@ -166,10 +176,7 @@ class _LoggedView:
 def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
     logged = recall.situation
     period = logged["period"]
-    if recall.query is None and reads_query(recipe):
-        raise InvalidArgument(
-            "recipe", recipe.name, f"one that needs no question: the log has none of recall {recall.id}"
-        )
+    _replayable(recipe, recall)
     return RecallContext(
         view=_LoggedView(_records(recall)),  # type: ignore[arg-type]
         query=ParsedQuery(recall.query or "", {}, (), ()),

@@ -30,6 +30,11 @@ from memorata.model.errors import InvalidArgument
 TENTHS: Final = tuple(step / 10 for step in range(11))
 SHARES: Final[Mapping[str, Sequence[Any]]] = {"vector_weight": TENTHS}
 """The grid that is tried where the caller does not say: the share of meaning, in tenths."""
+CONFIDENCE_SHARES: Final[Mapping[str, Sequence[Any]]] = {
+    "weighting": ("fixed",),
+    "confidence_weight": TENTHS,
+}
+"""The grid of a recipe with one leg in which confidence takes part: β in tenths, and α = 1 - β."""
 TUNED_PARAMETERS: Final = (
     "vector_weight", "graph_weight", "session_weight", "machine_weight", "quality_weight", "temporal_boost",
 )  # fmt: skip
@@ -83,13 +88,13 @@ def tune_weights(
 
     - `training`: what to learn from.
     - `base`: the recipe in use; it is among what is tried, and wins ties.
-    - `grid`: by parameter, the values to try; the share of meaning in tenths by default.
+    - `grid`: by parameter, the values to try; by default :func:`default_grid`.
     - `metric`: what settings are compared by, as for :func:`~memorata.evaluate.metrics.measure`.
     - `folds`, `seed`: as for :func:`~memorata.learn.search.tune_grid`.
     - raises `NotEnoughData`: there are too few questions; the message says how many more it takes.
     """
     require_groups(training.groups, name=QUESTIONS)
-    settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
+    settings = nearest_first(grid_of(default_grid(base) if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
     search = any(search_changes(base.changed(dict(each)), base) for each in settings)
     scores = _scored(training, base, (current, *settings), metric, base, search)
@@ -201,6 +206,21 @@ def install(
             engine.recipes.use(name, namespace=namespace)
             return replace(saved, in_use=True)
     return saved
+
+
+def default_grid(base: Recipe) -> Mapping[str, Sequence[Any]]:
+    """Return what is tried of a recipe where the caller does not say: shares of legs and of confidence.
+
+    Examples
+    --------
+    >>> list(default_grid(RECIPES["balanced"])), list(default_grid(RECIPES["haia"]))
+    (['vector_weight'], ['weighting', 'confidence_weight'])
+    """
+    weighed = base.confidence in ("additive", "rrf")
+    both_legs = base.vector_pool and base.lexical_pool
+    if not weighed:
+        return SHARES
+    return {**SHARES, **CONFIDENCE_SHARES} if both_legs else CONFIDENCE_SHARES
 
 
 def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:

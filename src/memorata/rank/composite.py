@@ -15,7 +15,7 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.rank.combination import Combination, Operation
+from memorata.rank.combination import Combination
 
 RelevanceWeight = Annotated[float, Declared("Weight of relevance.", 0, 1)]
 QualityWeight = Annotated[float, Declared("Weight of the memory's own quality.", 0, 1)]
@@ -147,15 +147,6 @@ def composite_multiplicative(
     gain = checks.at_least("quality_weight", quality_weight, 0)
     checks.weights("weights", [floor, gain], 2)
     return Combination.finite("product", ("relevance", "quality factor"), relevant, floor + gain * good)
-
-
-def record_composite(
-    operation: Operation, relative: FloatArray, quality: FloatArray, share: float, gain: float
-) -> Combination:
-    """Return a composite, as a sum or a product, of values that are known to be good."""
-    if operation == "sum":
-        return Combination.unchecked("sum", ("relevance", "quality"), share * relative, gain * quality)
-    return Combination.unchecked("product", ("relevance", "quality factor"), relative, share + gain * quality)
 
 
 def relative_to_best(relevance: Numbers) -> FloatArray:

@@ -24,6 +24,8 @@ Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone."
 
 _ADAPTIVE = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
 _UNDECIDED = 0.5
+_SHOWN = 10
+"""How many of the best scores decide how much variety is wanted."""
 _WORTH_SIFTING = 500
 """From this many items on, leaving out those that cannot be picked any more is worth its time."""
 _MOST_COSINE = 1.001
@@ -95,18 +97,19 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
 def adaptive_trade(relevance: Numbers) -> float:
     """Return the λ that the scores call for: the clearer the winner, the more relevance counts.
 
-    ``gap = top - mean`` of the min-max scores: above 0.3 λ is 0.8, above 0.2 it is 0.7, above 0.1 it is 0.6,
-    else 0.5. An empty set gives 0.5.
+    ``gap = top - mean`` of the ten best scores on their own scale of 0 to 1, before any min-max, which makes
+    every gap large; so does the tail of a long list, which nobody is shown. Above 0.3 λ is 0.8, above 0.2 it
+    is 0.7, above 0.1 it is 0.6, else 0.5. An empty set gives 0.5.
 
     Examples
     --------
-    >>> adaptive_trade([1.0, 0.0, 0.0]), adaptive_trade([1.0, 0.9, 0.85, 0.0]), adaptive_trade([3.0, 3.0])
-    (0.8, 0.8, 0.5)
+    >>> adaptive_trade([0.78, 0.75, 0.73, 0.71]), adaptive_trade([0.9, 0.4, 0.4]), adaptive_trade([3.0, 3.0])
+    (0.5, 0.8, 0.5)
     """
-    related = unit_range(checks.numbers("relevance", relevance))
+    related = np.sort(checks.numbers("relevance", relevance))[-_SHOWN:]
     if not related.size:
         return _UNDECIDED
-    gap = float(related.max() - related.mean())
+    gap = float(related[-1] - related.mean())
     return next((trade for above, trade in _ADAPTIVE if gap > above), _UNDECIDED)
 
 

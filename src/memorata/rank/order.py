@@ -65,6 +65,17 @@ def first_of_each(values: npt.NDArray[Any]) -> IntArray:
     return firsts
 
 
+def competition_ranks(values: FloatArray) -> IntArray:
+    """Return how many values are greater than each: 0 for the greatest, and the same for equal values.
+
+    Examples
+    --------
+    >>> competition_ranks(np.array([0.5, 0.9, 0.5, 0.1]))
+    array([1, 0, 1, 3])
+    """
+    return values.size - np.sort(values).searchsorted(values, side="right")
+
+
 def ranked(scores: FloatArray, limit: int | None) -> IntArray:
     """Rank as :func:`best_first` does, without checking the scores."""
     count = scores.size

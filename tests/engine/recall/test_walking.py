@@ -61,7 +61,7 @@ def test_seeds_are_weighted_by_closeness_and_connections(context: Make) -> None:
         own = float(mean @ asked.vector) / float(np.linalg.norm(mean) * np.linalg.norm(asked.vector))
         memories = float(asked.view.cosines(asked.vector, np.array(slots)).mean())
         raw.append(0.5 * own + 0.3 * memories + 0.2 * np.log(1 + degree) / np.log(3))
-    weights = graph_legs._weights(known, asked, seeds)
+    weights = graph_legs._weights(RECIPE, known, asked, seeds)
     assert weights == pytest.approx(np.array(raw) / sum(raw), abs=1e-6)
 
 

@@ -1,13 +1,15 @@
 """The items of the five designs through the public verbs: open, remember, recall, and what a hit explains."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 import memorata
 from memorata import Engine
 from memorata.engine import RECIPES, RecallResult
+from memorata.model.errors import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -33,3 +35,114 @@ def test_a_question_about_habits_weighs_confidence_as_a_preference(memory: Engin
 
 def test_semstreams_counts_words_as_published() -> None:
     assert (RECIPES["semstreams"].k1, RECIPES["semstreams"].b) == (1.5, 0.75)
+
+
+def test_the_seeds_of_a_walk_weigh_as_a_recipe_says(memory: Engine) -> None:
+    memory.remember_many(
+        [
+            {"content": "Ana Kovač met Bruno Silva in Porto"},
+            {"content": "Bruno Silva moved to Lisbon with Carla Dias"},
+            {"content": "Carla Dias paints with Ana Kovač and Dora Novak"},
+        ]
+    )
+    by_default, by_degree = (
+        recall(memory, "Where did Bruno Silva meet somebody?", "memento", **changes)
+        for changes in (
+            {},
+            {"seed_entity_weight": 0.0, "seed_memory_weight": 0.0, "seed_degree_weight": 1.0},
+        )
+    )
+    assert [hit.score for hit in by_default] != [hit.score for hit in by_degree]
+    with pytest.raises(InvalidArgument, match="seed_entity_weight"):
+        recall(memory, "x", seed_entity_weight=0.0, seed_memory_weight=0.0, seed_degree_weight=0.0)
+
+
+TEA = "green tea from Kyoto"
+
+
+def aged(memory: Engine, days: float, **fields: Any) -> None:
+    memory.remember(TEA, created_at=NOW - timedelta(days=days), duplicates="off", **fields)
+
+
+def test_recency_and_importance_are_weights_of_their_own(memory: Engine) -> None:
+    aged(memory, 30, importance=0.5)
+    similarity = recall(memory, TEA, "vector").hits[0].score
+    weights = {"recency_weight": 0.2, "recency_days": 30.0, "importance_weight": 0.1}
+    hit = recall(memory, TEA, "vector", **weights).hits[0]
+    assert hit.score == pytest.approx(0.7 * similarity + 0.2 * 0.5 + 0.1 * 0.5)
+    assert hit.explanation.value == hit.score
+    assert {"recency", "importance"} <= {node.label for node in hit.explanation.walk()}
+    # Beside quality, as memini has them: relevance is divided by the best, and counts for what is left.
+    quality = recall(memory, TEA, "vector", quality="additive", quality_weight=1.0).hits[0].score
+    both = recall(memory, TEA, "vector", quality="additive", quality_weight=0.1, **weights).hits[0]
+    assert both.score == pytest.approx(0.6 + 0.1 * quality + 0.2 * 0.5 + 0.1 * 0.5)
+    factor = recall(memory, TEA, "vector", quality="multiplicative", quality_weight=0.1, **weights).hits[0]
+    assert factor.score == pytest.approx(both.score)
+
+
+def test_weights_of_a_memorys_own_leave_something_to_relevance(memory: Engine) -> None:
+    with pytest.raises(InvalidArgument, match="recency_weight"):
+        recall(memory, "x", recency_weight=0.9, importance_weight=0.2)
+
+
+def test_alpha_and_beta_are_free(memory: Engine) -> None:
+    aged(memory, 0, confidence=0.6)
+    similarity = recall(memory, TEA, "vector").hits[0].score
+    weights = {"confidence": "additive", "weighting": "fixed", "confidence_weight": 0.2}
+    assert recall(memory, TEA, "vector", **weights).hits[0].score == pytest.approx(
+        0.8 * similarity + 0.2 * 0.6
+    )
+
+
+def test_weights_follow_the_category_of_each_memory(memory: Engine) -> None:
+    aged(memory, 0, category="preference", confidence=0.5)
+    memory.remember(f"{TEA} and Uji", category="correction", confidence=0.5, duplicates="off")
+    plain = {hit.memory.category: hit.score for hit in recall(memory, TEA, "vector")}
+    changes = {"confidence": "additive", "weighting": "category"}
+    hits = recall(memory, TEA, "vector", **changes).hits
+    weighed = {hit.memory.category: hit.score for hit in hits}
+    assert weighed["preference"] == pytest.approx(0.70 * plain["preference"] + 0.30 * 0.5)
+    assert weighed["correction"] == pytest.approx(0.30 * plain["correction"] + 0.70 * 0.5)
+    assert [hit.explanation.value for hit in hits] == [hit.score for hit in hits]
+
+
+def test_confidence_may_be_a_ranked_list_of_its_own(memory: Engine) -> None:
+    aged(memory, 0, confidence=0.4)
+    memory.remember(f"{TEA} and Uji", confidence=0.9, duplicates="off")
+    hits = recall(memory, TEA, "vector", confidence="rrf", weighting="balanced", rrf_k=60.0).hits
+    assert {hit.memory.confidence: hit.score for hit in hits} == pytest.approx(
+        {0.4: 0.5 / 61 + 0.5 / 62, 0.9: 0.5 / 62 + 0.5 / 61}
+    )
+    assert [hit.explanation.value for hit in hits] == [hit.score for hit in hits]
+
+
+def test_four_factors_are_a_recipe(memory: Engine) -> None:
+    aged(memory, 30, confidence=0.6)
+    memory.remember(f"{TEA} and Uji", confidence=0.9, created_at=NOW, duplicates="off")
+    plain = {hit.memory.confidence: hit.score for hit in recall(memory, TEA, "vector")}
+    weighed = {hit.memory.confidence: hit.score for hit in recall(memory, TEA, "four_factor")}
+    assert weighed[0.6] == pytest.approx(0.40 * plain[0.6] + 0.25 * 0.6 + 0.20 * 0.5)
+    assert weighed[0.9] == pytest.approx(0.40 * plain[0.9] + 0.25 * 0.9 + 0.20)
+    used = recall(memory, TEA, "vector")
+    older = next(hit.memory.id for hit in used if hit.memory.confidence == 0.6)
+    memory.lifecycle.mark_used(older)
+    again = {hit.memory.confidence: hit.score for hit in recall(memory, TEA, "four_factor")}
+    assert again[0.6] == pytest.approx(weighed[0.6] + 0.15)
+
+
+def test_adaptive_variety_is_decided_by_the_gap_of_the_scores_as_they_are(memory: Engine) -> None:
+    texts = ["tea cup", "tea cup mug", "coffee pot jar lid"]
+    memory.remember_many([{"content": text} for text in texts], duplicates="off")
+    orders = {}
+    kinds: dict[str, dict[str, Any]] = {
+        "adaptive": {"diversity": "adaptive"},
+        "0.5": {"diversity": "mmr", "trade": 0.5},
+        "0.8": {"diversity": "mmr", "trade": 0.8},
+    }
+    for name, changes in kinds.items():
+        hits = recall(memory, "tea coffee", "vector", least_similarity=0.0, **changes).hits
+        orders[name] = [hit.memory.content for hit in hits]
+        scores = [hit.score for hit in hits]
+    assert max(scores) - sum(scores) / len(scores) < 0.1, "after a min-max it would be above 0.3"
+    assert orders["adaptive"] == orders["0.5"] == [texts[0], texts[2], texts[1]]
+    assert orders["0.8"] == texts

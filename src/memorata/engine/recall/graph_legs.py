@@ -63,7 +63,7 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
         return NOTHING
     # In an order in which sums have the same last bit however the graph has grown.
     seeds = known.ordered.nodes[np.unique(known.ordered.places[mentioned])]
-    walked = _walked(known, seeds, _weights(known, context, seeds))
+    walked = _walked(known, seeds, _weights(recipe, known, context, seeds))
     reached = np.flatnonzero(walked)
     owners = known.slots_of(reached)
     memories = not_excluded(context, owners[owners >= 0])
@@ -80,7 +80,7 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     return Found(found, total[order], noted(notes))
 
 
-def _weights(known: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
+def _weights(recipe: Recipe, known: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
     """Return how much of the walk begins at each seed."""
     own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
     if context.vector is not None:
@@ -102,7 +102,14 @@ def _weights(known: NamespaceGraph, context: RecallContext, seeds: IntArray) -> 
         sizes = np.linalg.norm(sums, axis=1) * np.linalg.norm(context.vector)
         np.divide(sums @ context.vector, sizes, out=own, where=sizes > 0)
         own, of_memories = np.clip(own, -1.0, 1.0), np.clip(of_memories, -1.0, 1.0)
-    return seed_weights(own, of_memories, _degrees(known, seeds))
+    return seed_weights(
+        own,
+        of_memories,
+        _degrees(known, seeds),
+        entity_weight=recipe.seed_entity_weight,
+        memory_weight=recipe.seed_memory_weight,
+        degree_weight=recipe.seed_degree_weight,
+    )
 
 
 def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:

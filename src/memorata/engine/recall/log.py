@@ -22,9 +22,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.ranking import Trace
 from memorata.engine.recall.recaller import Request
-from memorata.engine.recall.result import RecallResult
+from memorata.engine.recall.result import RecallResult, Trace
 from memorata.index.record import MACHINE, RECORD
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import StoreError, StoreUnavailable

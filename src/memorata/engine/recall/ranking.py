@@ -5,31 +5,31 @@ Nothing here loops over memories: every step works on arrays over the candidates
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, Legs, fuse
+from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, fuse
 from memorata.engine.recall.legs import entity_leg, search
 from memorata.engine.recall.query import Explain, RecallContext, Step
-from memorata.engine.recall.result import MissedThreshold
+from memorata.engine.recall.result import MissedThreshold, Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.index import Found
 from memorata.index.record import MACHINE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.model.explanation import Explanation
-from memorata.model.period import Period
 from memorata.rank import (
     Combination,
     adaptive_mmr,
-    additive,
     best_first,
     boosted_additive,
     boosted_multiplicative,
+    for_category,
     for_query,
     group_coverage,
     min_max,
@@ -38,11 +38,9 @@ from memorata.rank import (
     preset,
     proximity,
 )
-from memorata.rank.combination import Operation
-from memorata.rank.composite import record_composite
 from memorata.rank.context import session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
-from memorata.rank.order import first_of_each
+from memorata.rank.order import competition_ranks, first_of_each
 from memorata.rank.quality import record_quality
 
 
@@ -101,7 +99,8 @@ def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidat
         records = context.life.aged(records, context.now)
     scores: FloatArray = candidates.scores
     explain: Explain = candidates.explain
-    for step in (with_session, with_speaker, with_confidence, with_quality, with_fading, with_temporal):
+    sure = partial(with_confidence, slots=slots)
+    for step in (with_session, with_speaker, sure, with_quality, with_fading, with_temporal):
         scores, explain = step(recipe, context, records, scores, explain)
     scores, explain = reranked(recipe, context, slots, scores, explain)
     order = (-scores).argsort(kind="stable")
@@ -157,25 +156,56 @@ def _moved(explain: Explain, order: IntArray) -> Explain:
 
 
 _DAY: Final = 86_400.0
+_LEAST_USE: Final = 1e-9
+"""Where nothing was ever accessed, nothing is frequent."""
 
 
 def with_confidence(
-    recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
+    recipe: Recipe,
+    context: RecallContext,
+    records: Records,
+    scores: FloatArray,
+    explain: Explain,
+    slots: IntArray | None = None,
 ) -> Step:
-    """Let confidence join in."""
+    """Let confidence join in: added, multiplied, or as a list of its own in an RRF."""
     if recipe.confidence == "none":
         return scores, explain
     sure = records["confidence"]
     if recipe.confidence == "multiplicative":
         both = multiplicative(scores, sure)
         return both.scores, chained(both, "with confidence", "relevance", explain)
+    alpha, beta = _confidence_weights(recipe, context, slots)
+    if recipe.confidence == "additive":
+        both = Combination.unchecked("sum", ("relevance", "confidence"), alpha * scores, beta * sure)
+        return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
+    ranks = [competition_ranks(values) + recipe.rrf_base for values in (scores, sure)]
+    places = [(recipe.rrf_k + rank).astype(np.float64) for rank in ranks]
+    both = Combination.unchecked("sum", ("relevance", "confidence"), alpha / places[0], beta / places[1])
+
+    def why(position: int) -> Explanation:
+        noted = {
+            name: Explanation.leaf(name, float(row[position]), f"rank {int(rank[position])}")
+            for name, row, rank in zip(both.names, both.rows, ranks, strict=True)
+        }
+        return both.explain(position, "with confidence", noted)
+
+    return both.scores, why
+
+
+def _confidence_weights(
+    recipe: Recipe, context: RecallContext, slots: IntArray | None
+) -> tuple[FloatArray | float, FloatArray | float]:
+    """Return α and β, which sum to 1: one pair for all candidates or, by category, one for each."""
+    if recipe.weighting == "fixed":
+        return 1 - recipe.confidence_weight, recipe.confidence_weight
     if recipe.weighting == "query":
         kind = context.classifier.classify(context.query.text)
-        alpha, beta = for_query(kind.type, kind.confidence)
-    else:
-        alpha, beta = preset(recipe.weighting)
-    both = additive(scores, sure, alpha=alpha, beta=beta)
-    return both.scores, chained(both, "with confidence", "relevance", explain, weight=alpha)
+        return for_query(kind.type, kind.confidence)
+    if recipe.weighting == "category" and slots is not None:
+        alpha = np.array([for_category(memory.category).alpha for memory in context.view.memories(slots)])
+        return alpha, 1 - alpha
+    return preset(recipe.weighting)
 
 
 def with_session(
@@ -217,19 +247,44 @@ def with_speaker(
 def with_quality(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let the memory's own quality join in."""
-    if recipe.quality == "none":
+    """Let what a memory is by itself join in: quality, recency, importance, frequency.
+
+    Relevance counts for what their weights leave of 1. It is divided by the best of the set where quality
+    takes part, as the design it comes from does, and is as it is otherwise.
+    """
+    own = _own_merits(recipe, records, context.now)
+    if not own:
         return scores, explain
-    good = _qualities(records, context.now)
     relevant, base = not_negative(scores, explain)
-    best = _best(relevant)
-    share, gain = 1 - recipe.quality_weight, recipe.quality_weight
-    relative = relevant / best if best > 0 else relevant
-    operation: Operation = "sum" if recipe.quality == "additive" else "product"
-    both = record_composite(operation, relative, good, share, gain)
-    weight = share if recipe.quality == "additive" else None
-    carrier = "relevance" if best > 0 else ""
+    best = _best(relevant) if recipe.quality != "none" else None
+    relative = relevant / best if best else relevant
+    share, factor = 1 - recipe.own_weight, recipe.quality == "multiplicative"
+    if factor:
+        gain: FloatArray = np.sum([weight * values for _, weight, values in own], axis=0)
+        both = Combination.unchecked("product", ("relevance", "quality factor"), relative, share + gain)
+    else:
+        names = ("relevance", *(name for name, _, _ in own))
+        rows = (weight * values for _, weight, values in own)
+        both = Combination.unchecked("sum", names, share * relative, *rows)
+    carrier = "relevance" if best is None or best > 0 else ""
+    weight = None if factor else share
     return both.scores, chained(both, "with quality", carrier, base, weight=weight, best=best)
+
+
+def _own_merits(recipe: Recipe, records: Records, now: datetime) -> list[tuple[str, float, FloatArray]]:
+    """Return name, weight and values from 0 to 1 of what a recipe weighs beside relevance."""
+    own: list[tuple[str, float, FloatArray]] = []
+    if recipe.quality != "none":
+        own.append(("quality", recipe.quality_weight, _qualities(records, now)))
+    if recipe.recency_weight:
+        days = np.maximum(0.0, now.timestamp() - records["created"]) / _DAY
+        own.append(("recency", recipe.recency_weight, np.exp2(-days / recipe.recency_days)))
+    if recipe.importance_weight:
+        own.append(("importance", recipe.importance_weight, records["importance"]))
+    if recipe.frequency_weight:
+        used = np.log1p(records["accesses"].astype(np.float64))
+        own.append(("frequency", recipe.frequency_weight, used / max(float(used.max()), _LEAST_USE)))
+    return own
 
 
 def with_temporal(
@@ -274,7 +329,7 @@ def chained(
     carrier: str,
     before: Explain,
     *,
-    weight: float | None = None,
+    weight: FloatArray | float | None = None,
     best: float | None = None,
 ) -> Explain:
     """Return the explanation of a step in which one part, the carrier, is what came before.
@@ -289,7 +344,8 @@ def chained(
         if best is not None:
             part = Explanation.of("ratio", "relative to the best", [part, Explanation.leaf("best", best)])
         if weight is not None:
-            part = Explanation.of("product", carrier, [Explanation.leaf("weight", weight), part])
+            share = float(weight if isinstance(weight, float | int) else weight[position])
+            part = Explanation.of("product", carrier, [Explanation.leaf("weight", share), part])
         return both.explain(position, label, {carrier: part})
 
     return explain
@@ -390,70 +446,3 @@ def gate(
         return tuple(parts)
 
     return found & certain, missed
-
-
-class Trace:
-    """The candidates of one recall in their final order, with what they were ranked by."""
-
-    __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
-
-    def __init__(
-        self,
-        context: RecallContext,
-        legs: Legs,
-        slots: IntArray,
-        scores: FloatArray,
-        records: Records,
-        order: IntArray,
-        kept: IntArray,
-    ) -> None:
-        self.moment = TraceContext(context, legs.lexical.ceiling)
-        self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
-        self.unread = legs.unread
-        self.slots = slots
-        self.scores = scores
-        self.records = records
-        self.order = order
-        self.kept = kept
-        self.shown: Sequence[int] = ()
-
-    def seen(self, positions: Sequence[int]) -> Trace:
-        """Note which of the kept candidates were shown."""
-        self.shown = positions
-        return self
-
-
-class TraceContext:
-    """The numbers of a situation that a ranking depends on."""
-
-    __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
-
-    def __init__(self, context: RecallContext, ceiling: float) -> None:
-        self.now = context.now
-        self.period = context.period
-        self.about_time = context.about_time
-        self.here = context.here is not None
-        self.least = context.least_similarity
-        self.noise = context.noise
-        self.meant = context.vector is not None
-        self.ceiling = ceiling
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the moment as plain data."""
-        return {
-            "least_similarity": self.least,
-            "noise": self.noise,
-            "ceiling": self.ceiling,
-            "meant": self.meant,
-            "about_time": self.about_time,
-            "here": self.here,
-            "period": None if self.period is None else _period_data(self.period),
-        }
-
-
-def _period_data(period: Period) -> dict[str, Any]:
-    return {
-        "start": period.start.isoformat(),
-        "end": period.end.isoformat(),
-        "tolerance": period.tolerance.total_seconds(),
-    }

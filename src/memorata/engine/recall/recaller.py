@@ -27,8 +27,8 @@ from memorata.engine.recall.query import (
     possible_names,
     with_speakers,
 )
-from memorata.engine.recall.ranking import Ranked, Trace, run
-from memorata.engine.recall.result import RecallResult, Rejected, SessionHit
+from memorata.engine.recall.ranking import Ranked, run
+from memorata.engine.recall.result import RecallResult, Rejected, SessionHit, Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats

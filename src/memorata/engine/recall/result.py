@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -10,11 +10,14 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.index.neighbours import distinct
-from memorata.model.checks import FloatArray
+from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Hit
 
 if TYPE_CHECKING:
-    from memorata.engine.recall.ranking import Trace
+    from memorata.engine.recall.fusion import Legs
+    from memorata.engine.recall.query import RecallContext
+    from memorata.index.record import Records
+    from memorata.model.period import Period
 
 
 @frozen
@@ -203,3 +206,70 @@ def support(trace: Trace | None) -> float:
         row[everyone.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
         said.append(row)
     return float(np.mean(said, axis=0).max(initial=0.0)) if said else 0.0
+
+
+class Trace:
+    """The candidates of one recall in their final order, with what they were ranked by."""
+
+    __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
+
+    def __init__(
+        self,
+        context: RecallContext,
+        legs: Legs,
+        slots: IntArray,
+        scores: FloatArray,
+        records: Records,
+        order: IntArray,
+        kept: IntArray,
+    ) -> None:
+        self.moment = TraceContext(context, legs.lexical.ceiling)
+        self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
+        self.unread = legs.unread
+        self.slots = slots
+        self.scores = scores
+        self.records = records
+        self.order = order
+        self.kept = kept
+        self.shown: Sequence[int] = ()
+
+    def seen(self, positions: Sequence[int]) -> Trace:
+        """Note which of the kept candidates were shown."""
+        self.shown = positions
+        return self
+
+
+class TraceContext:
+    """The numbers of a situation that a ranking depends on."""
+
+    __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
+
+    def __init__(self, context: RecallContext, ceiling: float) -> None:
+        self.now = context.now
+        self.period = context.period
+        self.about_time = context.about_time
+        self.here = context.here is not None
+        self.least = context.least_similarity
+        self.noise = context.noise
+        self.meant = context.vector is not None
+        self.ceiling = ceiling
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the moment as plain data."""
+        return {
+            "least_similarity": self.least,
+            "noise": self.noise,
+            "ceiling": self.ceiling,
+            "meant": self.meant,
+            "about_time": self.about_time,
+            "here": self.here,
+            "period": None if self.period is None else _period_data(self.period),
+        }
+
+
+def _period_data(period: Period) -> dict[str, Any]:
+    return {
+        "start": period.start.isoformat(),
+        "end": period.end.isoformat(),
+        "tolerance": period.tolerance.total_seconds(),
+    }

@@ -25,7 +25,8 @@ from memorata.text.analysers import ANALYSERS
 CURVES: Final = ("none", *_CURVES)
 FORMS: Final = ("none", "additive", "multiplicative")
 GRAPHS: Final = ("none", "names", "walk", "paths", "communities")
-WEIGHTINGS: Final = (*PRESETS, "query")
+CONFIDENCE_FORMS: Final = (*FORMS, "rrf")
+WEIGHTINGS: Final = (*PRESETS, "fixed", "query", "category")
 _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
 _BY_RANK: Final = ("rrf", "zscored_rrf")
@@ -110,6 +111,13 @@ class Recipe:
     graph_seeds: Annotated[
         int, _candidates("Graph leg: how many of the best, or of the named, it starts from.", 1, 20)
     ] = 3
+    seed_entity_weight: Annotated[
+        float, _candidates("Walk: weight of an entity's own closeness to the query as a start.", 0, 1)
+    ] = 0.5
+    seed_memory_weight: Annotated[
+        float, _candidates("Walk: weight of the closeness of its memories.", 0, 1)
+    ] = 0.3
+    seed_degree_weight: Annotated[float, _candidates("Walk: weight of how well connected it is.", 0, 1)] = 0.2
 
     time_weight: Annotated[float, _time("Time leg: worth of being from the time asked for.", 0, 2)] = 0.5
     place_weight: Annotated[float, _time("Place leg: worth of being near.", 0, 2)] = 0.5
@@ -131,12 +139,32 @@ class Recipe:
     blend_threshold: Annotated[float, _fusion("Alpha blend: least similarity.", -1, 0.95)] = 0.5
     forgetting: Annotated[bool, _fusion("Alpha blend: start from the forgetting curve.")] = False
 
-    confidence: Annotated[str, _reranking("How confidence joins in.", choices=FORMS)] = "none"
-    weighting: Annotated[str, _reranking("Where its weight comes from.", choices=WEIGHTINGS)] = "semantic"
+    confidence: Annotated[
+        str,
+        _reranking(
+            "How confidence joins in: added, multiplied, or as another ranked list in an RRF.",
+            choices=CONFIDENCE_FORMS,
+        ),
+    ] = "none"
+    weighting: Annotated[
+        str,
+        _reranking(
+            "Where its weight comes from: a preset, confidence_weight (fixed), the type of query or the "
+            "category of each memory.",
+            choices=WEIGHTINGS,
+        ),
+    ] = "semantic"
+    confidence_weight: Annotated[
+        float, _reranking("Fixed weighting: β, the share of confidence; α = 1 - β is relevance's.", 0, 1)
+    ] = 0.35
     session_weight: Annotated[float, _reranking("Worth of the three best of its session.", 0, 1)] = 0.0
     machine_weight: Annotated[float, _reranking("What an assistant said counts times this.", 0, 1)] = 1.0
     quality: Annotated[str, _reranking("How the memory's own quality joins in.", choices=FORMS)] = "none"
     quality_weight: Annotated[float, _reranking("Weight of quality.", 0, 1)] = 0.20
+    recency_weight: Annotated[float, _reranking("Weight of being recent.", 0, 1)] = 0.0
+    recency_days: Annotated[float, _reranking("Days that halve how recent a memory is.", 0.1, 3650)] = 30.0
+    importance_weight: Annotated[float, _reranking("Weight of the memory's importance.", 0, 1)] = 0.0
+    frequency_weight: Annotated[float, _reranking("Weight of how often it was accessed.", 0, 1)] = 0.0
     fading: Annotated[str, _time("The curve by which old memories fade.", choices=CURVES)] = "none"
     fading_weight: Annotated[float, _time("How much of the score can fade.", 0, 1)] = 0.2
     fading_days: Annotated[
@@ -171,8 +199,22 @@ class Recipe:
             object.__setattr__(self, parameter.name, checked(parameter, getattr(self, parameter.name)))
         if not self.vector_pool and not self.lexical_pool:
             raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
-        if self.fusion in _BY_RANK and not self.rrf_k and not self.rrf_base:
+        by_rank = self.fusion in _BY_RANK or self.confidence == "rrf"
+        if by_rank and not self.rrf_k and not self.rrf_base:
             raise InvalidArgument("rrf_k", 0.0, "above 0 when rrf_base is 0")
+        if not (self.seed_entity_weight or self.seed_memory_weight or self.seed_degree_weight):
+            raise InvalidArgument("seed_entity_weight", 0.0, "above 0 where the other two seed weights are 0")
+        if self.own_weight > 1:
+            raise InvalidArgument(
+                "recency_weight", self.recency_weight, "so small that all weights of a memory's own sum to 1"
+            )
+
+    @property
+    def own_weight(self) -> float:
+        """What a memory's own merits count together; the rest is relevance."""
+        quality = self.quality_weight if self.quality != "none" else 0.0
+        # Three tenths and seven tenths are a little more than 1 in floats.
+        return round(quality + self.recency_weight + self.importance_weight + self.frequency_weight, 9)
 
     def changed(self, changes: Mapping[str, Any]) -> Recipe:
         """Return this recipe with some parameters changed; an unknown name is an error.
@@ -319,6 +361,20 @@ _ALL: Final = (
         confidence="additive",
         least_similarity=0.75,
         least_confidence=0.50,
+        only_vectors_pass=True,
+    ),
+    Recipe(
+        name="four_factor",
+        doc="Vectors alone, similarity 0.40, confidence 0.25, recency 0.20, frequency 0.15.",
+        lexical_pool=0,
+        vector_weight=1.0,
+        fusion="comb_sum",
+        normaliser="none",
+        confidence="additive",
+        weighting="fixed",
+        confidence_weight=0.25 / 0.65,
+        recency_weight=0.20,
+        frequency_weight=0.15,
         only_vectors_pass=True,
     ),
     Recipe(
