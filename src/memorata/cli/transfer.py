@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from memorata.service.formats.record import Notes
     from memorata.service.record_writer import ImportCounts
 
-FORMATS: Final = ("text", "markdown", "jsonl", "chatgpt", "mcp-memory", "mem0")
+FORMATS: Final = (
+    "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
+)  # fmt: skip
 """The formats, named here too so that no other command loads their readers; a test compares."""
 _MAX_PROBLEMS: Final = 20
 

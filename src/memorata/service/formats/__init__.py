@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from memorata.service.formats import chatgpt, jsonl, mcp_memory, mem0, text
+from memorata.service.formats import chatgpt, claude, jsonl, mcp_memory, mem0, text, transcripts
 from memorata.service.formats.record import Reading, Record, is_declaration, text_id
 
-FORMATS: Final = ("text", "markdown", "jsonl", "chatgpt", "mcp-memory", "mem0")
+FORMATS: Final = (
+    "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
+)  # fmt: skip
 SPLITS: Final = ("paragraphs", "lines")
 SUFFIXES: Final = {
     ".txt": "text",
@@ -31,12 +33,26 @@ SUFFIXES: Final = {
 }
 _PROSE: Final = ("text", "markdown")
 _HEAD_BYTES: Final = 65_536
+_CLAUDE_CODE: Final = re.compile(rb'"parentUuid"\s*:.*"sessionId"\s*:|"sessionId"\s*:.*"parentUuid"\s*:')
+_CODEX: Final = re.compile(rb'"type"\s*:\s*"session_meta"')
+_CODEX_2024: Final = {"id", "timestamp", "instructions"}
+_CLAUDE: Final = re.compile(rb'"chat_messages"\s*:\s*\[')
 _CHATGPT: Final = re.compile(rb'"mapping"\s*:\s*\{')
 _MEM0: Final = re.compile(rb'"memory"\s*:\s*"')
 _NO_MEMORIES: Final = re.compile(rb'\{\s*"results"\s*:\s*\[')
+_WHOLE_FILES: Final = (
+    (_CHATGPT, "chatgpt"), (_CLAUDE, "claude"), (_MEM0, "mem0"), (_NO_MEMORIES, "mem0"),
+)  # fmt: skip
 
 
-_READERS: Final = {"chatgpt": chatgpt.records, "mcp-memory": mcp_memory.records, "mem0": mem0.records}
+_READERS: Final = {
+    "chatgpt": chatgpt.records,
+    "claude": claude.records,
+    "claude-code": transcripts.claude_code,
+    "codex": transcripts.codex,
+    "mcp-memory": mcp_memory.records,
+    "mem0": mem0.records,
+}
 
 
 def read(data: bytes, format: str, *, name: str, link: str = "", split: str = "paragraphs") -> Reading:
@@ -73,12 +89,22 @@ def format_of(data: bytes, suffix: str) -> str | None:
     if head[:1] not in (b"{", b"["):
         return by_suffix
     line = _first_line(data)
+    # The logs of agents first: their lines may have a content, too.
+    if _CODEX.search(head) or (isinstance(line, dict) and line.keys() >= _CODEX_2024):
+        return "codex"
+    if _CLAUDE_CODE.search(head):
+        return "claude-code"
     if isinstance(line, dict):
         if line.get("type") in ("entity", "relation") and not {"content", "kind"} & line.keys():
             return "mcp-memory"
         if is_declaration(line) or "content" in line:
             return "jsonl"
-    for pattern, format in ((_CHATGPT, "chatgpt"), (_MEM0, "mem0"), (_NO_MEMORIES, "mem0")):
+    for pattern, format in (
+        (_CHATGPT, "chatgpt"),
+        (_CLAUDE, "claude"),
+        (_MEM0, "mem0"),
+        (_NO_MEMORIES, "mem0"),
+    ):
         if pattern.search(head):
             return format
     return by_suffix

@@ -1,0 +1,184 @@
+"""The session logs of coding agents as records, one for each message of a person or of the assistant.
+
+Claude Code writes one JSON object a line to ``~/.claude/projects/PROJECT/SESSION.jsonl``, Codex to
+``~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl``. Most lines are the work of the agent: calls of tools and
+their results, reasoning, snapshots, what the program itself put into the conversation. They are left out; so
+is what was recalled from here, so that memory does not feed on itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from memorata.service.formats.record import Reading, Record, stable_id
+
+# Written around what a hook hands to an agent, and around what agents put into the words of a person.
+RECALLED_TAG: Final = "memorata-recall"
+_INSERTED: Final = re.compile(
+    rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
+    r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^>]*>"
+    r".*?</\1>\s*",
+    re.DOTALL,
+)
+_PROGRAM_OPENINGS: Final = (
+    "# AGENTS.md instructions",
+    "[Request interrupted by user",
+    "Caveat: The messages below",
+)
+_ROLES: Final = ("user", "assistant")
+_TEXT_BLOCKS: Final = ("text", "input_text", "output_text")
+
+_Line = dict[str, Any]
+
+
+def claude_code(data: bytes) -> Reading:
+    """Return the records of a session of Claude Code.
+
+    >>> line = b'{"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "Hi."}}'
+    >>> [record.fields["content"] for record in claude_code(line).records]
+    ['Hi.']
+    """
+    return _reading(data, _claude_code_message)
+
+
+def codex(data: bytes) -> Reading:
+    """Return the records of a session of Codex, in the layout of 2025 with payloads or the one before.
+
+    >>> line = b'{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}'
+    >>> [record.fields["content"] for record in codex(line).records]
+    ['Hi.']
+    """
+    return _reading(data, _codex_message)
+
+
+class _Session:
+    """What earlier lines say about the session: its id, its folder, its branch, and how far it has come."""
+
+    def __init__(self) -> None:
+        self.id = ""
+        self.metadata: dict[str, str] = {}
+        self.position = 0
+
+    def note(self, id_: object, folder: object, branch: object) -> None:
+        if isinstance(id_, str) and id_:
+            self.id = id_
+        for name, value in (("folder", folder), ("branch", branch)):
+            if isinstance(value, str) and value:
+                self.metadata[name] = value
+
+
+def _reading(data: bytes, message_of: Callable[[_Line, _Session], Record | tuple[_Line, str]]) -> Reading:
+    return Reading(data.count(b"\n") + 1, _records(data, message_of))
+
+
+def _records(
+    data: bytes, message_of: Callable[[_Line, _Session], Record | tuple[_Line, str]]
+) -> Iterator[Record]:
+    session = _Session()
+    for number, raw in enumerate(data.split(b"\n"), 1):
+        if not raw.strip():
+            continue
+        try:
+            line = json.loads(raw.decode("utf-8-sig"))
+        except (ValueError, RecursionError) as error:
+            yield Record(number, problem=f"not JSON: {error}")
+            continue
+        if not isinstance(line, dict):
+            yield Record(number, problem="not an object")
+            continue
+        message = message_of(line, session)
+        if isinstance(message, Record):
+            if message.skipped:
+                yield Record(number, skipped=message.skipped)
+            continue
+        fields, content = message
+        words = _INSERTED.sub("", content).strip()
+        if not words or words.startswith(_PROGRAM_OPENINGS):
+            yield Record(number, skipped="a message of the program")
+            continue
+        fields["content"] = words
+        fields["source"]["position"] = session.position
+        session.position += 1
+        if session.metadata:
+            fields["metadata"] = dict(session.metadata)
+        yield Record(number, fields)
+
+
+_IGNORED: Final = Record(0)
+"""A line that is no message."""
+
+
+def _claude_code_message(line: _Line, session: _Session) -> Record | tuple[_Line, str]:
+    session.note(line.get("sessionId"), line.get("cwd"), line.get("gitBranch"))
+    message = line.get("message")
+    if line.get("type") not in _ROLES or not isinstance(message, dict):
+        return _IGNORED
+    for flag, reason in (
+        ("isSidechain", "a message to or from a sub-agent"),
+        ("isCompactSummary", "a summary of the program"),
+        ("isMeta", "a message of the program"),
+        ("isApiErrorMessage", "an error of the service"),
+    ):
+        if line.get(flag):
+            return Record(0, skipped=reason)
+    text = _text(message.get("content"))
+    if not text:
+        return Record(0, skipped="a call of a tool, or its result")
+    id_ = stable_id("claude-code", session.id, line.get("uuid") or session.position)
+    return _fields(id_, line["type"], session, line.get("timestamp")), text
+
+
+def _codex_message(line: _Line, session: _Session) -> Record | tuple[_Line, str]:
+    payload = line.get("payload")
+    if line.get("type") in ("session_meta", "turn_context") and isinstance(payload, dict):
+        git = payload.get("git")
+        branch = git.get("branch") if isinstance(git, dict) else None
+        session.note(payload.get("id") or payload.get("session_id"), payload.get("cwd"), branch)
+        return _IGNORED
+    if "type" not in line and "id" in line:
+        session.note(line["id"], None, None)
+        return _IGNORED
+    # What a person typed comes again as an event; the item is what the model was given.
+    item = payload if line.get("type") == "response_item" and isinstance(payload, dict) else line
+    if item.get("type") != "message":
+        return _IGNORED
+    role = item.get("role")
+    if role not in _ROLES:
+        return Record(
+            0, skipped=f"a message of the {role}" if isinstance(role, str) else "a message of nobody"
+        )
+    text = _text(item.get("content"))
+    if not text:
+        return Record(0, skipped="a message without text")
+    id_ = stable_id("codex", session.id, item.get("id") or session.position, role, text)
+    return _fields(id_, role, session, line.get("timestamp")), text
+
+
+def _text(content: object) -> str:
+    """Return the text of a message: a string, or the texts among its blocks."""
+    if isinstance(content, str):
+        return content.strip()
+    blocks = content if isinstance(content, list) else []
+    texts = [
+        block["text"]
+        for block in blocks
+        if isinstance(block, dict)
+        and block.get("type") in _TEXT_BLOCKS
+        and isinstance(block.get("text"), str)
+    ]
+    return "\n".join(text for text in texts if text.strip()).strip()
+
+
+def _fields(id_: str, role: str, session: _Session, time: object) -> _Line:
+    fields: _Line = {
+        "id": id_,
+        "category": "message",
+        "tier": "episodic",
+        "source": {"speaker": role, "session": session.id},
+    }
+    if isinstance(time, str) and time:
+        fields["created_at"] = time
+    return fields
