@@ -20,10 +20,10 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import Session, Statement
-from memorata.store.sqlite import addresses
-from memorata.store.sqlite.addresses import Book
+from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, translated
+from memorata.store.sqlite.hash_index import Book
 from memorata.store.sqlite.migrations import Migration, migrate
 from memorata.store.sqlite.read_only import (
     ASKED_FOR,
@@ -436,7 +436,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            done = migrate(connection, MIGRATIONS, copied, {ADDRESSED: cast(Any, addresses.rebuild)})
+            done = migrate(connection, MIGRATIONS, copied, {ADDRESSED: cast(Any, hash_index.rebuild)})
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
         if done is not None and done.backup is not None:

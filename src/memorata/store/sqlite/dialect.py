@@ -13,8 +13,7 @@ from memorata.index.postings import PLACES
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.instants import microseconds
 from memorata.store.limits import NAMESPACES, SLOTS, checked_limit
-from memorata.store.sqlite import upkeep
-from memorata.store.sqlite.hash_index import HashIndex
+from memorata.store.sqlite import hash_index, upkeep
 from memorata.store.sqlite.upkeep import undecoded
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class SqliteDialect:
     taken_changes: Final = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
     skip_locked: Final = ""
     unique_errors: Final = (sqlite3.IntegrityError,)
-    hash_index: Final = HashIndex()
+    hash_index: Final = hash_index
     postings: Final = SqlitePostings()
 
     def namespace_number(self, path: str) -> None:

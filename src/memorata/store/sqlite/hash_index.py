@@ -1,125 +1,408 @@
 """The hash index of a file: which memories have a fingerprint, and which vectors are of a text.
 
-SQLite would write a leaf of a tree for every hash; sorted runs are appended instead (:mod:`.addresses`).
+SQLite would write a leaf of a tree for every hash; sorted runs are appended instead (:mod:`.hash_runs`). New
+hashes wait in a small table until a segment is written, or a batch brings enough to make a run of;
+neighbouring runs of a size become one. All of it happens inside the transaction of the write that caused it.
+A hash may be left of a memory that was superseded, and of a vector that is gone: who looks one up reads what
+is there. None is ever missing of a current memory that is no turn of a transcript, nor of a vector.
+
+This module is a :class:`~memorata.store.database.HashIndex`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final, cast
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Final, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Entry
 from memorata.store.limits import NAMESPACES, SLOTS
-from memorata.store.sqlite import addresses, hashes
+from memorata.store.lookup import PLAIN
+from memorata.store.rows import marks
+from memorata.store.sqlite.hash_runs import (
+    HashRun,
+    Keys,
+    Places,
+    digest_key,
+    digest_keys,
+    fingerprint_key,
+    fingerprint_keys,
+)
 
 _OF_ONE_TEXT: Final = 2
 """All vectors of a text are the same, so a few of them are enough to find one that is still there."""
+RUN: Final = 256
+"""From how many on those that are added together become a run."""
+_MOST: Final = 2**20
+"""The most that runs are merged to."""
+_FAN_OUT: Final = 8
+_LEAST: Final = 4_096
+"""A run of fewer is of the first size, one of eight times as many of the next."""
+_AT_ONCE: Final = 500
+_RECENT: Final = 1_000
+"""How many of the last memories of a namespace may have been added just now."""
+_BLOCK: Final = 100_000
+_SAID: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
+"""As bytes: a damaged text cannot be read, and is for `check` to tell."""
+_NEWEST: Final = "SELECT number FROM address_runs ORDER BY number DESC LIMIT 1"
+_Gone = Callable[[HashRun], npt.NDArray[np.bool_]]
+_LOG: Final = logging.getLogger(__name__)
 
 
-class HashIndex:
-    """A :class:`~memorata.store.database.HashIndex` in a file."""
+def add(
+    session: Session,
+    number: int,
+    first: int,
+    batch: Sequence[Entry],
+    embedder: tuple[int, int] | None,
+    *,
+    together: bool,
+) -> None:
+    """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
+    from memorata.dedupe.verification import is_turn
 
-    def add(
-        self,
-        session: Session,
-        number: int,
-        first: int,
-        batch: Sequence[Entry],
-        embedder: tuple[int, int] | None,
-        *,
-        together: bool,
-    ) -> None:
-        """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
-        from memorata.dedupe.verification import is_turn
-
-        said = number * SLOTS + first
-        embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
-        if len(batch) == 1 and not together:
-            (entry,) = batch
-            few = []
-            if not is_turn(entry.memory):
-                few.append((hashes.fingerprint_key(number, entry.memory.fingerprint), said))
-            if embedder is not None and entry.vectors is not None:
-                few.append((hashes.digest_key(embedder[0], number, entry.digest), embedded))
-            addresses.add_few(session, few)
-            return
-        plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
-        rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
-        keys = hashes.fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
-        digests = [batch[at].digest for at in rows]
-        keys = np.concatenate([keys, hashes.digest_keys(embedder[0] if embedder else 0, number, digests)])
-        places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
-        addresses.add(session, keys, places, together=together)
-
-    def add_vectors(
-        self, session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]
-    ) -> None:
-        """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
-        keys = hashes.digest_keys(embedder, number, [digest for digest, _ in placed])
-        places = (embedder * NAMESPACES + number) * SLOTS + np.array([slot for _, slot in placed], np.int64)
-        addresses.add(session, keys, places)
-
-    def add_current(self, session: Session, numbers: Sequence[int]) -> None:
-        """Let memories be found again that are current again."""
-        addresses.add_current(session, numbers)
-
-    def leave_out(self, session: Session, numbers: Sequence[int]) -> None:
-        """Let memories no longer be found that were superseded as soon as they were written."""
-        addresses.leave_out(session, numbers)
-
-    def remove(self, session: Session, number: int, slots: Sequence[int]) -> None:
-        """Remove all hashes of some slots and of their vectors: they tell a text to who guesses it."""
-        embedders = [each for (each,) in session.execute("SELECT number FROM embedders").fetchall()]
-        whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
-        places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
-        addresses.remove(session, places.ravel())
-
-    def remove_namespace(self, session: Session, number: int) -> None:
-        """Remove all hashes of a namespace."""
-        addresses.remove_namespace(session, number)
-
-    def keep_vectors_of(self, session: Session, embedder: int) -> None:
-        """Remove the hashes of what other embedders read."""
-        addresses.keep_vectors_of(session, embedder)
-
-    def memories(self, session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
-        """Return the numbers of memories that may have one of the fingerprints, ascending."""
-        book = _book(session)
-        if len(fingerprints) == 1:
-            return sorted(set(book.of_one(session, hashes.fingerprint_key(number, fingerprints[0]))))
-        numbers: list[int] = np.sort(
-            book.found(session, hashes.fingerprint_keys(number, fingerprints)).places
-        ).tolist()
-        return numbers
-
-    def vectors(self, session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
-        """Return the numbers of vectors that may be of texts with one of the addresses."""
-        book = _book(session)
-        if len(digests) == 1:
-            places = book.of_one(session, hashes.digest_key(embedder, number, digests[0]))
-        else:
-            keys = hashes.digest_keys(embedder, number, digests)
-            places = book.found(session, keys, _OF_ONE_TEXT).places.tolist()
-        return [place for place in places if place // SLOTS == embedder * NAMESPACES + number]
-
-    def make_anew(self, session: Session, error: IndexCorrupt) -> None:
-        """Make all hashes anew because some cannot be read."""
-        addresses.make_anew(session, error)
-
-    def rebuild(self, session: Session) -> None:
-        """Make all hashes anew from the memories and the vectors."""
-        addresses.rebuild(session)
-
-    def problems(self, session: Session) -> Iterator[str]:
-        """Yield what is wrong with the hashes."""
-        return addresses.problems(session)
+    said = number * SLOTS + first
+    embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
+    if len(batch) == 1 and not together:
+        (entry,) = batch
+        few = []
+        if not is_turn(entry.memory):
+            few.append((fingerprint_key(number, entry.memory.fingerprint), said))
+        if embedder is not None and entry.vectors is not None:
+            few.append((digest_key(embedder[0], number, entry.digest), embedded))
+        add_few(session, few)
+        return
+    plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
+    rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
+    keys = fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
+    digests = [batch[at].digest for at in rows]
+    keys = np.concatenate([keys, digest_keys(embedder[0] if embedder else 0, number, digests)])
+    places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
+    add_hashes(session, keys, places, together=together)
 
 
-def _book(session: Session) -> addresses.Book:
+def add_vectors(session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]) -> None:
+    """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
+    keys = digest_keys(embedder, number, [digest for digest, _ in placed])
+    places = (embedder * NAMESPACES + number) * SLOTS + np.array([slot for _, slot in placed], np.int64)
+    add_hashes(session, keys, places)
+
+
+def remove(session: Session, number: int, slots: Sequence[int]) -> None:
+    """Remove all hashes of some slots and of their vectors: they tell a text to who guesses it."""
+    embedders = [each for (each,) in session.execute("SELECT number FROM embedders").fetchall()]
+    whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
+    places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
+    remove_places(session, places.ravel())
+
+
+def memories(session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
+    """Return the numbers of memories that may have one of the fingerprints, ascending."""
+    book = _book(session)
+    if len(fingerprints) == 1:
+        return sorted(set(book.of_one(session, fingerprint_key(number, fingerprints[0]))))
+    numbers: list[int] = np.sort(book.found(session, fingerprint_keys(number, fingerprints)).places).tolist()
+    return numbers
+
+
+def vectors(session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
+    """Return the numbers of vectors that may be of texts with one of the addresses."""
+    book = _book(session)
+    if len(digests) == 1:
+        places = book.of_one(session, digest_key(embedder, number, digests[0]))
+    else:
+        keys = digest_keys(embedder, number, digests)
+        places = book.found(session, keys, _OF_ONE_TEXT).places.tolist()
+    return [place for place in places if place // SLOTS == embedder * NAMESPACES + number]
+
+
+def _book(session: Session) -> Book:
     from memorata.store.sqlite.connection import SqliteSession
 
     return cast(SqliteSession, session).book
+
+
+def add_few(session: Session, found: Iterable[tuple[int, int]]) -> None:
+    """Add hashes and their places to those that wait to become a run, inside a write transaction."""
+    session.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", found)
+
+
+def add_hashes(session: Session, keys: Keys, places: Places, *, together: bool = False) -> None:
+    """Add addresses; as a run if they are many, or many wait, or all that wait are to become one `together`.
+
+    Inside a write transaction.
+    """
+    if len(keys) < RUN and not together:
+        add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
+        (there,) = session.execute("SELECT count(*) FROM new_addresses").fetchone()
+        if there < 2 * RUN:
+            return
+    try:
+        run = HashRun.joined([_waiting(session), HashRun.of(keys, places)])
+        session.execute("DELETE FROM new_addresses")
+        if len(run):
+            _write(session, run)
+        while _merge_newest(session):
+            pass
+    except IndexCorrupt as error:
+        make_anew(session, error)
+        # Their rows may be still to come.
+        add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
+
+
+class Book:
+    """The runs of a file, as far as this process has read them.
+
+    What waits is looked at before the runs, so that nobody who makes a run of it meanwhile hides it from who
+    looks outside a transaction.
+    """
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[int, int], HashRun] = {}
+
+    def found(self, session: Session, wanted: Keys, most: int | None = None) -> HashRun:
+        """Return the addresses with one of some hashes, of each run no more than `most` of one.
+
+        Raises
+        ------
+        IndexCorrupt
+            A run cannot be read.
+        """
+        wanted = np.unique(wanted)
+        values = wanted.tolist()
+        waiting: list[tuple[int, int]] = []
+        for start in range(0, len(values), _AT_ONCE):
+            some = values[start : start + _AT_ONCE]
+            waiting += session.execute(
+                f"SELECT key, place FROM new_addresses WHERE key IN ({marks(some)}) ORDER BY key, place", some
+            ).fetchall()
+        parts = [_table(waiting), *(run.found(wanted, most) for run in self.runs(session))]
+        return HashRun.joined([part for part in parts if len(part)] or parts[:1])
+
+    def of_one(self, session: Session, key: int) -> list[int]:
+        """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
+        rows = session.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
+        # Most texts are new: there is nothing to make a table of.
+        places: list[int] = _table(rows).places.tolist() if rows else []
+        for run in self.runs(session):
+            places += run.of_one(key)
+        return places
+
+    def runs(self, session: Session) -> Iterable[HashRun]:
+        """Return all runs as they are in the session's view."""
+        while True:
+            # A number is given out again where the transaction that had it was undone; its checksum tells.
+            there = session.execute("SELECT number, checksum FROM address_runs").fetchall()
+            if self._runs.keys() == set(there):
+                return self._runs.values()
+            known = self._runs | _read(session, [key[0] for key in there if key not in self._runs])
+            # Outside a transaction one may have been merged meanwhile; then there is another to be read.
+            self._runs = {key: known[key] for key in there if key in known}
+
+
+def remove_places(session: Session, places: Places) -> None:
+    """Remove all addresses of some places: a hash can tell what was said to who guesses it."""
+    _rewrite(session, lambda run: np.isin(run.places, places))
+
+
+def remove_namespace(session: Session, number: int) -> None:
+    """Remove all addresses of a namespace."""
+    _rewrite(session, lambda run: run.places // SLOTS % NAMESPACES == number)
+
+
+def keep_vectors_of(session: Session, embedder: int) -> None:
+    """Remove the addresses of the vectors of all other embedders."""
+
+    def others(run: HashRun) -> npt.NDArray[np.bool_]:
+        whose = run.places // (SLOTS * NAMESPACES)
+        gone: npt.NDArray[np.bool_] = (whose > 0) & (whose != embedder)
+        return gone
+
+    _rewrite(session, others)
+
+
+def add_current(session: Session, numbers: Sequence[int]) -> None:
+    """Add the addresses of memories that are current again, which may have been left out before."""
+    keys, places = _said(session, numbers)
+    add_hashes(session, keys, places)
+
+
+def leave_out(session: Session, numbers: Sequence[int]) -> None:
+    """Remove addresses of memories of one namespace that were superseded as soon as they were written.
+
+    Otherwise what is said thousands of times would have thousands of addresses, of which one is wanted.
+    """
+    if not numbers:
+        return
+    (slots,) = session.execute(
+        "SELECT slots FROM namespaces WHERE number = ?", (numbers[0] // SLOTS,)
+    ).fetchone()
+    recent = [number for number in numbers if number % SLOTS >= slots - _RECENT]
+    if not recent:
+        return
+    repeated = HashRun(*_said(session, recent))
+    if _remove_waiting(session, repeated) < len(repeated):
+        _rewrite_runs(session, lambda run: np.isin(run.places, repeated.places), _NEWEST)
+
+
+def rebuild(session: Session) -> None:
+    """Make all addresses anew from the memories and the vectors."""
+    session.execute("DELETE FROM address_runs")
+    session.execute("DELETE FROM new_addresses")
+    for block in everything(session):
+        _write(session, block)
+    while _merge_newest(session):
+        pass
+
+
+def make_anew(session: Session, error: IndexCorrupt) -> None:
+    """Make all addresses anew because some cannot be read, inside a write transaction."""
+    _LOG.warning("making the addresses of memories and vectors anew: %s", error)
+    rebuild(session)
+
+
+def everything(session: Session) -> Iterator[HashRun]:
+    """Yield the addresses that there have to be, a block at a time."""
+    said = session.execute(f"{_SAID} WHERE {PLAIN} ORDER BY number")
+    while rows := list(islice(said, _BLOCK)):
+        yield HashRun.of(*_of_memories(rows))
+    embedded = session.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
+    while rows := list(islice(embedded, _BLOCK)):
+        places = np.array([number for number, _ in rows], np.int64)
+        embedders, namespaces = np.divmod(places // SLOTS, NAMESPACES)
+        yield HashRun.of(digest_keys(embedders, namespaces, [digest for _, digest in rows]), places)
+
+
+def problems(session: Session) -> Iterator[str]:
+    """Yield what is wrong with the addresses."""
+    try:
+        runs = [*Book().runs(session), _waiting(session)]
+    except IndexCorrupt as error:
+        yield str(error)
+        return
+    there = HashRun.joined(runs)
+    missing = 0
+    for block in everything(session):
+        known = there.found(np.unique(block.keys))
+        missing += len(HashRun.joined([known, block])) - len(known)
+    if missing:
+        yield f"{missing} memories or vectors are not found by the hashes of their words"
+
+
+def _said(session: Session, numbers: Sequence[int]) -> tuple[Keys, Places]:
+    rows: list[tuple[int, bytes]] = []
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        rows += session.execute(f"{_SAID} WHERE number IN ({marks(some)})", some).fetchall()
+    return _of_memories(rows)
+
+
+def _of_memories(rows: Sequence[tuple[int, bytes]]) -> tuple[Keys, Places]:
+    places = np.array([number for number, _ in rows], np.int64)
+    fingerprints = [str(fingerprint, "utf-8", "surrogateescape") for _, fingerprint in rows]
+    return fingerprint_keys(places // SLOTS, fingerprints), places
+
+
+def _table(rows: Sequence[tuple[int, int]]) -> HashRun:
+    if not all(type(key) is int and type(place) is int for key, place in rows):
+        raise IndexCorrupt("an address that waits is no number")
+    keys, places = np.array(rows, np.int64).reshape(-1, 2).T
+    return HashRun(keys, places)
+
+
+def _write(session: Session, run: HashRun) -> None:
+    blob = run.encoded()
+    session.execute(
+        "INSERT INTO address_runs (entries, checksum, run) VALUES (?, ?, ?)",
+        (len(run), _checksum(blob), blob),
+    )
+
+
+def _read(session: Session, numbers: Sequence[int]) -> dict[tuple[int, int], HashRun]:
+    """Return the runs with some numbers, and with their checksums, as far as they are there."""
+    runs = {}
+    for start in range(0, len(numbers), _AT_ONCE):
+        some = numbers[start : start + _AT_ONCE]
+        for number, checksum, blob in session.execute(
+            f"SELECT number, checksum, run FROM address_runs WHERE number IN ({marks(some)})", some
+        ):
+            if type(blob) is not bytes or checksum != _checksum(blob):
+                raise IndexCorrupt("addresses are not those that were written")
+            runs[number, checksum] = HashRun.decoded(blob)
+    return runs
+
+
+def _checksum(blob: bytes) -> int:
+    """Return the number that the head of a run says of it."""
+    return int.from_bytes(blob[4:8], "little")
+
+
+def _rewrite(session: Session, gone: _Gone) -> None:
+    """Write all anew without those that `gone` marks."""
+    try:
+        waiting = _waiting(session)
+    except IndexCorrupt as error:
+        make_anew(session, error)
+        waiting = _waiting(session)
+    _remove_waiting(session, waiting.without(~gone(waiting)))
+    _rewrite_runs(session, gone, "SELECT number FROM address_runs")
+
+
+def _rewrite_runs(session: Session, gone: _Gone, which: str) -> None:
+    try:
+        for (number,) in session.execute(which).fetchall():
+            (run,) = _read(session, [number]).values()
+            left = run.without(gone(run))
+            if not len(left):
+                session.execute("DELETE FROM address_runs WHERE number = ?", (number,))
+            elif len(left) < len(run):
+                blob = left.encoded()
+                session.execute(
+                    "UPDATE address_runs SET entries = ?, checksum = ?, run = ? WHERE number = ?",
+                    (len(left), _checksum(blob), blob, number),
+                )
+    except IndexCorrupt as error:
+        make_anew(session, error)
+
+
+def _waiting(session: Session) -> HashRun:
+    return _table(session.execute("SELECT key, place FROM new_addresses ORDER BY key, place").fetchall())
+
+
+def _remove_waiting(session: Session, leaving: HashRun) -> int:
+    """Remove some of those that wait, and return how many there were."""
+    removed = session.executemany(
+        "DELETE FROM new_addresses WHERE key = ? AND place = ?",
+        zip(leaving.keys.tolist(), leaving.places.tolist(), strict=True),
+    )
+    return int(cast(Any, removed).rowcount)
+
+
+def _merge_newest(session: Session) -> bool:
+    """Merge the newest runs if there are enough of one size; return whether there were."""
+    newest = session.execute(
+        "SELECT number, entries FROM address_runs ORDER BY number DESC LIMIT ?", (_FAN_OUT,)
+    ).fetchall()
+    sizes = [entries for _, entries in newest]
+    if not all(type(entries) is int for entries in sizes):
+        raise IndexCorrupt("the length of a run of addresses is no number")
+    if len(newest) < _FAN_OUT or sum(sizes) > _MOST or len(set(map(_level, sizes))) > 1:
+        return False
+    merged = HashRun.joined(list(_read(session, [number for number, _ in newest]).values()))
+    session.execute("DELETE FROM address_runs WHERE number >= ?", (newest[-1][0],))
+    _write(session, merged)
+    return True
+
+
+def _level(entries: int) -> int:
+    level = 0
+    while entries >= _LEAST:
+        entries //= _FAN_OUT
+        level += 1
+    return level

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from memorata.store.database import Session
 from memorata.store.limits import NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.rows import COLUMNS
-from memorata.store.sqlite import addresses
+from memorata.store.sqlite import hash_index
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
 """Tables whose rows can be made again, or in the case of vectors be embedded again."""
@@ -89,7 +89,7 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         session.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (path if by_name else number,))
     # After the rows: damaged addresses are made anew of those that there are.
-    addresses.remove_namespace(session, number)
+    hash_index.remove_namespace(session, number)
     change = last + 1
     session.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",

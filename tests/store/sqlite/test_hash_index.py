@@ -1,4 +1,4 @@
-"""Addresses in a file: what is current is always found, and nothing of what was purged stays."""
+"""HashRun in a file: what is current is always found, and nothing of what was purged stays."""
 
 import random
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ from memorata.model import Source
 from memorata.model.errors import InvalidArgument
 from memorata.store.limits import NAMESPACES
 from memorata.store.repeats import Repeat
-from memorata.store.sqlite import addresses
+from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.connection import SqliteSession
-from memorata.store.sqlite.hashes import fingerprint_key, fingerprint_keys
+from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
 from memorata.store.sqlite.schema_versions import ADDRESSED
 from memorata.store.sqlite.store import SqliteStore
 
@@ -54,7 +54,7 @@ def waiting(engine: memorata.Engine) -> int:
 def places(engine: memorata.Engine) -> set[int]:
     connection = connection_of(engine)
     found = {place for (place,) in connection.execute("SELECT place FROM new_addresses")}
-    for run in addresses.Book().runs(connection):
+    for run in hash_index.Book().runs(connection):
         found.update(run.places.tolist())
     return found
 
@@ -127,7 +127,7 @@ def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
         memory.remember_many(["the kettle is on"] * 400)
         memory.remember_many(["the kettle is on"] * 400)
         key = fingerprint_key(1, fingerprint("the kettle is on"))
-        book = addresses.Book()
+        book = hash_index.Book()
         assert len(book.of_one(connection_of(memory), key)) == 1
         assert len(said_before(memory, "the kettle is on")) == 1
         assert memory.admin.check() == []
@@ -267,7 +267,7 @@ def test_a_file_whose_vectors_were_found_across_namespaces_gets_other_hashes(tmp
         connection.execute("DELETE FROM address_runs")
         keys = fingerprint_keys(NAMESPACES + 1, [each.hex() for _, each in rows])
         numbers = np.array([number for number, _ in rows], np.int64)
-        addresses.add(connection, keys, numbers, together=True)
+        hash_index.add_hashes(connection, keys, numbers, together=True)
         connection.execute(f"PRAGMA user_version = {ADDRESSED - 1}")
     with opened(path) as memory:
         assert memory.admin.check() == []
@@ -308,7 +308,7 @@ def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: P
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.admin.purge_namespace("bob")
         connection = cast("SqliteStore", memory.store)._connection
-        assert sum(map(len, addresses.Book().runs(connection))) == 0
+        assert sum(map(len, hash_index.Book().runs(connection))) == 0
 
 
 def test_small_batches_become_a_run_when_many_wait(tmp_path: Path) -> None:
@@ -316,10 +316,10 @@ def test_small_batches_become_a_run_when_many_wait(tmp_path: Path) -> None:
     connection = store._connection
     for start in range(0, 3_000, 100):
         numbers = np.arange(start, start + 100)
-        addresses.add(connection, numbers, numbers)
+        hash_index.add_hashes(connection, numbers, numbers)
     (waiting,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
-    assert waiting < 2 * addresses.RUN
-    book = addresses.Book()
+    assert waiting < 2 * hash_index.RUN
+    book = hash_index.Book()
     assert sum(map(len, book.runs(connection))) + waiting == 3_000
     assert book.of_one(connection, 1_234) == [1_234]
     store.close()
