@@ -31,8 +31,7 @@ from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.datasets import open_dataset
 from memorata.evaluate.runner import document_text
 from memorata.index.codes import closest, sign_bits
-from memorata.index.products import differing
-from memorata.index.vectors import FURTHER, RESCORED, Vectors
+from memorata.index.vectors import FURTHER, RESCORED, Vectors, differing
 
 Floats = npt.NDArray[np.float32]
 Search = Callable[[Floats], npt.NDArray[np.intp]]

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memorata.index.codes import Codes, closest, quantised, sign_bits
-from memorata.index.products import differing, products
+from memorata.index.vectors import differing, products
 from memorata.model.errors import IndexCorrupt
 
 Floats = npt.NDArray[np.float32]

@@ -14,7 +14,10 @@ from memorata.index.record import (
     GONE,
     RECORD,
     TIERS,
+    Growing,
     changed,
+    decoded_terms,
+    encoded_terms,
     gone,
     packed,
     unpacked,
@@ -161,3 +164,76 @@ def test_a_run_is_checked_as_its_records_are_one_by_one(sure: list[float], data:
 def test_a_run_of_another_number_of_records_is_refused(count: int) -> None:
     with pytest.raises(IndexCorrupt):
         unpacked_run(gone() + gone(), count)
+
+
+TERMS = st.dictionaries(st.text(max_size=5), st.dictionaries(st.text(max_size=8), st.integers(1, 10**9)))
+
+
+@given(TERMS)
+def test_what_goes_in_comes_out(terms: dict[str, dict[str, int]]) -> None:
+    assert decoded_terms(encoded_terms(terms)) == terms
+
+
+@given(st.data())
+def test_a_flipped_bit_is_noticed(data: st.DataObject) -> None:
+    blob = bytearray(encoded_terms({"content": {"tea": 2, "grün": 1}}))
+    position = data.draw(st.integers(0, len(blob) - 1).filter(lambda at: at not in (1, 2, 3)))
+    blob[position] ^= 1 << data.draw(st.integers(0, 7))
+    with pytest.raises(IndexCorrupt):
+        decoded_terms(bytes(blob))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 7, 12])
+def test_a_cut_is_noticed(cut: int) -> None:
+    with pytest.raises(IndexCorrupt):
+        decoded_terms(encoded_terms({"content": {"tea": 2}})[:cut])
+
+
+def test_a_version_nobody_knows_is_said() -> None:
+    with pytest.raises(IndexCorrupt, match="unknown version 9"):
+        decoded_terms(b"\x09" + encoded_terms({})[1:])
+
+
+@given(st.lists(st.lists(st.integers(-1000, 1000), max_size=20), max_size=20))
+def test_it_holds_what_was_added_in_order(parts: list[list[int]]) -> None:
+    rows = Growing(np.int32, ())
+    for part in parts:
+        rows.extend(np.array(part, np.int32))
+    assert rows.view.tolist() == [value for part in parts for value in part]
+    assert len(rows) == sum(map(len, parts))
+
+
+def test_rows_may_have_a_shape() -> None:
+    rows = Growing(np.float32, (2,))
+    rows.extend(np.array([[1, 2], [3, 4]], np.float32))
+    assert rows.view.shape == (2, 2)
+    assert rows.nbytes == 16
+
+
+def test_reserved_room_is_used_without_moving() -> None:
+    rows = Growing(np.int32, ())
+    rows.reserve(10)
+    rows.extend(np.arange(4))
+    before = rows.view
+    rows.extend(np.arange(6))
+    assert np.shares_memory(before, rows.view)
+    rows.reserve(3)
+    assert rows.view.tolist() == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5]
+
+
+def test_a_view_that_was_taken_before_stays_as_it_was() -> None:
+    rows = Growing(np.int32, ())
+    rows.extend(np.array([1, 2]))
+    taken = rows.view
+    rows.extend(np.arange(100))
+    assert taken.tolist() == [1, 2]
+
+
+def test_a_copy_is_independent() -> None:
+    rows = Growing(np.int32, ())
+    rows.extend(np.array([1, 2]))
+    copy = rows.copy()
+    copy.view[0] = 7
+    copy.extend(np.array([3]))
+    assert rows.view.tolist() == [1, 2]
+    assert copy.view.tolist() == [7, 2, 3]

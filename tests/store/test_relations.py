@@ -10,9 +10,9 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
 from memorata.store.entries import Entry
-from memorata.store.instants import EPOCH
 from memorata.store.relations import _relation
 from memorata.store.repeats import Repeat
+from memorata.store.rows import EPOCH
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -1,9 +1,10 @@
 """Unit vectors, the batches they are computed in, and how far a computation is.
 
-Every vector leaves an embedder with length one, so that cosine is a plain dot product. Batches hold texts of
-like length, so that little of the work is padding. A megabyte of text takes minutes: whoever waits says so
-around the call (:func:`report_progress`), and the embedder reports after every batch; no signature of the
-port needs a place for it.
+Every vector leaves an embedder with length one, so that cosine is a plain dot product. Where that does not
+hold, one has broken its promise, or the bytes of a vector are no longer those that were written. Batches hold
+texts of like length, so that little of the work is padding. A megabyte of text takes minutes: whoever waits
+says so around the call (:func:`report_progress`), and the embedder reports after every batch; no signature of
+the port needs a place for it.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -118,3 +119,36 @@ def with_progress(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
         if callback is not None:
             callback(done, total)
         yield batch
+
+
+_NOT_ONE: Final = 0.02
+"""How far from 1 the squared length of a vector may be: some have been rounded on the way."""
+
+
+def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
+    """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing.
+
+    Examples
+    --------
+    >>> are_directions(np.array([[0.6, 0.8], [0, 0]])), are_directions(np.array([[0.6, 0.8], [3, 4]]))
+    (True, False)
+    >>> are_directions(np.array([[np.nan, 1]]))
+    False
+    """
+    if len(rows) == 1:
+        # Of one, plain numbers tell in a quarter of the time.
+        return is_direction(rows) or float(np.vdot(rows, rows)) == 0
+    squares = np.einsum("ij,ij->i", rows, rows)
+    # Not a number is in no range.
+    return bool(((np.abs(squares - 1) <= _NOT_ONE) | (squares == 0)).all())
+
+
+def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
+    """Tell whether one row has the length 1; then all of its numbers are finite, too.
+
+    Examples
+    --------
+    >>> is_direction(np.array([0.6, 0.8])), is_direction(np.zeros(2))
+    (True, False)
+    """
+    return abs(float(np.vdot(row, row)) - 1) <= _NOT_ONE

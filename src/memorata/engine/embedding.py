@@ -22,8 +22,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.port import Embedder
+from memorata.embed.vectors import are_directions, is_direction
 from memorata.index.codes import Floats
-from memorata.index.directions import are_directions, is_direction
 from memorata.model import checks
 from memorata.model.errors import (
     DimensionMismatch,

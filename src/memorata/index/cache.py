@@ -18,18 +18,16 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.index import cell_rows, tail
+from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
-from memorata.index.record import Records, unpacked, unpacked_run
+from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
 from memorata.index.segments import Embedder, stored_vectors
 from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Entry
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import EMPTY, Namespace
-from memorata.store.rows import marks
+from memorata.store.rows import EMPTY, SLOTS, Namespace, marks
 
 _Key = tuple[str, str]
 """From where (a database and its replica may differ), and which namespace."""
@@ -312,7 +310,7 @@ def _load_tail(session: Session, namespace: Namespace, into: Partition, start: i
         "ORDER BY slot",
         (namespace.number, max(start, namespace.flushed)),
     ):
-        into.remember_tail(slot, tail.decoded(words))
+        into.remember_tail(slot, decoded_terms(words))
 
 
 def _load_vectors(session: Session, namespace: Namespace, into: Partition, embedder: tuple[int, int]) -> None:

@@ -31,9 +31,7 @@ from memorata.index.vectors import EXACT, Vectors
 from memorata.model.errors import IndexCorrupt, MissingExtra
 from memorata.store.database import Database, Session
 from memorata.store.entries import Progress
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import NAMED, find_namespace
-from memorata.store.rows import marks
+from memorata.store.rows import NAMED, SLOTS, find_namespace, marks
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK: Final = 20_000

@@ -11,8 +11,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from memorata.index.growing import Growing
-from memorata.index.record import GONE, Records
+from memorata.index.record import GONE, Growing, Records
 from memorata.model.checks import FloatArray, IntArray
 
 NOBODY: Final = -1

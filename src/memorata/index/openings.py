@@ -27,11 +27,10 @@ import numpy as np
 from memorata.dedupe.openings import LETTERS, Gist, are_close, concern, gist, opening
 from memorata.dedupe.verification import is_turn
 from memorata.index.cache import Added
-from memorata.index.growing import Growing
+from memorata.index.record import Growing
 from memorata.model.checks import BoolArray, IntArray
 from memorata.store.database import Session
-from memorata.store.namespaces import Namespace, find_namespace
-from memorata.store.rows import marks
+from memorata.store.rows import Namespace, find_namespace, marks
 
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum of an opening is this."""

@@ -17,11 +17,10 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
-from memorata.index.growing import Growing
 from memorata.index.lexical import Mask, Saturated, TermList
 from memorata.index.neighbours import LINKED, Neighbours
 from memorata.index.postings import MOST, Checked
-from memorata.index.record import FIELDS, GONE, RECORD, Records, visible
+from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt
 from memorata.rank.bm25 import BM25

@@ -17,7 +17,6 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from memorata.index import tail
 from memorata.index.lexical import TermList
 from memorata.index.partition import Segment
 from memorata.index.postings import (
@@ -32,9 +31,10 @@ from memorata.index.postings import (
     key_of,
     places_of,
 )
+from memorata.index.record import encoded_terms
 from memorata.store.database import Session
 from memorata.store.entries import Terms
-from memorata.store.namespaces import Namespace
+from memorata.store.rows import Namespace
 
 Block: TypeAlias = tuple[int, int]
 """The number of a segment, and the place of one of its blocks."""
@@ -142,7 +142,7 @@ def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: T
     if slot >= namespace.flushed:
         session.execute(
             "UPDATE records SET terms = ? WHERE namespace = ? AND slot = ?",
-            (tail.encoded(new), namespace.number, slot),
+            (encoded_terms(new), namespace.number, slot),
         )
     else:
         _relist(session, namespace.number, slot, _differences(old, new))

@@ -2,17 +2,20 @@
 
 A namespace's records, one after the other, are one numpy array whose position is the memory's slot; so gates,
 re-ranking and statistics read columns and never touch a row of the database. Times are POSIX seconds. Every
-record ends with a checksum, which is compared whenever it is read.
+record ends with a checksum, which is compared whenever it is read. The terms of a memory that wait for a
+segment stand beside its record, as JSON ``{field: {term: frequency}}`` behind a version and a checksum: what
+does not check is rebuilt, never trusted.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -237,3 +240,93 @@ def visible(
 
 def _sealed(body: bytes) -> bytes:
     return body + _CHECKSUM.pack(zlib.crc32(body))
+
+
+_VERSION: Final = 1
+_HEAD: Final = struct.Struct("<BxxxI")
+_written: Final = json.JSONEncoder(ensure_ascii=False).encode
+
+Terms = Mapping[str, Mapping[str, int]]
+
+
+def encoded_terms(terms: Terms) -> bytes:
+    """Return the words of a memory as bytes.
+
+    Examples
+    --------
+    >>> decoded_terms(encoded_terms({"content": {"tea": 2}}))
+    {'content': {'tea': 2}}
+    """
+    body = _written(terms).encode()
+    return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
+
+
+def decoded_terms(blob: bytes) -> dict[str, dict[str, int]]:
+    """Return the words that :func:`encoded_terms` wrote, or raise :class:`IndexCorrupt`."""
+    if len(blob) < _HEAD.size:
+        raise IndexCorrupt("the words of a memory are cut short")
+    version, checksum = _HEAD.unpack_from(blob)
+    body = blob[_HEAD.size :]
+    if version != _VERSION:
+        raise IndexCorrupt(f"the words of a memory have the unknown version {version}")
+    if zlib.crc32(body) != checksum:
+        raise IndexCorrupt("the words of a memory do not match their checksum")
+    found: dict[str, dict[str, int]] = json.loads(body)
+    return found
+
+
+class Growing:
+    """Rows of one dtype and shape in a buffer that doubles when it is full.
+
+    Examples
+    --------
+    >>> rows = Growing(np.int32, ())
+    >>> rows.extend(np.array([1, 2])); rows.append(3)
+    >>> rows.view
+    array([1, 2, 3], dtype=int32)
+    """
+
+    def __init__(self, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> None:
+        self._buffer: npt.NDArray[Any] = np.empty((0, *shape), dtype)
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def view(self) -> npt.NDArray[Any]:
+        """The rows so far; valid until the next change."""
+        return self._buffer[: self._count]
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory the buffer takes."""
+        return int(self._buffer.nbytes)
+
+    def reserve(self, count: int) -> None:
+        """Make room for `count` rows in all."""
+        if count > len(self._buffer):
+            grown = np.empty((count, *self._buffer.shape[1:]), self._buffer.dtype)
+            grown[: self._count] = self.view
+            self._buffer = grown
+
+    def copy(self) -> Growing:
+        """Return the same rows in a buffer of their own."""
+        other = Growing(self._buffer.dtype, self._buffer.shape[1:])
+        other.extend(self.view)
+        return other
+
+    def append(self, row: object) -> None:
+        """Add one row at the end."""
+        if self._count == len(self._buffer):
+            self.reserve(max(1, 2 * self._count))
+        self._buffer[self._count] = row
+        self._count += 1
+
+    def extend(self, rows: npt.NDArray[Any]) -> None:
+        """Add rows at the end."""
+        needed = self._count + len(rows)
+        if needed > len(self._buffer):
+            self.reserve(max(needed, 2 * len(self._buffer)))
+        self._buffer[self._count : needed] = rows
+        self._count = needed

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from memorata.embed.vectors import are_directions
 from memorata.geo.distance import haversines, nearness
 from memorata.index.codes import Floats, Owners
 from memorata.index.context import in_context
-from memorata.index.directions import are_directions
 from memorata.index.index import NOTHING, Found
 from memorata.index.lexical import (
     LexicalQuery,
@@ -41,9 +41,7 @@ from memorata.rank.context import ContextWindow
 from memorata.rank.order import ranked
 from memorata.rank.temporal import proximity
 from memorata.store.database import Session
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import Namespace
-from memorata.store.rows import OWN, marks, memory
+from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter

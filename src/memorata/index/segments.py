@@ -14,16 +14,15 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from memorata.index import tail
+from memorata.embed.vectors import are_directions
 from memorata.index import vector_codes as coding
 from memorata.index.codes import Codes, Floats, Owners
-from memorata.index.directions import are_directions
 from memorata.index.postings import SPAN, Lists, inverted, merged
-from memorata.index.record import GONE, unpacked_run
+from memorata.index.record import GONE, decoded_terms, unpacked_run
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Terms
-from memorata.store.namespaces import Namespace
+from memorata.store.rows import Namespace
 
 Embedder: TypeAlias = tuple[int, int]
 """The number of an embedder, and the dimension of its vectors."""
@@ -61,7 +60,7 @@ def flush(
         "ORDER BY slot",
         (namespace.number, namespace.flushed),
     ).fetchall()
-    documents: list[tuple[int, Terms]] = [(slot, tail.decoded(words)) for slot, words in rows]
+    documents: list[tuple[int, Terms]] = [(slot, decoded_terms(words)) for slot, words in rows]
     documents += fresh
     slots = namespace.slots + len(fresh)
     for start in range(namespace.flushed, slots, SPAN):

@@ -15,7 +15,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
-from memorata.store.instants import instant, microseconds, moment
+from memorata.store.rows import instant, microseconds, moment
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
 _REPLY: Final = "caller, key, namespace, request, status, body, created_at"

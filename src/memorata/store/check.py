@@ -15,20 +15,19 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.index import cell_rows, posting_lists, segments, tail
+from memorata.index import cell_rows, posting_lists, segments
 from memorata.index.approximate import LARGE
 from memorata.index.codes import Codes
 from memorata.index.postings import MOST, opened, parts_of, places_of
-from memorata.index.record import GONE, packed, unpacked
+from memorata.index.record import GONE, decoded_terms, packed, unpacked
 from memorata.index.segments import Embedder
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
 from memorata.store.entries import Terms
-from memorata.store.namespaces import NAMED
 from memorata.store.rebuild import is_direction, rows_of, session_numbers, stated, unlisted
-from memorata.store.rows import sound
+from memorata.store.rows import NAMED, sound
 
 Words = Callable[[Memory], Terms]
 
@@ -244,7 +243,7 @@ def _word_problems(
         "SELECT slot, terms FROM records WHERE namespace = ? AND terms IS NOT NULL", (number,)
     ).fetchall():
         try:
-            terms = tail.decoded(blob)
+            terms = decoded_terms(blob)
         except IndexCorrupt as error:
             yield f"slot {slot}: {error}"
             continue

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Session
 from memorata.store.duplicates import supersede
-from memorata.store.instants import instant, microseconds, moment
-from memorata.store.namespaces import find, find_namespace
+from memorata.store.rows import find, find_namespace, instant, microseconds, moment
 
 if TYPE_CHECKING:
     from memorata.store.repeats import Contradiction

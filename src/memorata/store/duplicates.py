@@ -22,11 +22,21 @@ from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
 from memorata.store.inheritance import INHERITED_KINDS, given_back, noted, taken_over
-from memorata.store.instants import instant, microseconds, moment
-from memorata.store.limits import LARGEST
 from memorata.store.memories import update
-from memorata.store.namespaces import find, find_namespace, last_change, put_record, record_of
-from memorata.store.rows import OWN, marks, memory
+from memorata.store.rows import (
+    LARGEST,
+    OWN,
+    find,
+    find_namespace,
+    instant,
+    last_change,
+    marks,
+    memory,
+    microseconds,
+    moment,
+    put_record,
+    record_of,
+)
 from memorata.store.supersession import (
     began,
     ended_again,

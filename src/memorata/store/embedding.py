@@ -22,8 +22,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Page, Progress
 from memorata.store.insertion import checked_passages
-from memorata.store.namespaces import find_namespace, log_change
-from memorata.store.rows import OWN, SELECTED, SOURCE, memory
+from memorata.store.rows import OWN, SELECTED, SOURCE, find_namespace, log_change, memory
 
 _DIGITS: Final = 20
 """How many characters a number of a cursor has at most."""

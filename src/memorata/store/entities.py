@@ -16,8 +16,7 @@ from memorata._frozen import frozen
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Database, Session
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import find_namespace, log_change, made_namespace
+from memorata.store.rows import SLOTS, find_namespace, log_change, made_namespace
 from memorata.text.folding import folded
 
 _UNTYPED: Final = "thing"

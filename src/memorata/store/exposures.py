@@ -9,8 +9,7 @@ from datetime import datetime
 
 from memorata._frozen import frozen
 from memorata.store.database import Database, Session
-from memorata.store.instants import microseconds, moment
-from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
+from memorata.store.rows import find_namespace, ids_at, is_inhabited, microseconds, moment, slots_of
 from memorata.text.name_matching import may_mention
 
 

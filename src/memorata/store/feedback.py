@@ -16,10 +16,9 @@ from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.database import Database, Session
 from memorata.store.exposures import team_slots
-from memorata.store.instants import microseconds, moment
 from memorata.store.logged_recall import column_name
-from memorata.store.namespaces import find_namespace, ids_at, is_inhabited, slots_of
 from memorata.store.recall_log import read_recalls
+from memorata.store.rows import find_namespace, ids_at, is_inhabited, microseconds, moment, slots_of
 
 _LONG_AGO: Final = -(2**63)
 _NO_SLOT: Final = -1

@@ -12,9 +12,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.database import Database, Session
-from memorata.store.instants import instant
-from memorata.store.limits import NO_MEMORY, SLOTS
-from memorata.store.namespaces import find_namespace, slots_of
+from memorata.store.rows import NO_MEMORY, SLOTS, find_namespace, instant, slots_of
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})

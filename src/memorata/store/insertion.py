@@ -28,8 +28,7 @@ from memorata.model.place import Place
 from memorata.store import rows
 from memorata.store.database import Dialect, Session
 from memorata.store.entries import Entry
-from memorata.store.instants import microseconds
-from memorata.store.rows import COLUMNS
+from memorata.store.rows import COLUMNS, microseconds
 
 
 class _Field(NamedTuple):

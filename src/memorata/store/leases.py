@@ -19,7 +19,7 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.model.errors import LeaseLost
 from memorata.store.database import Database, Session
-from memorata.store.instants import moment
+from memorata.store.rows import moment
 
 EVERYWHERE: Final = "*"
 """The namespace of work on everybody's memories."""

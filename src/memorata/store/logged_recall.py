@@ -22,7 +22,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.checks import BoolArray, IntArray
 from memorata.model.errors import InvalidArgument
-from memorata.store.instants import moment
+from memorata.store.rows import moment
 
 Singles = npt.NDArray[np.float32]
 MAX_RECALLS: Final = 100_000

@@ -1,19 +1,37 @@
-"""Finding what was said, or embedded, in the same words: by a hash index, or by an index of the database."""
+"""Look memories up: by the hash of a text, by id, in pages, in the order of adding, as a feed of changes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from memorata.index.codes import Floats
+from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store.database import Session
-from memorata.store.instants import microseconds
-from memorata.store.namespaces import find_namespace
-from memorata.store.rows import OWN, marks, memory
+from memorata.store.database import Database, Session
+from memorata.store.entries import Change, Hidden, Page
+from memorata.store.rows import (
+    EMPTY,
+    LARGEST,
+    NAMED,
+    OWN,
+    SELECTED,
+    SLOTS,
+    find,
+    find_namespace,
+    instant,
+    marks,
+    memory,
+    microseconds,
+    sound,
+)
+
+if TYPE_CHECKING:
+    from memorata.store.filters import Filter
 
 PLAIN: Final = "superseded_by IS NULL AND (speaker = '' OR session = '' OR position IS NULL)"
 """Current, and no turn of a transcript, which is an event and no duplicate of another."""
@@ -79,3 +97,156 @@ def cached_vectors(
             if digest in wanted
         }
     return found
+
+
+_PAGE: Final = 500
+"""How many rows of an export are read at a time."""
+
+
+def get(session: Session, path: str, ids: Sequence[str]) -> list[Memory]:
+    """Return memories by id, hidden ones too; raise for an id nobody has."""
+    return [find(session, path, id_)[3] for id_ in ids]
+
+
+def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return which of the given (namespace, id) pairs there are."""
+    by_path: dict[str, list[str]] = {}
+    for path, id_ in memories:
+        by_path.setdefault(path, []).append(id_)
+    result: set[tuple[str, str]] = set()
+    for path, ids in by_path.items():
+        namespace = find_namespace(session, path)
+        for start in range(0, len(ids) if namespace is not None else 0, _PAGE):
+            assert namespace is not None  # for the type checker
+            rows = session.execute(
+                "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+                (namespace.number, session.dialect.array(ids[start : start + _PAGE])),
+            ).fetchall()
+            result.update((path, id_) for (id_,) in rows)
+    return result
+
+
+def page(
+    session: Session, path: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+) -> Page:
+    """Return memories newest first, a page at a time."""
+    condition = session.dialect.condition(filter)
+    sql, values, before = condition.sql, list(condition.values), None
+    if not hidden:
+        sql += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
+    if cursor is not None:
+        digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(LARGEST))
+        if not digits or int(cursor) > LARGEST:
+            raise InvalidArgument("cursor", cursor, "the cursor of a page before")
+        before = int(cursor)
+    number = (find_namespace(session, path) or EMPTY).number
+    end = session.dialect.number(number, SLOTS)
+    wanted = min(limit, LARGEST - 1) + 1
+    shown: list[tuple[int, Memory]] = []
+    while len(shown) < wanted:
+        # Where a filter says only in part what passes, more is read until there are enough.
+        some = wanted - len(shown)
+        rows = session.execute(
+            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
+            f"AND m.number < ? AND {sql} ORDER BY m.number DESC LIMIT ?",
+            (
+                number,
+                session.dialect.number(number, 0),
+                end if before is None else min(before, end),
+                *values,
+                some,
+            ),
+        ).fetchall()
+        read = [(row[0], memory(row[1:], path)) for row in rows]
+        shown += [numbered for numbered in read if condition.passes(numbered[1])]
+        if len(rows) < some:
+            break
+        before = rows[-1][0]
+    more = len(shown) > limit
+    shown = shown[:limit]
+    return Page(tuple(memory for _, memory in shown), str(shown[-1][0]) if more and shown else None)
+
+
+def hidden(session: Session, path: str) -> list[Hidden]:
+    """Return since when the hidden memories of a namespace have been so, in the order they were added."""
+    number = (find_namespace(session, path) or EMPTY).number
+    rows = session.execute(
+        "SELECT m.id, m.forgotten_at, m.superseded_at, m.end_given, "
+        "CASE WHEN w.id IS NULL THEN NULL ELSE r.kind END "
+        "FROM memories m LEFT JOIN repeats r ON +r.namespace = m.namespace AND r.memory = m.number "
+        "LEFT JOIN memories w ON +w.namespace = m.namespace AND w.number = r.winner "
+        "AND w.id = m.superseded_by "
+        "WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
+        "AND (m.forgotten_at IS NOT NULL OR m.superseded_at IS NOT NULL) ORDER BY m.number",
+        (number, session.dialect.number(number, 0), session.dialect.number(number, SLOTS)),
+    ).fetchall()
+    return [
+        Hidden(id_, instant(forgotten), instant(since), None if since is None else bool(end_given), kind)
+        for id_, forgotten, since, end_given, kind in rows
+    ]
+
+
+def export(
+    database: Database, path: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
+) -> Iterator[Memory]:
+    """Yield every memory, hidden ones too, in the order they were added.
+
+    One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+    """
+    after: tuple[int, ...] = ()
+
+    def read(session: Session) -> list[Any]:
+        values: list[Any] = [] if path is None else [path]
+        condition = "c.change > 0 AND c.kind = 'add'" + ("" if path is None else " AND n.path = ?")
+        key = session.dialect.change_key
+        if after:
+            condition += f" AND ({key}) > ({', '.join('?' * len(after))})"
+        with session.dialect.leniently(session) if unreadable is not None else nullcontext():
+            return session.execute(
+                f"SELECT {key}, {SELECTED} FROM changes c JOIN namespaces n ON n.number = c.namespace "
+                "JOIN memories m ON +m.namespace = c.namespace "
+                f"AND m.number = {session.dialect.change_memory} "
+                f"WHERE {condition} ORDER BY {key} LIMIT {_PAGE}",
+                (*values, *after),
+            ).fetchall()
+
+    while rows := database.read(read):
+        width = len(rows[0]) - _WIDTH
+        after = tuple(rows[-1][:width])
+        for row in rows:
+            try:
+                exported = memory(row[width:]) if unreadable is None else sound(row[width:])
+            except StoreCorrupt as error:
+                if unreadable is None:
+                    raise
+                unreadable(error)
+            else:
+                yield exported
+
+
+_WIDTH: Final = SELECTED.count(",") + 1
+
+
+def namespaces(session: Session) -> Mapping[str, int]:
+    """Return every namespace and how many memories it holds, hidden ones included."""
+    rows = session.execute(
+        "SELECT n.path, (SELECT count(*) FROM memories m WHERE m.namespace = n.number) "
+        f"FROM namespaces n WHERE {NAMED} ORDER BY n.path"
+    ).fetchall()
+    return dict(rows)
+
+
+def changes(session: Session, since: int, until: int, limit: int) -> list[Change]:
+    """Return the changes after `since`, up to `until`, oldest first; those of one number all together."""
+    sql = (
+        "SELECT c.change, n.path, coalesce(m.id, ''), c.kind "
+        "FROM changes c JOIN namespaces n ON n.number = c.namespace "
+        f"LEFT JOIN memories m ON +m.namespace = c.namespace AND m.number = {session.dialect.change_memory} "
+        "WHERE c.change > ? AND c.change <= ? ORDER BY c.change LIMIT ?"
+    )
+    rows = session.execute(sql, (min(since, LARGEST), until, min(limit, LARGEST))).fetchall()
+    if rows and len(rows) == limit:
+        last = rows[-1][0]
+        rows = [row for row in rows if row[0] < last]
+        rows += session.execute(sql, (last - 1, last, LARGEST)).fetchall()
+    return [Change(*row) for row in rows]

@@ -14,10 +14,10 @@ from typing import Final
 
 import numpy as np
 
-from memorata.index import posting_lists, segments, tail
+from memorata.index import posting_lists, segments
 from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
-from memorata.index.record import FIELDS, FORGOTTEN, packed
+from memorata.index.record import FIELDS, FORGOTTEN, encoded_terms, packed
 from memorata.index.record import changed as changed_record
 from memorata.index.segments import TAIL
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
@@ -34,19 +34,21 @@ from memorata.store.insertion import (
     insertion,
     records_of,
 )
-from memorata.store.instants import microseconds
-from memorata.store.limits import SLOTS, checked_limit
-from memorata.store.namespaces import (
+from memorata.store.rows import (
+    COLUMNS,
+    SLOTS,
     Namespace,
+    checked_limit,
     find,
     find_namespace,
     last_change,
     log_change,
+    microseconds,
     new_namespace,
     put_record,
     record_of,
+    row,
 )
-from memorata.store.rows import COLUMNS, row
 from memorata.store.supersession import began, ended_by, note_repeat, settle_ends
 
 _AT: Final = " WHERE +namespace = ? AND number = ?"
@@ -250,7 +252,7 @@ def _add_rows(
     records = records_of(memories, batch, passages, sessions)
     slots = range(first, first + len(batch))
     if waiting:
-        words = [tail.encoded(entry.terms) for entry in batch]
+        words = [encoded_terms(entry.terms) for entry in batch]
         session.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
     else:
         add_records(session, number, first, records)

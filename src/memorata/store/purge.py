@@ -21,20 +21,20 @@ from memorata.store.entries import Terms
 from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
 from memorata.store.inheritance import given_back
-from memorata.store.instants import microseconds
-from memorata.store.limits import SLOTS
 from memorata.store.memories import update
-from memorata.store.namespaces import (
+from memorata.store.recall_log import forget_queries, purge_recalls
+from memorata.store.rows import (
     EMPTY,
+    SLOTS,
     Namespace,
     find,
     find_namespace,
     log_change,
+    microseconds,
     put_record,
     record_of,
     slots_of,
 )
-from memorata.store.recall_log import forget_queries, purge_recalls
 from memorata.store.supersession import began, ended_again, note_taken, notes_of, replaced_by, settle_ends
 from memorata.text.folding import folded
 

@@ -12,16 +12,14 @@ from typing import Final
 
 import numpy as np
 
+from memorata.embed.vectors import are_directions
 from memorata.index import cell_rows, segments
-from memorata.index.directions import are_directions
 from memorata.index.record import FORGOTTEN, gone, packed
 from memorata.model.memory import Memory
 from memorata.store import entities
 from memorata.store.database import Rows, Session
 from memorata.store.entries import Terms
-from memorata.store.limits import SLOTS
-from memorata.store.namespaces import find_namespace
-from memorata.store.rows import SELECTED, SOURCE, memory
+from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, memory
 
 Words = Callable[[Memory], Terms]
 

@@ -18,8 +18,6 @@ from memorata.model.checks import IntArray
 from memorata.store import exposures
 from memorata.store.database import Database, Session
 from memorata.store.exposures import Exposure
-from memorata.store.instants import microseconds
-from memorata.store.limits import LARGEST
 from memorata.store.logged_recall import (
     LogBounds,
     LoggedRecall,
@@ -30,7 +28,7 @@ from memorata.store.logged_recall import (
     unpacked,
     without,
 )
-from memorata.store.namespaces import Namespace, find_namespace, ids_at, is_inhabited
+from memorata.store.rows import LARGEST, Namespace, find_namespace, ids_at, is_inhabited, microseconds
 from memorata.text.name_matching import may_mention
 
 _Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)

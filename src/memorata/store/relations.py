@@ -17,8 +17,15 @@ from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.store.database import Database, Session
 from memorata.store.entities import declared, having, is_bare, remove_unreferred
-from memorata.store.instants import instant, microseconds, moment
-from memorata.store.namespaces import Namespace, find_namespace, log_change, made_namespace
+from memorata.store.rows import (
+    Namespace,
+    find_namespace,
+    instant,
+    log_change,
+    made_namespace,
+    microseconds,
+    moment,
+)
 
 _MAX_WEIGHT: Final = 1e9
 """Weights are summed over many edges, and must not overflow."""

@@ -1,18 +1,84 @@
-"""A memory as a row of the table, and back, exactly."""
+"""Rows: namespaces, memories, records and changes, how each is written, found and changed.
+
+A memory becomes a row of the table, and is made of it again, exactly. Instants are whole microseconds since
+1970. Every function with a session runs inside a transaction that its caller opened.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Sized
-from datetime import timedelta
+from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from datetime import UTC, datetime, timedelta
 from json.encoder import encode_basestring
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, overload
 
-from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.index.record import Records, unpacked
+from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
 from memorata.model.memory import Memory, Source, Tier, trusted_memory
 from memorata.model.place import Place
-from memorata.store.instants import EPOCH, MICROSECOND, instant, microseconds
+from memorata.store.database import Database, Session
+
+SLOTS: Final = 2**31
+NAMESPACES: Final = 2**25
+EMBEDDERS: Final = 2**7
+"""How many of each there is room for; numbers stay below these."""
+NO_MEMORY: Final = SLOTS - 1
+"""The slot of a change that is about no memory; no memory ever gets it."""
+LARGEST: Final = 2**63 - 1
+"""The largest whole number that a database knows; who asks for more asks for all."""
+
+
+def checked_limit(what: str, number: int, room: int) -> None:
+    """Raise if there is no room for a number.
+
+    Examples
+    --------
+    >>> checked_limit("namespaces", 33_554_432, NAMESPACES)
+    Traceback (most recent call last):
+    ...
+    memorata.model.errors.StoreError: the database has no room for more namespaces; start another one
+    """
+    if number >= room:
+        raise StoreError(f"the database has no room for more {what}; start another one")
+
+
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND: Final = timedelta(microseconds=1)
+
+
+@overload
+def microseconds(instant: datetime) -> int: ...
+@overload
+def microseconds(instant: None) -> None: ...
+@overload
+def microseconds(instant: datetime | None) -> int | None: ...
+def microseconds(instant: datetime | None) -> int | None:
+    """Return an instant as whole microseconds since 1970; None stays None."""
+    return None if instant is None else (instant - EPOCH) // MICROSECOND
+
+
+def moment(value: int) -> datetime:
+    """Return the instant so many microseconds after 1970.
+
+    Examples
+    --------
+    >>> moment(1_500_000)
+    datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
+    """
+    return EPOCH + timedelta(microseconds=value)
+
+
+def instant(value: int | None) -> datetime | None:
+    """Return the instant of :func:`microseconds`.
+
+    Examples
+    --------
+    >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
+    datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
+    """
+    return None if value is None else moment(value)
+
 
 COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
@@ -195,3 +261,137 @@ def unreadable(id_: object, error: Exception) -> StoreCorrupt:
     "the row of memory m1 cannot be read ('tier'); restore it from a backup"
     """
     return StoreCorrupt(f"the row of memory {id_} cannot be read ({error}); restore it from a backup")
+
+
+NAMED: Final = "path NOT LIKE '(%'"
+"""The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
+_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
+
+
+class Namespace(NamedTuple):
+    """A row of the namespaces table."""
+
+    number: int
+    path: str
+    slots: int
+    flushed: int
+    change: int
+    generation: int
+    begun: int = 0
+    """A change before it came to be: what was known of its name until then was another's."""
+    naming: int = 0
+    """The last change of the names of its entities."""
+
+
+EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
+"""One that nothing was ever written to."""
+
+
+def find_namespace(source: Session | Database, path: str) -> Namespace | None:
+    """Return a namespace, or None if nothing was ever written to it."""
+    row = source.namespace(_COLUMNS, path)
+    return None if row is None else Namespace._make(row)
+
+
+def new_namespace(session: Session, path: str) -> Namespace:
+    """Return a namespace that is made, inside a write that names it."""
+    session.dialect.make_namespace(session, path)
+    found = find_namespace(session, path)
+    assert found is not None  # it was just made
+    return found
+
+
+def made_namespace(session: Session, path: str) -> Namespace:
+    """Return a namespace, which is made if it is not there yet, inside a write that names it."""
+    found = find_namespace(session, path)
+    return new_namespace(session, path) if found is None else found
+
+
+def is_inhabited(session: Session, number: int) -> bool:
+    """Return whether a namespace has any memory."""
+    row = session.execute("SELECT 1 FROM memories WHERE namespace = ? LIMIT 1", (number,)).fetchone()
+    return row is not None
+
+
+def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
+    """Return where a memory is (its namespace, number and slot) and what it is, or raise."""
+    namespace = find_namespace(session, path)
+    if namespace is not None:
+        row = session.execute(
+            f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m WHERE m.namespace = ? AND m.id = ?",
+            (namespace.number, id_),
+        ).fetchone()
+        if row is not None:
+            return namespace, row[0], row[1], memory(row[2:], path)
+    raise MemoryNotFound(id_, path)
+
+
+def ids_at(session: Session, number: int, slots: Iterable[int]) -> dict[int, str]:
+    """Return the ids of the memories of a namespace by slot; slots without one are left out."""
+    numbers = [session.dialect.number(number, slot) for slot in sorted(set(slots))]
+    if not numbers:
+        return {}
+    rows = session.execute(
+        "SELECT slot, id FROM memories WHERE +namespace = ? AND number IN (SELECT value FROM json_each(?))",
+        (number, session.dialect.array(numbers)),
+    )
+    return dict(rows.fetchall())
+
+
+def slots_of(session: Session, number: int, ids: Collection[str]) -> dict[str, int]:
+    """Return the slots of the memories of a namespace by id; those that are not there are left out."""
+    if not ids:
+        return {}
+    rows = session.execute(
+        "SELECT id, slot FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+        (number, session.dialect.array(list(ids))),
+    )
+    return dict(rows.fetchall())
+
+
+def record_of(session: Session, namespace: Namespace, slot: int) -> Records:
+    """Return the record of a memory."""
+    row = session.execute(
+        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
+    ).fetchone()
+    return unpacked(row or [b""])
+
+
+def put_record(session: Session, namespace: Namespace, slot: int, record: bytes, kind: str) -> int:
+    """Change the record of a memory, and return the number of the change."""
+    session.execute(
+        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
+    )
+    return log_change(session, namespace.number, kind, slot)
+
+
+def log_change(
+    session: Session,
+    number: int,
+    kind: str,
+    slot: int = NO_MEMORY,
+    *,
+    naming: bool = False,
+    slots: int | None = None,
+) -> int:
+    """Note in the feed and in the namespace that something happened, and return the number of the change.
+
+    `naming` for a change of declared names, which is about no memory (`NO_MEMORY`); `slots` for how
+    many the namespace has from now on.
+    """
+    change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")
+    if naming:
+        session.execute("UPDATE namespaces SET change = ?1, naming = ?1 WHERE number = ?2", (change, number))
+    elif slots is not None:
+        session.execute(
+            "UPDATE namespaces SET slots = ?, change = ? WHERE number = ?", (slots, change, number)
+        )
+    else:
+        session.execute("UPDATE namespaces SET change = ? WHERE number = ?", (change, number))
+    return change
+
+
+def last_change(session: Session, number: int) -> int:
+    """Return the number of the last change of a namespace."""
+    row = session.execute("SELECT change FROM namespaces WHERE number = ?", (number,)).fetchone()
+    return 0 if row is None else int(row[0])

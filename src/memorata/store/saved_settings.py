@@ -13,8 +13,7 @@ from typing import Any
 
 from memorata._frozen import frozen
 from memorata.store.database import Database, Session
-from memorata.store.instants import instant, microseconds, moment
-from memorata.store.namespaces import find_namespace, made_namespace
+from memorata.store.rows import find_namespace, instant, made_namespace, microseconds, moment
 
 
 @frozen

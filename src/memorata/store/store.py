@@ -21,7 +21,6 @@ from memorata.store import (
     contradictions,
     duplicates,
     embedding,
-    listing,
     lookup,
     memories,
     purge,
@@ -37,10 +36,9 @@ from memorata.store.exposures import ExposureStore
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
-from memorata.store.limits import EMBEDDERS, checked_limit
-from memorata.store.namespaces import EMPTY, find_namespace
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
+from memorata.store.rows import EMBEDDERS, EMPTY, checked_limit, find_namespace
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
@@ -291,23 +289,23 @@ class Store:
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
-        return self._database.read(lambda session: listing.get(session, namespace, ids))
+        return self._database.read(lambda session: lookup.get(session, namespace, ids))
 
     def known(self, given: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which of the given (namespace, id) pairs there are."""
-        return self._database.read(lambda session: listing.known(session, given))
+        return self._database.read(lambda session: lookup.known(session, given))
 
     def page(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
     ) -> Page:
         """Return memories newest first, a page at a time."""
         return self._database.read(
-            lambda session: listing.page(session, namespace, filter, limit, cursor, hidden=hidden)
+            lambda session: lookup.page(session, namespace, filter, limit, cursor, hidden=hidden)
         )
 
     def hidden(self, namespace: str) -> list[Hidden]:
         """Return since when the hidden memories of a namespace have been so, in the order they were added."""
-        return self._database.read(lambda session: listing.hidden(session, namespace))
+        return self._database.read(lambda session: lookup.hidden(session, namespace))
 
     def export(
         self, namespace: str | None, unreadable: Callable[[StoreCorrupt], None] | None = None
@@ -316,16 +314,16 @@ class Store:
 
         One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
         """
-        return listing.export(self._database, namespace, unreadable)
+        return lookup.export(self._database, namespace, unreadable)
 
     def namespaces(self) -> Mapping[str, int]:
         """Return every namespace and how many memories it holds, hidden ones included."""
-        return self._database.read(listing.namespaces)
+        return self._database.read(lookup.namespaces)
 
     def changes(self, since: int, limit: int) -> list[Change]:
         """Return the changes after `since`, oldest first."""
         until = self._database.settled()
-        return self._database.read(lambda session: listing.changes(session, since, until, limit))
+        return self._database.read(lambda session: lookup.changes(session, since, until, limit))
 
     # --- duplicates -----------------------------------------------------------------------------------
 

@@ -21,9 +21,20 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.inheritance import INHERITED_KINDS, Note
-from memorata.store.instants import EPOCH, MICROSECOND, microseconds, moment
-from memorata.store.namespaces import Namespace, find, find_namespace, put_record, record_of
-from memorata.store.rows import OWN, marks, memory
+from memorata.store.rows import (
+    EPOCH,
+    MICROSECOND,
+    OWN,
+    Namespace,
+    find,
+    find_namespace,
+    marks,
+    memory,
+    microseconds,
+    moment,
+    put_record,
+    record_of,
+)
 
 if TYPE_CHECKING:
     from memorata.store.repeats import Linked

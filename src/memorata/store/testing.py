@@ -22,7 +22,7 @@ import pytest
 
 from memorata.model.errors import LeaseLost
 from memorata.store.database import Database, Session
-from memorata.store.namespaces import made_namespace
+from memorata.store.rows import made_namespace
 
 _NOW: Final = datetime(2026, 5, 7, 12, tzinfo=UTC)
 _REPLY: Final = (

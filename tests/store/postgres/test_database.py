@@ -14,12 +14,12 @@ from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.database import Session
-from memorata.store.namespaces import made_namespace
 from memorata.store.postgres import database as module
 from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.failing import CommitUnsure, ConnectionLost
 from memorata.store.postgres.session import PostgresSession
 from memorata.store.postgres.store import PostgresStore
+from memorata.store.rows import made_namespace
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.index.partition import Partition
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
-from memorata.store.namespaces import Namespace
+from memorata.store.rows import Namespace
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

@@ -15,8 +15,8 @@ from memorata.embed import LexicalEmbedder
 from memorata.engine.embedding import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
-from memorata.store.limits import NAMESPACES
 from memorata.store.repeats import Repeat
+from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys

@@ -13,7 +13,7 @@ from memorata.index.record import FORGOTTEN, GONE, unpacked
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
-from memorata.store.namespaces import find, find_namespace
+from memorata.store.rows import find, find_namespace
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

@@ -8,7 +8,7 @@ from tests.store.samples import HERE, THERE, entry
 
 from memorata.index.record import FORGOTTEN, changed
 from memorata.model.errors import MemoryNotFound
-from memorata.store import namespaces as finding
+from memorata.store import rows as finding
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore
 

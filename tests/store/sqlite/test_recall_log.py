@@ -13,8 +13,8 @@ from tests.store.samples import entry
 from memorata.model.errors import StoreUnavailable
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.namespaces import slots_of
 from memorata.store.recall_log import _there
+from memorata.store.rows import slots_of
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)

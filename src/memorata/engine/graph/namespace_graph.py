@@ -16,9 +16,8 @@ from memorata._frozen import frozen
 from memorata.engine.write.names import Names
 from memorata.graph.adjacency import Graph
 from memorata.graph.pagerank import pagerank
-from memorata.index.growing import Growing
 from memorata.index.index import Index
-from memorata.index.record import visible
+from memorata.index.record import Growing, visible
 from memorata.model.checks import FloatArray, IntArray
 from memorata.store.graph import GraphDelta, Link
 from memorata.store.store import Store

@@ -34,7 +34,6 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import Session
-from memorata.store.limits import LARGEST
 from memorata.store.postgres import erasing, migrating
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import namespace_key
@@ -43,6 +42,7 @@ from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
 from memorata.store.postgres.session import CLOCK, FEED, NAMESPACE, PostgresSession, translated
 from memorata.store.postgres.writers import BY_OTHERS, WRITTEN, Writer, adding_up, adding_up_the_silent
+from memorata.store.rows import LARGEST
 
 _Result = TypeVar("_Result")
 

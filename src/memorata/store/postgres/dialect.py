@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import StoreError
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
-from memorata.store.limits import NO_MEMORY, SLOTS
 from memorata.store.postgres import texts
+from memorata.store.rows import NO_MEMORY, SLOTS
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from memorata.store.database import Condition
 from memorata.store.filter_tree import And, Compare, Exists, Filter, Kind, Not, OneOf, Or, Scalar, matches
-from memorata.store.instants import microseconds
+from memorata.store.rows import microseconds
 
 _NULLABLE: Final = frozenset({"valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"})
 _TIMES: Final = _NULLABLE | {"created_at"}

@@ -34,7 +34,7 @@ from memorata.store.filter_tree import (
     Or,
     Scalar,
 )
-from memorata.store.instants import microseconds
+from memorata.store.rows import microseconds
 
 Condition: TypeAlias = tuple[str, list[object]]
 """SQL with question marks, and the values to put there."""

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memorata.store.database import Session
-from memorata.store.limits import LARGEST
+from memorata.store.rows import LARGEST
 from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
 from memorata.store.sqlite.errors import translated

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.index.postings import PLACES
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
-from memorata.store.instants import microseconds
-from memorata.store.limits import NAMESPACES, SLOTS, checked_limit
+from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import hash_index, upkeep
 from memorata.store.sqlite.upkeep import undecoded
 
@@ -90,7 +89,7 @@ class SqliteDialect:
 
         Examples
         --------
-        >>> from memorata.store.limits import EMBEDDERS
+        >>> from memorata.store.rows import EMBEDDERS
         >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
         True
         """

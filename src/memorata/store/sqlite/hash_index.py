@@ -22,9 +22,8 @@ import numpy.typing as npt
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Entry
-from memorata.store.limits import NAMESPACES, SLOTS
 from memorata.store.lookup import PLAIN
-from memorata.store.rows import marks
+from memorata.store.rows import NAMESPACES, SLOTS, marks
 from memorata.store.sqlite.hash_runs import (
     HashRun,
     Keys,

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.model.errors import IndexCorrupt
-from memorata.store.limits import NAMESPACES
+from memorata.store.rows import NAMESPACES
 
 Keys = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int64]

@@ -52,8 +52,7 @@ CREATE TABLE sessions (
     PRIMARY KEY (namespace, name)
 ) WITHOUT ROWID;
 
--- What a search needs of a memory, in fixed width (index/record.py); its terms (index/tail.py) until they are
--- in a segment.
+-- What a search needs of a memory, in fixed width; its terms until they are in a segment (index/record.py).
 CREATE TABLE records (
     namespace INTEGER NOT NULL REFERENCES namespaces (number), slot INTEGER NOT NULL, record BLOB NOT NULL,
     terms BLOB, PRIMARY KEY (namespace, slot)

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final, cast
 
 from memorata.store.database import Session
-from memorata.store.limits import NAMESPACES, NO_MEMORY, SLOTS
-from memorata.store.rows import COLUMNS
+from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.sqlite import hash_index
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")

@@ -2,10 +2,12 @@
 
 from datetime import UTC, datetime, timedelta, timezone
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.store.instants import instant, microseconds
+from memorata.model.errors import StoreError
+from memorata.store.rows import SLOTS, checked_limit, instant, microseconds
 
 times = st.datetimes(timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=30))])).filter(
     lambda value: 2 <= value.year <= 9998
@@ -25,3 +27,9 @@ def test_they_are_counted_from_1970() -> None:
 def test_the_unknown_stays_unknown() -> None:
     assert microseconds(None) is None
     assert instant(None) is None
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    checked_limit("slots", SLOTS - 1, SLOTS)
+    with pytest.raises(StoreError, match="no room for more slots"):
+        checked_limit("slots", SLOTS, SLOTS)

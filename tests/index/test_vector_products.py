@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memorata.index import products as module
+from memorata.index import vectors as module
 from memorata.index.codes import Bits, Bytes
-from memorata.index.products import byte_products, differing, products
+from memorata.index.vectors import byte_products, differing, products
 
 Floats = npt.NDArray[np.float32]
 
@@ -30,7 +30,7 @@ def test_without_simsimd_numpy_computes_the_products() -> None:
     code = (
         "import sys; sys.modules['simsimd'] = None\n"
         "import numpy as np\n"
-        "from memorata.index.products import products\n"
+        "from memorata.index.vectors import products\n"
         "print(products(np.eye(2, dtype=np.float32), np.array([2, 3], np.float32)).tolist())"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 from tests.store.samples import HERE, THERE, entry, pages
 
-from memorata.store import listing
+from memorata.store import lookup
 from memorata.store.filters import parse
 from memorata.store.postgres.store import PostgresStore
 
@@ -14,7 +14,7 @@ from memorata.store.postgres.store import PostgresStore
 @pytest.fixture
 def filled(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> PostgresStore:
     """Nine memories, of which two are read at once."""
-    monkeypatch.setattr(listing, "_PAGE", 2)
+    monkeypatch.setattr(lookup, "_PAGE", 2)
     store.add([entry(f"m{n}", f"TEA {n}" if n % 3 == 0 else f"milk {n}") for n in range(9)])
     return store
 
