@@ -24,7 +24,7 @@ from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import MEMORY_BUDGET, Store
 
 SHARED = (
-    "namespaces", "embedders", "settings", "writers", "access_keys", "replies", "leases", "tenants",
+    "namespaces", "embedders", "settings", "access_keys", "replies", "leases", "tenants",
 )  # fmt: skip
 FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 """Nothing here has to survive a power cut; what a killed process leaves is tested all the same."""

@@ -211,6 +211,6 @@ def test_a_purged_namespace_has_learnt_nothing(store: Store) -> None:
 
 def test_another_look_finds_nothing_new(store: Store) -> None:
     """Check that the number that caches compare stays where nobody else writes."""
-    before = store.written()
+    before = store.written(_HERE)
     _remembered(store, _HERE, "a")
-    assert store.written() == before
+    assert store.written(_HERE) == before

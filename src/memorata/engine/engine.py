@@ -429,35 +429,35 @@ class Engine:
         """
         # With its time zone, which says when the days begin that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
-        request = Request(
-            text=checks.writable("query", query),
-            limit=checks.whole("limit", limit),
-            sessions=checks.flag("sessions", sessions),
-            fresh=checks.flag("fresh", fresh),
-            as_of=checks.optional_instant("as_of", as_of),
-            true_at=checks.optional_instant("true_at", true_at),
-            budget=None if budget is None else checks.whole("budget", budget),
-            id=self.recall_log.name(moment),
-            now=moment,
-            period=of_type("period", period, Period),
-            near=of_type("near", near, Place),
-            vector=vector,
-            filter=parsed_filter(filter),
-            namespace=self.runtime.path(namespace),
-            recipe=self._recipe(recipe, changes, namespace),
-        )
-        if request.recipe.vector_pool:
-            self._embedding.retry()
-        recaller = Recaller(
-            self.runtime,
-            self._embedding.meaning(),
-            self._classifier,
-            self.reranker,
-            self._anchors,
-            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
-            self.runtime.rules,
-        )
-        result = recaller.answer(request)
+        with self.store.snapshot():
+            request = Request(
+                text=checks.writable("query", query),
+                limit=checks.whole("limit", limit),
+                sessions=checks.flag("sessions", sessions),
+                fresh=checks.flag("fresh", fresh),
+                as_of=checks.optional_instant("as_of", as_of),
+                true_at=checks.optional_instant("true_at", true_at),
+                budget=None if budget is None else checks.whole("budget", budget),
+                id=self.recall_log.name(moment),
+                now=moment,
+                period=of_type("period", period, Period),
+                near=of_type("near", near, Place),
+                vector=vector,
+                filter=parsed_filter(filter),
+                namespace=self.runtime.path(namespace),
+                recipe=self._recipe(recipe, changes, namespace),
+            )
+            if request.recipe.vector_pool:
+                self._embedding.retry()
+            result = Recaller(
+                self.runtime,
+                self._embedding.meaning(),
+                self._classifier,
+                self.reranker,
+                self._anchors,
+                lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
+                self.runtime.rules,
+            ).answer(request)
         self.recall_log.note(request, result)
         return result
 

@@ -128,8 +128,9 @@ class ReplyStore:
         """
 
         def read(session: Session) -> tuple[Any, ...] | None:
-            session.dialect.lock(session, caller, key)
-            sql = f"SELECT {_REPLY} FROM replies WHERE caller = ? AND key = ?"
+            session.dialect.lock_reply(session, caller, key)
+            own = session.dialect.own_replies
+            sql = f"SELECT {_REPLY} FROM replies WHERE caller = ? AND key = ? AND status <> 0 AND {own}"
             row: tuple[Any, ...] | None = session.execute(sql, (caller, key)).fetchone()
             return row
 
@@ -150,14 +151,13 @@ class ReplyStore:
             reply.body,
             microseconds(reply.created_at),
         )
-        self._database.write(
-            lambda session: session.execute(
-                f"INSERT INTO replies ({_REPLY}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (caller, key) "
-                "DO UPDATE SET namespace = excluded.namespace, request = excluded.request, "
-                "status = excluded.status, body = excluded.body, created_at = excluded.created_at",
-                values,
-            )
-        )
+
+        def write(session: Session) -> None:
+            own = session.dialect.own_replies
+            session.execute(f"DELETE FROM replies WHERE caller = ? AND key = ? AND {own}", values[:2])
+            session.execute(f"INSERT INTO replies ({_REPLY}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+        self._database.write(write)
 
     def remove(self, before: datetime) -> int:
         """Remove the replies that were given before a moment; return how many."""

@@ -233,8 +233,13 @@ class Dialect(Protocol):
         """What a violated UNIQUE raises where it happens; nothing where it is found out later."""
         ...
 
-    def lock(self, session: Session, first: str, second: str) -> None:
-        """Make other writers that ask for the same two words wait until this transaction ends."""
+    def lock_reply(self, session: Session, caller: str, key: str) -> None:
+        """Inside a write, make others who ask for the reply to the same request wait until it ends."""
+        ...
+
+    @property
+    def own_replies(self) -> str:
+        """The condition on replies that selects those given by this user of the database."""
         ...
 
     def clock(self, session: Session, now: datetime) -> int:
@@ -298,6 +303,10 @@ class Dialect(Protocol):
 
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
         """Remove every row of a namespace, and its name; the feed tells that something was purged."""
+        ...
+
+    def log_settings(self, session: Session, number: int) -> None:
+        """Let other processes notice that the saved settings of a namespace have changed."""
         ...
 
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
@@ -403,6 +412,10 @@ class Database(Protocol):
         """Return the row of a namespace, or None, as :meth:`Session.namespace`: one that needs no view."""
         ...
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
+        ...
+
     def write(
         self,
         work: Callable[[Session], _Result],
@@ -448,8 +461,8 @@ class Database(Protocol):
         """Return the size of the database, and what only it knows, for people."""
         ...
 
-    def written(self) -> int:
-        """Return a number that moves when another process has written since it was last asked for."""
+    def written(self, namespace: str) -> int:
+        """Return a number that moves when another process has changed the saved settings of a namespace."""
         ...
 
     def backup(self, target: str | Path) -> None:

@@ -265,7 +265,8 @@ def unreadable(id_: object, error: Exception) -> StoreCorrupt:
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
-_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
+NAMESPACE_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
+"""The columns of :class:`Namespace`, by which every session reads its row."""
 
 
 class Namespace(NamedTuple):
@@ -289,7 +290,7 @@ EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 
 def find_namespace(source: Session | Database, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
-    row = source.namespace(_COLUMNS, path)
+    row = source.namespace(NAMESPACE_COLUMNS, path)
     return None if row is None else Namespace._make(row)
 
 

@@ -55,6 +55,7 @@ class SavedSettingStore:
                 "namespace, kind, name, data, evidence, at",
                 (number, kind, name, json.dumps(dict(data)), json.dumps(dict(evidence)), microseconds(at)),
             )
+            session.dialect.log_settings(session, number)
             return SavedSetting(saved, kind, name, dict(data), dict(evidence), at)
 
         return self._database.write(write, namespace)
@@ -94,6 +95,7 @@ class SavedSettingStore:
                 "WHERE namespace = ? AND number = ? AND withdrawn_at IS NULL RETURNING number",
                 (microseconds(at), found.number, number),
             )
+            session.dialect.log_settings(session, found.number)
             return ended.fetchone() is not None
 
         return self._database.write(write, namespace)

@@ -138,9 +138,13 @@ class Store:
         """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
         return self._database.relaxed(work, fresh=fresh)
 
-    def written(self) -> int:
-        """Return a number that moves when another process has written since it was last asked for."""
-        return self._database.written()
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
+        return self._database.snapshot()
+
+    def written(self, namespace: str) -> int:
+        """Return a number that moves when another process has changed the saved settings of a namespace."""
+        return self._database.written(namespace)
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""

@@ -206,7 +206,7 @@ class DatabaseConformance:
 
         def look(session: Session) -> tuple[int, str, str]:
             dialect = session.dialect
-            dialect.lock(session, "a", "b")
+            dialect.lock_reply(session, "a", "b")
             return dialect.clock(session, _NOW), dialect.tenant(session), dialect.checked_name("name", "a")
 
         clock, tenant, name = database.write(look)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,11 +15,13 @@ from tests.store.samples import HERE, NOW, THERE, entry
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.database import Session
 from memorata.store.postgres import database as module
+from memorata.store.postgres import session as session_module
 from memorata.store.postgres.database import PostgresDatabase
+from memorata.store.postgres.dialect import NOBODY, namespace_key
 from memorata.store.postgres.failing import CommitUnsure, ConnectionLost
-from memorata.store.postgres.session import PostgresSession
+from memorata.store.postgres.session import Evidence, PostgresSession
 from memorata.store.postgres.store import PostgresStore
-from memorata.store.rows import made_namespace
+from memorata.store.rows import find_namespace, made_namespace
 
 
 @pytest.fixture
@@ -57,7 +59,8 @@ def test_a_read_that_loses_its_connection_is_done_once_more(database: PostgresDa
         return int(row[0])
 
     assert database.read(work) == 7
-    assert len(tries) == 2
+    # The first try, without a transaction, found that it needs one; the second may notice the loss in time.
+    assert len(tries) in (2, 3)
 
 
 def test_a_read_that_loses_it_twice_says_so(database: PostgresDatabase, used: str) -> None:
@@ -196,7 +199,7 @@ def test_of_a_block_whose_answer_is_lost_the_server_is_asked(
 
 def test_what_another_database_is_unsure_of_is_not_asked_here(database: PostgresDatabase) -> None:
     with pytest.raises(CommitUnsure, match="elsewhere"), database.together():
-        raise CommitUnsure("elsewhere", "7", 1, 1, 0.0)
+        raise CommitUnsure("elsewhere", Evidence("7", 1))
 
 
 def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
@@ -254,114 +257,83 @@ def test_what_is_tried_inside_of_what_is_tried_is_not_tried_as_often_again(
     assert len(tries) == 6
 
 
-def writers_of(used: str) -> list[tuple[int, int]]:
+def notes_of(used: str) -> list[tuple[int, int]]:
     with psycopg.connect(used, autocommit=True) as other:
-        return other.execute("SELECT number, writes FROM writers ORDER BY number").fetchall()
+        return other.execute("SELECT namespace, at FROM writes ORDER BY at").fetchall()
 
 
-def test_writes_are_counted_under_one_number_whichever_connection_makes_them(
-    database: PostgresDatabase, used: str
-) -> None:
-    for round_ in range(3):
-        database.write(partial(put, value=f"{round_}"))
-        with database.reading() as connection:
-            end(used, connection)
-        assert [writes for _, writes in writers_of(used)] == [round_ + 1]
-    assert len(settings_of(database)) == 3
-
-
-def test_those_who_write_at_once_are_counted_apart(database: PostgresDatabase, used: str) -> None:
-    both = threading.Barrier(2, timeout=20)
-
-    def work(connection: Session, name: str) -> None:
-        put(connection, name)
-        both.wait()
-
-    with ThreadPoolExecutor(2) as pool:
-        for done in [pool.submit(database.write, partial(work, name=name)) for name in "ab"]:
-            done.result(timeout=30)
-    assert sum(writes for _, writes in writers_of(used)) == 2
-
-
-def test_what_was_written_is_counted_on_after_the_writers_have_ended(store: PostgresStore, used: str) -> None:
-    """In one row, however many they were: else everybody who asks would add up ever more of them."""
-    before = store.written()
-    for name in "abc":
-        other = PostgresStore(used)
-        other.remember_setting(name, name)
-        noticed = store.written()
-        other.close()
-        assert store.written() == noticed
-    assert noticed == before + 3
-    assert writers_of(used) == [(-1, 3)]
-
-
-def silenced(used: str, days: int) -> None:
-    """Let it be so long since anybody has written."""
-    with psycopg.connect(used, autocommit=True) as other:
-        other.execute("UPDATE writers SET heard = heard - make_interval(days => %s)", (days,))
-
-
-def test_the_rows_of_those_who_were_killed_are_counted_together_in_the_end(
-    store: PostgresStore, used: str
-) -> None:
-    """By whoever begins to write when nothing was heard of them for a week; not a day sooner."""
-    killed = [PostgresDatabase(used, patience=10) for _ in range(3)]
-    for number, each in enumerate(killed):
-        each.write(partial(put, value=f"{number}"))
-        # As a process that ends without a word.
-        each.pool.close()
-    noticed = store.written()
-    silenced(used, 6)
-    with closing(PostgresStore(used)) as other:
-        other.remember_setting("x", "1")
-        assert len(writers_of(used)) == 4
-    assert writers_of(used)[0] == (-1, 1)
-    silenced(used, 2)
-    with closing(PostgresStore(used)) as other:
-        other.remember_setting("x", "2")
-        assert [row[1] for row in writers_of(used)] == [4, 1]
-    assert writers_of(used) == [(-1, 5)]
-    assert store.written() == noticed + 2
-
-
-def test_who_was_only_silent_for_long_is_noticed_and_counts_on(
+def test_every_write_leaves_a_note_with_the_namespace_it_is_about(
     database: PostgresDatabase, store: PostgresStore, used: str
 ) -> None:
+    store.add([entry("a", "tea")])
+    store.add([entry("b", "tea", namespace=THERE)])
     database.write(lambda connection: put(connection, "a"))
-    silenced(used, 8)
-    with closing(PostgresStore(used)) as other:
-        other.remember_setting("x", "1")
-    before = store.written()
-    assert [number for number, _ in writers_of(used)] == [-1]
-    database.write(lambda connection: put(connection, "b"))
-    assert store.written() > before
-    assert settings_of(database) == ["a", "b", "x"]
+    with psycopg.connect(used, autocommit=True) as other:
+        row = other.execute(f"SELECT {NOBODY}").fetchone()
+    assert row is not None
+    assert [key for key, _ in notes_of(used)] == [namespace_key(HERE), namespace_key(THERE), row[0]]
 
 
-def test_who_is_writing_at_the_moment_is_not_silent(database: PostgresDatabase, used: str) -> None:
-    database.write(lambda connection: put(connection, "a"))
-    silenced(used, 8)
-    (mine,) = writers_of(used)
-    with psycopg.connect(used) as other:
-        other.execute("SELECT 1 FROM writers FOR UPDATE")
-        with closing(PostgresStore(used, patience=2)) as third:
-            third.remember_setting("x", "1")
-    assert mine in writers_of(used)
+def test_old_notes_are_removed_by_those_who_write_to_the_namespace(
+    store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.add([entry("a", "tea")])
+    store.add([entry("b", "tea", namespace=THERE)])
+    with psycopg.connect(used, autocommit=True) as other:
+        other.execute("UPDATE writes SET at = at - 3601::bigint * 1000000")
+    monkeypatch.setattr(session_module, "_FORGET_EVERY", 1)
+    store.add([entry("c", "tea")])
+    assert [key for key, _ in notes_of(used)] == [namespace_key(THERE), namespace_key(HERE)]
 
 
 @pytest.mark.parametrize("late", [True, False])
 def test_who_asks_too_late_is_not_told_that_nothing_was_written(
     database: PostgresDatabase, used: str, monkeypatch: pytest.MonkeyPatch, late: bool
 ) -> None:
-    """Its row may have been counted with others by then."""
+    """Its note may have been removed by then."""
     monkeypatch.setattr(PostgresDatabase, "_status", lambda self, transaction: "committed")
-    unsure = CommitUnsure("nobody knows", "7", 1, 1, time.time() - (86_500 if late else 80_000))
+    at = round((time.time() - (1_900 if late else 1_000)) * 1e6)
+    unsure = CommitUnsure("nobody knows", Evidence("7", at, 7))
     if late:
         with pytest.raises(CommitUnsure):
             database._happened(unsure)
     else:
         assert not database._happened(unsure)
+
+
+def test_two_who_make_a_namespace_at_once_both_know_what_the_other_said(store: PostgresStore) -> None:
+    """The second finds out that it was made meanwhile, and looks again before it decides anything."""
+    both, tries = threading.Barrier(2, timeout=20), []
+
+    def work(session: Session, name: str) -> int:
+        found = find_namespace(session, "new")
+        tries.append(found)
+        if len(tries) <= 2:
+            both.wait()
+        made_namespace(session, "new")
+        put(session, name)
+        return 0 if found is None else 1
+
+    with ThreadPoolExecutor(2) as pool:
+        done = [pool.submit(store._database.write, partial(work, name=name)) for name in "ab"]
+        assert sorted(each.result(timeout=30) for each in done) == [0, 1]
+    assert len(tries) == 3
+
+
+def test_what_a_server_refuses_in_a_part_is_an_error_of_ours_and_undoes_the_part(
+    database: PostgresDatabase,
+) -> None:
+    def refused(session: Session) -> None:
+        put(session, "c")
+        session.execute("SELECT 1 / 0").fetchone()
+
+    with database.together():
+        database.write(lambda session: put(session, "a"))
+        with pytest.raises(StoreError, match="division by zero"):
+            database.write(refused)
+        database.write(lambda session: put(session, "b"))
+        assert settings_of(database) == ["a", "b"]
+    assert settings_of(database) == ["a", "b"]
 
 
 def test_to_let_go_of_a_server_that_is_away_is_no_error(
@@ -405,10 +377,10 @@ def test_two_that_wait_for_each_other_both_get_done(database: PostgresDatabase) 
 
     def work(connection: Session, first: str, second: str) -> None:
         tries.append(first)
-        cast(PostgresSession, connection).lock([first])
+        find_namespace(connection, first)
         if tries.count(first) == 1:
             both.wait()
-        cast(PostgresSession, connection).lock([second])
+        find_namespace(connection, second)
         put(connection, first)
 
     with ThreadPoolExecutor(2) as pool:
@@ -512,11 +484,11 @@ def test_many_writers_to_one_namespace_leave_no_gap(store: PostgresStore) -> Non
 
 def test_what_others_write_is_noticed_and_what_one_writes_is_not(store: PostgresStore, used: str) -> None:
     other = PostgresStore(used)
-    before = store.written()
+    before = store.written(HERE)
     store.add([entry("a", "tea")])
-    assert store.written() == before
+    assert store.written(HERE) == before
     other.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
-    after = store.written()
+    after = store.written(HERE)
     assert after != before
-    assert store.written() == after
+    assert store.written(HERE) == after
     other.close()

@@ -16,6 +16,7 @@ from memorata.store.postgres.failing import (
     said_by,
     unreachable,
 )
+from memorata.store.postgres.session import Evidence
 
 URL = "postgresql://anna:hunter2@db.example.org/memories"
 NAME = "postgresql://anna@db.example.org/memories"
@@ -124,7 +125,7 @@ def test_all_are_errors_of_a_store_that_a_caller_may_catch_at_once() -> None:
 
 
 def test_what_became_of_a_commit_can_be_asked_in_another_process() -> None:
-    unsure = CommitUnsure("the connection ended", "123", 7, 2, 1.5)
+    unsure = CommitUnsure("the connection ended", Evidence("123", 7, 2, 5))
     again = pickle.loads(pickle.dumps(unsure))
     assert (type(again), str(again)) == (CommitUnsure, "the connection ended")
-    assert (again.transaction, again.number, again.writes, again.begun) == ("123", 7, 2, 1.5)
+    assert again.note == unsure.note

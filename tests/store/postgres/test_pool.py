@@ -110,7 +110,7 @@ def test_a_server_that_is_away_is_not_called_a_pool_that_is_too_small() -> None:
 def test_a_pool_that_is_empty_says_so(store: PostgresStore, used: str) -> None:
     small = PostgresDatabase(used, connections=1, patience=0.3)
     with closing(small), small.reading(), ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(small.read, lambda connection: None)
+        asked = pool.submit(small.read, lambda session: session.execute("SELECT 1").fetchone())
         with pytest.raises(PoolExhausted, match=r"all 1 connections to .* were in use for 0\.3 s"):
             asked.result(timeout=30)
         # A thread that has one uses it again.

@@ -9,7 +9,7 @@ from memorata.store.postgres.dialect import OWNED
 
 COMMON = {
     "access_keys", "embedders", "leases", "namespaces", "memorata_layout",
-    "replies", "settings", "tenants", "writers",
+    "replies", "settings", "tenants",
 }  # fmt: skip
 """The tables that belong to no namespace alone."""
 FENCED = {*OWNED, "namespaces", "replies", "leases"}

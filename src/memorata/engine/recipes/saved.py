@@ -28,6 +28,8 @@ IN_USE: Final = "recipe in use"
 RESERVED: Final = ("rollback", "use", "engine")
 """Words that mean something else where the name of a recipe may stand."""
 _Versions: TypeAlias = list[SavedSetting]
+_MAX_NAMESPACES: Final = 10_000
+"""Of how many namespaces it is kept which recipe they use."""
 _NAME: Final = re.compile(r"[\w.+-]{1,64}")
 
 
@@ -49,19 +51,20 @@ class SavedRecipes:
         self._store = store
         self._known: dict[tuple[str, str], Recipe] = {}
         self._used: dict[str, Recipe | None] = {}
-        self._written = (-1, 0)
+        self._marks: dict[str, tuple[int, int]] = {}
 
     def forget(self) -> None:
         """Look everything up again: this process has written."""
         self._known.clear()
         self._used.clear()
+        self._marks.clear()
 
     def named(self, namespace: str, name: str) -> Recipe:
         """Return a shipped or saved recipe; an unknown name is an error that lists what there is."""
         if name in RECIPES:
             return RECIPES[name]
         checks.text("recipe", name)
-        self._look()
+        self._look(namespace)
         key = namespace, name
         if key not in self._known:
             found = self._store.saved_settings.list(namespace, RECIPE, name)
@@ -74,7 +77,7 @@ class SavedRecipes:
 
     def in_use(self, namespace: str) -> Recipe | None:
         """Return the recipe that a namespace uses; None for the engine's."""
-        self._look()
+        self._look(namespace)
         if namespace not in self._used:
             found = self._store.saved_settings.list(namespace, IN_USE)
             name = found[0].data["recipe"] if found else None
@@ -84,12 +87,16 @@ class SavedRecipes:
             self._used[namespace] = self.named(namespace, name) if name is not None and known else None
         return self._used[namespace]
 
-    def _look(self) -> None:
+    def _look(self, namespace: str) -> None:
         # What was saved in a block that was undone never was.
-        written = self._store.written(), self._store.rollbacks
-        if written != self._written:
-            self._written = written
-            self.forget()
+        mark = self._store.written(namespace), self._store.rollbacks
+        if self._marks.get(namespace) != mark:
+            if len(self._marks) >= _MAX_NAMESPACES:
+                self.forget()
+            self._marks[namespace] = mark
+            self._used.pop(namespace, None)
+            for key in [key for key in self._known if key[0] == namespace]:
+                del self._known[key]
 
 
 class Recipes:

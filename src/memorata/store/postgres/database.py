@@ -4,9 +4,8 @@ A read that loses its connection is done once more. A write that is undone becau
 each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
 while it was being committed, the server is asked what became of it, so that no write is ever done twice and
 none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
-crashed may give the number of a transaction that nobody heard of any more to another one. So writes are
-counted in the same transaction, in a row that nobody else writes to meanwhile (:mod:`.writers`): there are as
-many of them as threads that write at once.
+crashed may give the number of a transaction that nobody heard of any more to another one. So every write
+leaves a note in its transaction (:class:`~.session.Evidence`).
 
 A transaction is a pipeline: its beginning, and statements whose rows nobody reads, go out with the next whose
 rows are read, and the last of them with the end.
@@ -15,8 +14,9 @@ rows are read, and the last of them with the end.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any, Final, TypeVar
@@ -33,23 +33,40 @@ from memorata.model.errors import (
     StoreError,
     StoreUnavailable,
 )
-from memorata.store.database import Session
+from memorata.store.database import Session, Statement
 from memorata.store.postgres import erasing, migrating
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import namespace_key
-from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended
+from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
-from memorata.store.postgres.session import CLOCK, FEED, NAMESPACE, PostgresSession, translated
-from memorata.store.postgres.writers import BY_OTHERS, WRITTEN, Writer, adding_up, adding_up_the_silent
-from memorata.store.rows import LARGEST
+from memorata.store.postgres.session import (
+    CLOCK,
+    NAMESPACE,
+    OptimisticSession,
+    PostgresSession,
+    translated,
+)
+from memorata.store.rows import LARGEST, NAMESPACE_COLUMNS, find_namespace
 
 _Result = TypeVar("_Result")
 
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.01
-_AT_CLOSE: Final = 2.0
-"""For how many seconds a connection is waited for at the end."""
+_WRITING: Final = """
+    SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l
+    WHERE l.locktype = 'relation' AND l.relation = 'namespaces'::regclass AND l.pid <> pg_backend_pid()
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND (
+            NOT row_security_active('namespaces') OR l.pid IN (
+                SELECT a.pid FROM pg_stat_activity a WHERE a.usesysid IN (
+                    (SELECT oid FROM pg_roles WHERE rolname = session_user),
+                    (SELECT relowner FROM pg_class WHERE oid = 'namespaces'::regclass)
+                )
+            )
+        )
+"""
+"""The transactions that hold locks on rows of namespaces."""
 _ENDINGS: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
@@ -110,8 +127,6 @@ class PostgresDatabase:
         self.rollbacks = 0
         self._durable, self._patience = durable, patience
         self._here = threading.local()
-        self._mine: set[int] = set()
-        self._idle: list[Writer] = []
         self._replica: Replica | None = None
         if replica is not None:
             self._replica = Replica(
@@ -127,12 +142,6 @@ class PostgresDatabase:
         """Let go of all connections."""
         if self._replica is not None:
             self._replica.close()
-        if self._idle:
-            # Where nobody answers any more, their rows stay, and what others have counted is as it was.
-            with suppress(StoreError), self.pool.hurried(_AT_CLOSE):
-                ended = [self._idle.pop() for _ in range(len(self._idle))]
-                counted = adding_up(writer.number for writer in ended)
-                self.pool.asked(f"BEGIN; SET LOCAL synchronous_commit = off; {counted}; COMMIT")
         self.pool.close()
 
     @property
@@ -143,32 +152,58 @@ class PostgresDatabase:
     # --- reading --------------------------------------------------------------------------------------
 
     @contextmanager
-    def reading(self) -> Iterator[PostgresSession]:
+    def reading(self) -> Iterator[PostgresSession | OptimisticSession]:
         """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
         held, elsewhere = self._session, getattr(self._here, "elsewhere", None)
         if held is not None:
             yield held
+            return
+        if elsewhere is None and getattr(self._here, "optimistic", False):
+            with ExitStack() as lent:
+                borrow = cache(lambda: lent.enter_context(self.pool.lent()))
+                hopeful = OptimisticSession(borrow, *self._kept)
+                with self._holding(hopeful):
+                    yield hopeful
             return
         source = self.pool.reading() if elsewhere is None else elsewhere()
         with source as session, self._holding(session):
             yield session
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
-        """Return what `work` reads, all of it from one view; done once more if the connection is lost."""
-        try:
+        """Return what `work` reads, all of it from one view; done once more if the connection is lost.
+
+        It is first read without a transaction (:class:`~.session.OptimisticSession`).
+        """
+        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
             with self.reading() as session:
                 return work(session)
-        except ConnectionLost:
-            if self.is_inside:
-                raise
-        with self.reading() as session:
-            return work(session)
+        try:
+            with self._optimistic(True), self.reading() as session:
+                return work(session)
+        except (ConnectionLost, ViewMoved, IndexCorrupt):
+            self._look_again()
+        with self._optimistic(False):
+            try:
+                with self.reading() as session:
+                    return work(session)
+            except ConnectionLost:
+                pass
+            with self.reading() as session:
+                return work(session)
 
     def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; by itself it is one round trip."""
-        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
-            return self.read(lambda session: session.namespace(columns, path))
-        return self._asked(translated(NAMESPACE.format(columns)), (namespace_key(path), path))
+        return self.read(lambda session: session.namespace(columns, path))
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
+        before = getattr(self._here, "kept", None)
+        self._here.kept = ({}, []) if before is None else before
+        try:
+            yield
+        finally:
+            self._here.kept = before
 
     def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
         """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
@@ -207,12 +242,12 @@ class PostgresDatabase:
         """
         if self._is_writing:
             with self._part() as session:
-                session.lock(namespaces)
+                session.lock(NAMESPACE_COLUMNS, namespaces)
                 return work(session)
 
         def written() -> _Result:
             with self._whole(durable=durable, patience=patience) as session:
-                session.lock(namespaces)
+                session.lock(NAMESPACE_COLUMNS, namespaces)
                 return work(session)
 
         with self.pool.hurried(patience):
@@ -257,15 +292,27 @@ class PostgresDatabase:
         """Wait until no change is on its way, and return a number up to which all are there to be read.
 
         Numbers are given out before transactions end, and those of two namespaces may end in another order: a
-        reader who saw the later one first would never see the other. Every writer shares a lock; to hold it
-        alone for an instant is to know that all of them have ended. Whoever begins later gets numbers after
-        this moment.
+        reader who saw the later one first would never see the other. Every writer locks the row of its
+        namespace, and draws numbers no less than the time it had then: so once those have ended that hold
+        such a lock now, no number before this moment is given out any more. A tenant waits for its own
+        writers and for the owner's only, whose changes alone it can see.
         """
         if self.is_inside:
             return LARGEST
-        row = self._asked(f"SELECT pg_advisory_xact_lock({FEED}), {CLOCK}")
+        row = self._asked(f"SELECT {CLOCK}")
         assert row is not None  # a SELECT without a table gives one
-        return int(row[1])
+        until, waited_for = monotonic() + self._patience, None
+        while True:
+            running = frozenset((self._asked(_WRITING) or ([],))[0])
+            waited_for = running if waited_for is None else waited_for & running
+            if not waited_for:
+                return int(row[0])
+            if monotonic() > until:
+                raise StoreUnavailable(
+                    f"{self.path}: a transaction has kept namespaces locked for {self._patience:g} s, and "
+                    "what it changes is not known yet; end it (pg_stat_activity shows it), and ask again"
+                )
+            sleep(_PAUSE)
 
     def statistics(self) -> Mapping[str, Any]:
         """Return the size of the database, the server's version, and whether a replica is used."""
@@ -279,11 +326,17 @@ class PostgresDatabase:
             found["replica"] = self._replica.state()
         return found
 
-    def written(self) -> int:
-        """Return how often others than the threads of this process have written."""
-        held, values = self._session, (list(self._mine),)
-        row = self._asked(BY_OTHERS, values) if held is None else held.raw(BY_OTHERS, values).fetchone()
-        return int((row or (0,))[0])
+    def written(self, namespace: str) -> int:
+        """Return the number of the last change of a namespace's saved settings."""
+        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
+            key = namespace_key(namespace), namespace
+            sql = NAMESPACE.format("settings")
+            row = self.read(lambda session: session.execute(sql, key).fetchone())
+        else:
+            with self.snapshot():
+                find_namespace(self, namespace)
+                row = self._kept[0][namespace]
+        return 0 if row is None else int(row[-1])
 
     def backup(self, target: str | Path) -> None:
         """Refuse: a server is copied by its own means."""
@@ -299,8 +352,18 @@ class PostgresDatabase:
     # --- inside ---------------------------------------------------------------------------------------
 
     @property
-    def _session(self) -> PostgresSession | None:
+    def _session(self) -> PostgresSession | OptimisticSession | None:
         return getattr(self._here, "session", None)
+
+    @property
+    def _kept(self) -> tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]]:
+        """The rows of namespaces that this thread goes by, and what it has read ahead (:meth:`snapshot`)."""
+        return getattr(self._here, "kept", None) or ({}, [])
+
+    def _look_again(self) -> None:
+        """Forget what this thread goes by: it is not true any more."""
+        for kept in self._kept:
+            kept.clear()
 
     @property
     def _is_writing(self) -> bool:
@@ -313,7 +376,17 @@ class PostgresDatabase:
         return bool(getattr(self._here, "trying", False))
 
     @contextmanager
-    def _holding(self, session: PostgresSession) -> Iterator[None]:
+    def _optimistic(self, hopeful: bool) -> Iterator[None]:
+        """Let this thread read without transactions in the block, or not."""
+        before = getattr(self._here, "optimistic", False)
+        self._here.optimistic = hopeful
+        try:
+            yield
+        finally:
+            self._here.optimistic = before
+
+    @contextmanager
+    def _holding(self, session: PostgresSession | OptimisticSession) -> Iterator[None]:
         before, self._here.session = self._session, session
         try:
             yield
@@ -324,14 +397,17 @@ class PostgresDatabase:
     def _part(self) -> Iterator[PostgresSession]:
         """Run the block as a part of a transaction: if it fails, the part is undone."""
         session = self._session
-        assert session is not None  # callers looked
+        assert isinstance(session, PostgresSession)  # callers looked
         session.run("SAVEPOINT part")
         try:
             yield session
         except BaseException as error:
-            if not isinstance(error, psycopg.Error) and not session.connection.broken:
-                session.run("ROLLBACK TO SAVEPOINT part", "RELEASE SAVEPOINT part")
-                session.forget()
+            if session.connection.broken or isinstance(error, LOST):
+                raise
+            if isinstance(error, psycopg.Error):
+                session.recover()
+                raise ours(error, self.url, broken=False) from error
+            session.undo_part()
             raise
         session.run("RELEASE SAVEPOINT part")
 
@@ -339,6 +415,7 @@ class PostgresDatabase:
     def _whole(self, *, durable: bool = True, patience: float | None = None) -> Iterator[PostgresSession]:
         """Run the block as one transaction; if nobody says whether it was committed, ask."""
         unsure: CommitUnsure | None = None
+        session = None
         try:
             with self.pool.writing() as session, self._holding(session):
                 if not durable:
@@ -348,10 +425,11 @@ class PostgresDatabase:
                 for guard in getattr(self._here, "guards", ()):
                     guard(session)
                 yield session
+                self._look_again()
                 self._commit(session)
         except CommitUnsure as error:
             # One of another database is for those to ask about who wrote there.
-            if error.number not in self._mine:
+            if session is None or error.note.transaction != session.begun[0]:
                 raise
             unsure = error
         # The connection is given back by now: there may be no other to ask by.
@@ -362,13 +440,19 @@ class PostgresDatabase:
             ) from unsure
 
     def _persisted(self, work: Callable[[], _Result]) -> _Result:
-        attempt, lost = 0, False
+        attempt, lost, moved = 0, False, False
         self._here.trying = True
         try:
             while True:
                 attempt += 1
                 try:
-                    return work()
+                    with self._optimistic(attempt == 1):
+                        return work()
+                except (ViewMoved, IndexCorrupt):
+                    if moved:
+                        raise
+                    moved = True
+                    self._look_again()
                 except Contended:
                     if attempt == _ATTEMPTS:
                         raise
@@ -381,40 +465,24 @@ class PostgresDatabase:
             self._here.trying = False
 
     def _commit(self, session: PostgresSession) -> None:
-        """Count a write and commit it; raise :class:`CommitUnsure` if nobody says whether it was."""
+        """Commit a write; raise :class:`CommitUnsure` if nobody says whether it was."""
+        note = session.evidence()
         try:
-            writer = self._idle.pop()
-        except IndexError:
-            writer = Writer()
-            self._mine.add(writer.number)
-        transaction, begun = session.begun
-        try:
-            session.finish(writer.counting())
+            session.finish(note)
         except psycopg.Error as error:
-            # Else its row says something about this write, and must not be counted in any more. A server
-            # that is shut down may say so behind what it committed.
+            # A server that is shut down may say so behind what it committed.
             if not session.connection.broken and not isinstance(error, LOST):
-                self._idle.append(writer)
                 raise
             raise CommitUnsure(
                 f"the connection to {self.path} was lost while something was being written, and it "
                 "is not known whether it was; look, and write it again if not",
-                transaction,
-                writer.number,
-                writer.writes + 1,
-                begun,
+                note,
             ) from error
-        writer.writes += 1
-        self._idle.append(writer)
-        if writer.writes == 1:
-            # What was written is written, and the next who begins to write does this as well.
-            with suppress(psycopg.Error):
-                session.connection.execute(adding_up_the_silent(), prepare=False)
 
     def _happened(self, unsure: CommitUnsure) -> bool:
         """Return whether a transaction of which the answer was lost was committed."""
         until = monotonic() + _ENDINGS * self._patience
-        while (status := self._status(unsure.transaction)) == "in progress":
+        while (status := self._status(unsure.note.transaction)) == "in progress":
             # The server has not noticed yet that nobody is there any more.
             if monotonic() > until:
                 raise unsure
@@ -422,12 +490,13 @@ class PostgresDatabase:
         if status == "aborted":
             return False
         # In a view of its own, which began after the transaction had ended.
-        row = self._asked(WRITTEN, (unsure.number, unsure.begun))
+        sql, values = unsure.note.asked()
+        row = self._asked(translated(sql), values)
         assert row is not None  # a SELECT without a table gives one
-        writes, is_late = row
-        if writes is None and is_late:
+        is_late, is_there = row
+        if is_late and not is_there:
             raise unsure
-        return writes is not None and bool(writes >= unsure.writes)
+        return bool(is_there)
 
     def _status(self, transaction: str) -> str:
         """Return what became of the last transaction of that number: committed, aborted, or in progress."""
@@ -440,7 +509,7 @@ class PostgresDatabase:
             raise
         return str((row or ("",))[0])
 
-    def _asked(self, sql: str, values: Sequence[object] = ()) -> TupleRow | None:
+    def _asked(self, sql: str, values: Any = ()) -> TupleRow | None:  # noqa: ANN401 - as Statement has them
         """Return the first row of one statement; asked once more if the connection is lost."""
         try:
             return self.pool.asked(sql, values)

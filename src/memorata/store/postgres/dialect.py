@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.model.errors import StoreError
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.postgres import texts
+from memorata.store.postgres.failing import Contended, ViewMoved
 from memorata.store.rows import NO_MEMORY, SLOTS
 
 if TYPE_CHECKING:
@@ -21,9 +22,12 @@ if TYPE_CHECKING:
 OWNED: Final = (
     "approximation_parts", "approximations", "vector_codes", "postings", "segments", "contradictions",
     "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls", "recall_recipes",
-    "relations", "names", "entities", "changes", "vectors", "records", "sessions", "memories",
+    "relations", "names", "entities", "changes", "writes", "vectors", "records", "sessions", "memories",
 )  # fmt: skip
 """The tables whose rows belong to a namespace, in an order in which they can be emptied."""
+
+NOBODY: Final = "hashtextextended(session_user, 0)"
+"""The key of what a user of the database writes that belongs to no namespace."""
 
 
 def namespace_key(path: str) -> int:
@@ -65,6 +69,7 @@ class PostgresDialect:
     skip_locked: Final = " FOR UPDATE SKIP LOCKED"
     unique_errors: Final = ()
     hash_index: Final = None
+    own_replies: Final = "role = session_user"
     postings: Final = PostgresPostings()
     memory_key: Final = "m.namespace, m.number"
     change_key: Final = "c.change, c.namespace"
@@ -102,14 +107,21 @@ class PostgresDialect:
         return compiled(filter)
 
     def make_namespace(self, session: Session, path: str) -> None:
-        """Add the row of a namespace that is not there yet, or wait for who adds it, and lock it."""
+        """Add the row of a namespace that was not there, and so lock it; raise if another has added it."""
         number, ours = namespace_key(path), _ours(session)
-        session.execute(
-            "INSERT INTO namespaces (number, path, begun, drawn) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        made = session.execute(
+            "INSERT INTO namespaces (number, path, begun, drawn) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING "
+            "RETURNING drawn",
             (number, texts.checked_name("namespace", path), ours.clock, ours.clock),
-        )
-        if not ours.lock([path]):
+        ).fetchone()
+        if made is not None:
+            ours.drawn[number] = made[0]
+            return
+        find = "SELECT 1 FROM namespaces WHERE number = ? AND path = ?"
+        if session.execute(find, (number, path)).fetchone() is None:
             raise StoreError(f"another namespace has the number of {path!r}; give it another name")
+        # What was decided because it was not there has to be decided again.
+        raise Contended(f"another process has just made the namespace {path!r}; try again")
 
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
         """Remove every row of a namespace, and its name; the feed tells of it under a number of chance."""
@@ -128,6 +140,12 @@ class PostgresDialect:
         session.execute(
             "INSERT INTO changes (namespace, change, slot, kind) VALUES (?, ?, ?, 'purge')",
             (left, change, NO_MEMORY),
+        )
+
+    def log_settings(self, session: Session, number: int) -> None:
+        """Note in the row of a namespace that its saved settings have changed."""
+        session.execute(
+            "UPDATE namespaces SET settings = ? WHERE number = ?", (_ours(session).number(number), number)
         )
 
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
@@ -156,13 +174,21 @@ class PostgresDialect:
         """Read as always: a server holds no text that is no UTF-8."""
         return nullcontext()
 
-    def lock(self, session: Session, first: str, second: str) -> None:
-        """Make other writers that ask for the same two words wait until this transaction ends."""
-        session.execute(
-            "SELECT pg_advisory_xact_lock(hashtext(?), hashtext(?)) "
-            "WHERE NOT current_setting('transaction_read_only')::boolean",
-            (first, second),
-        )
+    def lock_reply(self, session: Session, caller: str, key: str) -> None:
+        """Make others who ask for the reply to the same request wait until this transaction ends.
+
+        By a row, since a lock of which there is only a number could be held by any user of the database.
+        """
+        if _ours(session).is_writing:
+            session.execute(
+                "INSERT INTO replies (caller, key, namespace, request, status, created_at) "
+                "VALUES (?, ?, '', ''::bytea, 0, 0) ON CONFLICT DO NOTHING",
+                (caller, key),
+            )
+            session.execute(
+                f"SELECT 1 FROM replies WHERE caller = ? AND key = ? AND {self.own_replies} FOR UPDATE",
+                (caller, key),
+            )
 
     def clock(self, session: Session, now: datetime) -> int:
         """Return the server's time in microseconds."""
@@ -186,7 +212,8 @@ class PostgresDialect:
 def _ours(session: Session) -> PostgresSession:
     from memorata.store.postgres.session import PostgresSession
 
-    assert isinstance(session, PostgresSession)  # no other has this dialect
+    if not isinstance(session, PostgresSession):
+        raise ViewMoved("this needs a transaction")
     return session
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import psycopg
 from psycopg import errors
@@ -10,32 +10,32 @@ from psycopg import errors
 from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown, without_secrets
 
+if TYPE_CHECKING:
+    from memorata.store.postgres.session import Evidence
+
 
 class ConnectionLost(StoreUnavailable):
     """The connection ended before the work was done; nothing of it was written."""
 
 
 class CommitUnsure(StoreUnavailable):
-    """The connection ended while the work was being committed.
+    """The connection ended while the work was being committed; `note` is what tells whether it was."""
 
-    `transaction` can be asked about, which was `begun` then by the server's clock, in POSIX seconds; it would
-    have been the write number `writes` of the writer `number`.
-    """
-
-    def __init__(self, message: str, transaction: str, number: int, writes: int, begun: float) -> None:
-        self.transaction = transaction
-        self.number = number
-        self.writes = writes
-        self.begun = begun
+    def __init__(self, message: str, note: Evidence) -> None:
+        self.note = note
         super().__init__(message)
 
-    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, str, int, int, float]]:
+    def __reduce__(self) -> tuple[type[CommitUnsure], tuple[str, Evidence]]:
         """Pickle by the constructor's arguments."""
-        return type(self), (str(self), self.transaction, self.number, self.writes, self.begun)
+        return type(self), (str(self), self.note)
 
 
 class Contended(StoreUnavailable):
     """Two transactions got in each other's way, and this one was undone; it can be done again."""
+
+
+class ViewMoved(StoreUnavailable):
+    """What was read without a transaction may not be of one state; it is read again in one."""
 
 
 _AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)

@@ -6,7 +6,7 @@ import logging
 import select
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 import psycopg
@@ -87,8 +87,9 @@ class Pool:
         """Run a block on one consistent view, by a connection that was borrowed."""
         is_over = False
         try:
-            with self.translated(connection), connection.pipeline():
-                session = PostgresSession(connection, origin=origin)
+            with self.translated(connection), ExitStack() as piped:
+                piped.enter_context(connection.pipeline())
+                session = PostgresSession(connection, piped.close, origin=origin)
                 yield session
                 is_over = True
                 session.run("COMMIT")
@@ -103,8 +104,9 @@ class Pool:
         session = None
         with self.borrowed() as connection:
             try:
-                with self.translated(connection), connection.pipeline():
-                    session = PostgresSession(connection, is_writing=True)
+                with self.translated(connection), ExitStack() as piped:
+                    piped.enter_context(connection.pipeline())
+                    session = PostgresSession(connection, piped.close, is_writing=True)
                     yield session
             except ConnectionLost:
                 # What is committed stays so, whether or not the server hears that the pipeline has ended.
@@ -131,6 +133,12 @@ class Pool:
             yield connection
         finally:
             self._pool.putconn(connection)
+
+    @contextmanager
+    def lent(self) -> Iterator[Connection[TupleRow]]:
+        """Run the block with a connection whose errors become ours."""
+        with self.borrowed() as connection, self.translated(connection):
+            yield connection
 
     @contextmanager
     def translated(self, connection: Connection[TupleRow]) -> Iterator[None]:

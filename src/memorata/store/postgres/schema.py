@@ -1,7 +1,7 @@
 """The tables: those of a file, with the namespace first in every key, so that they can be distributed by it.
 
 Whole numbers, fractions, texts and bytes read as they do from a file. Texts compare by code point, as
-Python's do. What belongs to no namespace (settings, embedders, keys, writers, tenants) is small. The number
+Python's do. What belongs to no namespace (settings, embedders, keys, replies, tenants) is small. The number
 of a namespace follows from its path; other numbers are drawn from the namespace's row, which its writers lock
 (`drawn`), and are no less than the time, in microseconds.
 
@@ -13,32 +13,32 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memorata.store.postgres.dialect import OWNED
+from memorata.store.postgres.dialect import NOBODY, OWNED
 
 _TYPES: Final = {
     "n": "BIGINT",
     "f": "DOUBLE PRECISION",
     "t": 'TEXT COLLATE "C"',
     "b": "BYTEA",
-    "z": "TIMESTAMPTZ",
 }
 
 _TABLES: Final = """
 settings: name t, value t | name
 embedders: number identity, name t, dimension n | number
-writers: number n, writes n, heard z=now() | number
 access_keys: number identity, id t, name t, digest b, namespaces t, scopes t, created_at n, expires_at n?,
     revoked_at n? | number
-replies: caller t, key t, namespace t, request b, status n, body b?, created_at n | caller, key
+replies: role t=session_user, caller t, key t, namespace t, request b, status n, body b?, created_at n
+    | role, caller, key
 leases: number identity, namespace t, kind t, holder t, until n | namespace, kind
 tenants: role t, realm t | role, realm
 namespaces: number n, path t, slots n=0, flushed n=0, change n=0, generation n=0, naming n=0, begun n=0,
-    drawn n=0 | number
+    drawn n=0, settings n=0 | number
 memories: namespace n, number n, slot n, id t, content t, category t, tier t, confidence f, importance f,
     tags t, metadata t, speaker t, session t, position n?, link t, entities t, lat f?, lon f?, place t?,
     created_at n, valid_from n?, valid_to n?, expires_at n?, supersedes t, superseded_by t?, superseded_at
     n?, mentions n, access_count n, last_accessed_at n?, version n, fingerprint t, embedder t, pinned n=0,
     supported_at n?, forgotten_at n?, end_given n=0 | namespace, number
+writes: namespace n, at n, number n | namespace, at, number
 sessions: namespace n, name t, number n | namespace, name
 records: namespace n, slot n, record b, terms b? | namespace, slot
 vectors: namespace n, number n, embedder n, slot n, digest b, vectors b | namespace, number
@@ -121,6 +121,9 @@ _INDEXES: Final = """
     CREATE INDEX contradictions_by_older ON contradictions (namespace, older);
     """
 
+_OR_OWN: Final = {"writes": f" OR namespace = {NOBODY}"}
+"""What a tenant may see beside what belongs to its namespaces."""
+
 _TENANTS: Final = """
     -- Whether whoever is connected may see a namespace: by its path, or by its number. They run as their
     -- owner, for a tenant cannot read the table of tenants; session_user is who connected, whatever role they
@@ -148,13 +151,14 @@ _TENANTS: Final = """
     CREATE POLICY of_the_tenant ON namespaces USING (may_see(path))
         WITH CHECK (may_see(path) OR path LIKE '(%');
     ALTER TABLE replies ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON replies USING (may_see(namespace));
+    CREATE POLICY of_the_tenant ON replies USING (role = session_user OR may_see(namespace))
+        WITH CHECK (namespace = '' OR may_see(namespace));
     ALTER TABLE leases ENABLE ROW LEVEL SECURITY;
     CREATE POLICY of_the_tenant ON leases USING (may_see(namespace) OR namespace = '*' || session_user);
     """ + "".join(
     f"""
     ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY of_the_tenant ON {table} USING (may_see_number(namespace));
+    CREATE POLICY of_the_tenant ON {table} USING (may_see_number(namespace){_OR_OWN.get(table, "")});
     """
     for table in OWNED
 )

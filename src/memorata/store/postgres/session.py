@@ -6,28 +6,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
+import psycopg
 from psycopg import Connection, Cursor
 from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
+from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
-from memorata.store.postgres.dialect import DIALECT, namespace_key
+from memorata.store.postgres.dialect import DIALECT, NOBODY, namespace_key
+from memorata.store.postgres.failing import ViewMoved
 
-FEED: Final = 0x52434C54_0001
-"""The advisory lock that those who write share: who holds it alone knows that no change is on its way."""
 CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_BEGUN: Final = (
-    f"SELECT pg_advisory_xact_lock_shared({FEED}), pg_current_xact_id()::text, "
-    f"extract(epoch FROM now())::float8, {CLOCK}"
-)
+_BEGUN: Final = f"SELECT pg_current_xact_id()::text, {CLOCK}"
+EVIDENCE_SECONDS: Final = 3_600
+"""For how long the note that a write happened is kept."""
+_FORGET_EVERY: Final = 32
+"""One of so many writes removes notes that are older."""
 NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
@@ -65,11 +70,68 @@ def bound(sql: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] 
     return {f"p{number}": value for number, value in enumerate(values, 1)}
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The note that a write happened, made in its transaction: who did not hear looks for it.
+
+    It belongs to the namespace that was written to, so that those who may write there alone can write it. It
+    is found by a random number: the number of a transaction tells nothing after a crash, for a server may
+    give one that nobody heard of any more to another transaction.
+    """
+
+    transaction: str
+    at: int
+    """When the transaction began, in microseconds by the server's clock."""
+    namespace: int | None = None
+    """None for what belongs to no namespace."""
+    number: int = field(default_factory=lambda: secrets.randbits(62))
+
+    def written(self) -> list[Statement]:
+        """Return what writes it and, once in a while, removes old ones of the namespace.
+
+        Examples
+        --------
+        >>> Evidence("730", 5, 7, 1).written()
+        [('INSERT INTO writes (at, number, namespace) VALUES (?, ?, ?)', (5, 1, 7))]
+        """
+        key, values = self._key()
+        note = f"INSERT INTO writes (at, number, namespace) VALUES (?, ?, {key})"
+        statements: list[Statement] = [(note, (self.at, self.number, *values))]
+        if not self.number % _FORGET_EVERY:
+            until = self.at - EVIDENCE_SECONDS * 1_000_000
+            statements.append((f"DELETE FROM writes WHERE at < ? AND namespace = {key}", (until, *values)))
+        return statements
+
+    def asked(self) -> Statement:
+        """Return what tells whether it is there, and whether it is too late to tell."""
+        key, values = self._key()
+        until = self.at + EVIDENCE_SECONDS * 1_000_000 // 2
+        return (
+            f"SELECT {CLOCK} > ?, EXISTS (SELECT 1 FROM writes WHERE at = ? AND number = ? "
+            f"AND namespace = {key})",
+            (until, self.at, self.number, *values),
+        )
+
+    def _key(self) -> tuple[str, tuple[int, ...]]:
+        return (NOBODY, ()) if self.namespace is None else ("?", (self.namespace,))
+
+
 class PostgresSession:
     """A :class:`~memorata.store.database.Session` on one connection, inside a transaction.
 
     It is in a pipeline: statements whose rows nobody reads are sent on together with the next whose rows are
     read.
+
+    Parameters
+    ----------
+    connection
+        Where it is; no transaction is open.
+    end
+        Ends the pipeline: waits for all that was sent.
+    is_writing
+        Whether it may write.
+    origin
+        Which copy of the database is read.
 
     Attributes
     ----------
@@ -80,36 +142,46 @@ class PostgresSession:
     dialect: Final = DIALECT
 
     def __init__(
-        self, connection: Connection[TupleRow], *, is_writing: bool = False, origin: str = ""
+        self,
+        connection: Connection[TupleRow],
+        end: Callable[[], None],
+        *,
+        is_writing: bool = False,
+        origin: str = "",
     ) -> None:
         self.connection = connection
         self.origin = origin
         self.is_writing = is_writing
         self.is_committed = False
         self.drawn: dict[int, int] = {}
+        self._end = end
         self._before: dict[int, int] = {}
         self._last = 0
-        self._rows: dict[str, TupleRow | None] = {}
-        self._began: tuple[str, float, int] | None = None
+        self._rows: dict[str, TupleRow | Cursor[TupleRow] | None] = {}
+        self._expected: list[tuple[str, object, Cursor[TupleRow]]] = []
+        self._began: TupleRow | None = None
+        self._clocks: list[Cursor[TupleRow]] = []
+        self._clock = 0
         self.run(_WRITE if is_writing else _READ)
         self._beginning = self.raw(_BEGUN) if is_writing else None
 
     @property
-    def begun(self) -> tuple[str, float]:
-        """The number of the transaction, and when it began, in POSIX seconds."""
+    def begun(self) -> tuple[str, int]:
+        """The number of the transaction, and when it began, in microseconds."""
         if self._began is None:
             assert self._beginning is not None  # only who writes asks
-            row = self._beginning.fetchone()
-            assert row is not None  # a SELECT without a table gives one
-            self._began = row[1:]
-        return self._began[:2]
+            self._began = self._beginning.fetchone()
+            assert self._began is not None  # a SELECT without a table gives one
+        return self._began[0], self._began[1]
 
     @property
     def clock(self) -> int:
-        """The server's time when the transaction began, in microseconds."""
-        self.begun  # noqa: B018 - it is read once
-        assert self._began is not None  # for the type checker
-        return self._began[2]
+        """The server's time, in microseconds, after the last row of a namespace was locked."""
+        while self._clocks:
+            row = self._clocks.pop().fetchone()
+            assert row is not None  # a SELECT without a table gives one
+            self._clock = max(self._clock, row[0])
+        return max(self._clock, self.begun[1])
 
     def run(self, *statements: str) -> None:
         """Run statements of PostgreSQL's own that have no rows."""
@@ -123,56 +195,85 @@ class PostgresSession:
     def forget(self) -> None:
         """Forget what was read, and which rows are locked: a part of the transaction was undone."""
         self._rows.clear()
+        self._expected.clear()
         self._before |= self.drawn
         self.drawn.clear()
+
+    def undo_part(self) -> None:
+        """Go back to the last savepoint."""
+        self.run("ROLLBACK TO SAVEPOINT part", "RELEASE SAVEPOINT part")
+        self.forget()
+
+    def recover(self) -> None:
+        """Go back to the last savepoint after a statement failed; what was sent behind it was not done."""
+        with suppress(psycopg.Error), self.connection.pipeline() as pipeline:
+            pipeline.sync()
+        self.undo_part()
 
     def execute(self, sql: str, values: Any = (), /) -> Rows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
         text = translated(sql)
-        if "namespaces" in text and not text.startswith("SELECT"):
-            self._rows.clear()
+        if not text.startswith("SELECT"):
+            self._expected.clear()
+            if "namespaces" in text:
+                self._rows.clear()
+        for place, (sent, given, rows) in enumerate(self._expected):
+            if sent == text and given == values:
+                del self._expected[place]
+                return rows
         return self.connection.cursor(binary=True).execute(text, bound(text, values) or None)
 
     def executemany(self, sql: str, rows: Iterable[Any], /) -> None:
         """Run one statement for each of many values."""
         text = translated(sql)
+        self._expected.clear()
         values = [bound(text, row) for row in rows]
         if values:
             self.connection.cursor(binary=True).executemany(text, values)
 
+    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
+        """Send statements that read, whose rows will be asked for, together with what locks a namespace."""
+        if path not in self._rows and self.is_writing:
+            self._lock(columns, path)
+        for sql, values in statements:
+            self._expected.append((translated(sql), values, _sent(self.connection, (sql, values))))
+
     def namespace(self, columns: str, path: str) -> TupleRow | None:
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
 
-        Whoever writes locks it, so that what is decided by what is there stays true; one that is not there
-        yet is locked by its number, for another writer may be about to make it.
+        Whoever writes locks it, so that what is decided by what is there stays true. One that is not there
+        yet may be made by another writer meanwhile: who makes it as well notices (`make_namespace`).
         """
         if path not in self._rows:
-            key = namespace_key(path)
-            if not self.is_writing:
-                self._rows[path] = self.execute(NAMESPACE.format(columns), (key, path)).fetchone()
-                return self._rows[path]
-            sql = f"{NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
-            row = self.execute(sql, (key, path)).fetchone()
-            if row is None:
-                self.execute("SELECT pg_advisory_xact_lock(?)", (key,))
-                row = self.execute(sql, (key, path)).fetchone()
-            if row is not None:
-                self.drawn.setdefault(key, max(row[-1], self._before.get(key, 0)))
-            self._rows[path] = None if row is None else row[:-1]
-        return self._rows[path]
+            if self.is_writing:
+                self._lock(columns, path)
+            else:
+                sql = NAMESPACE.format(columns)
+                self._rows[path] = self.execute(sql, (namespace_key(path), path)).fetchone()
+        row = self._rows[path]
+        if isinstance(row, Cursor):
+            read = row.fetchone()
+            if read is not None:
+                key = namespace_key(path)
+                self.drawn.setdefault(key, max(read[-1], self._before.get(key, 0)))
+            row = self._rows[path] = None if read is None else read[:-1]
+        return row
 
-    def lock(self, paths: Iterable[str]) -> bool:
-        """Keep others from writing to some namespaces until the transaction ends; tell whether all are there.
+    def _lock(self, columns: str, path: str) -> None:
+        """Send what locks the row of a namespace, and what reads the clock after that."""
+        sql = f"{NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
+        self._rows[path] = self.raw(translated(sql), (namespace_key(path), path))
+        self._clocks.append(self.raw(f"SELECT {CLOCK}"))
 
-        In one order, so that two writers do not wait for each other.
+    def lock(self, columns: str, paths: Iterable[str]) -> None:
+        """Keep others from writing to some namespaces until the transaction ends.
+
+        In one order, so that two writers do not wait for each other. The rows are read when they are asked
+        for, or numbers of the namespaces are.
         """
-        wanted = [path for path in sorted(set(paths)) if namespace_key(path) not in self.drawn]
-        sql = f"{NAMESPACE.format('number, drawn')} FOR NO KEY UPDATE"
-        found = [self.execute(sql, (namespace_key(path), path)) for path in wanted]
-        rows = [row for rows in found for row in rows.fetchall()]
-        for number, drawn in rows:
-            self.drawn[number] = max(drawn, self._before.get(number, 0))
-        return len(rows) == len(wanted)
+        for path in sorted(set(paths)):
+            if path not in self._rows:
+                self._lock(columns, path)
 
     def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column of one row."""
@@ -200,28 +301,168 @@ class PostgresSession:
         """Return the next number of a namespace, the first of `count`; this transaction locks its row.
 
         No less than the time, so that numbers of two namespaces tell which was first, and those of one that
-        was purged are not given out again.
+        was purged are not given out again. The clock is read after the row was locked: who waits until all
+        that hold such locks have ended knows that numbers before that moment are not given out any more.
         """
         if namespace not in self.drawn:
             find = "SELECT drawn FROM namespaces WHERE number = ? FOR NO KEY UPDATE"
             (drawn,) = self.execute(find, (namespace,)).fetchone()
+            self._clocks.append(self.raw(f"SELECT {CLOCK}"))
             self.drawn[namespace] = max(drawn, self._before.get(namespace, 0))
         first = max(self._last + 1, self.drawn[namespace] + 1, self.clock)
         self._last = self.drawn[namespace] = first + count - 1
         return first
 
-    def finish(self, *statements: str) -> None:
-        """Write down which numbers were given out, run a few more statements, and commit."""
+    def evidence(self) -> Evidence:
+        """Return the note that will tell that this transaction was committed."""
+        return Evidence(*self.begun, min(self.drawn, default=None))
+
+    def finish(self, note: Evidence) -> None:
+        """Write down which numbers were given out and that this was written, and commit."""
         for namespace, drawn in self.drawn.items():
             self.execute("UPDATE namespaces SET drawn = ? WHERE number = ?", (drawn, namespace))
-        self.run(*statements, "COMMIT")
-        with self.connection.pipeline() as pipeline:
-            pipeline.sync()
+        for statement in note.written():
+            self.execute(*statement)
+        committed = self.connection.execute("COMMIT", prepare=False)
+        self._end()
+        if committed.statusmessage != "COMMIT":
+            raise StoreError("a statement before failed, so nothing of this was written; write it again")
         self.is_committed = True
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
         return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
+
+
+class OptimisticSession:
+    """A session that only reads, without a transaction, and so without a round trip to end one.
+
+    Every write to a namespace moves its row. Each statement is sent together with one that reads that row
+    again: as long as it is what it was when it was first read, all that was read is of one state. Otherwise
+    :class:`~.failing.ViewMoved` is raised, and whoever opened the session reads again in a transaction.
+
+    Parameters
+    ----------
+    borrow
+        Returns the connection, when it is first needed.
+    rows
+        Rows of namespaces that were read already, by path, as :func:`ask_namespace` reads them; others are
+        added.
+    expected
+        Statements whose rows were read ahead; others are added.
+    """
+
+    dialect: Final = DIALECT
+    origin: Final = ""
+    is_writing: Final = False
+
+    def __init__(
+        self,
+        borrow: Callable[[], Connection[TupleRow]],
+        rows: dict[str, TupleRow | None],
+        expected: list[tuple[Statement, list[Any]]],
+    ) -> None:
+        self._borrow = borrow
+        self._rows = rows
+        self._expected = expected
+        self._seen: dict[str, str] = {}
+
+    @property
+    def connection(self) -> Connection[TupleRow]:
+        """The connection, which is borrowed when it is first needed."""
+        return self._borrow()
+
+    def namespace(self, columns: str, path: str) -> TupleRow | None:
+        """Return the row of a namespace, or None; it is read once."""
+        if path not in self._rows:
+            self._rows[path] = ask_namespace(self.connection, columns, path).fetchone()
+        row = self._rows[path]
+        self._seen[path] = columns
+        return None if row is None else row[:-1]
+
+    def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
+        """Run one statement and return its rows."""
+        for statement, rows in self._expected:
+            if statement == (sql, values):
+                return FetchedRows(rows)
+        return FetchedRows(self.pipelined([(sql, values)])[0])
+
+    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
+        """Read the row of a namespace, and ahead what will be asked for, in one round trip."""
+        self._seen[path] = columns
+        if path in self._rows:
+            self._expected += zip(statements, self.pipelined(statements), strict=True)
+            return
+        connection = self.connection
+        with connection.pipeline():
+            first = ask_namespace(connection, columns, path)
+            sent = [_sent(connection, statement) for statement in statements]
+            last = ask_namespace(connection, columns, path)
+        self._rows[path] = first.fetchone()
+        if last.fetchone() == self._rows[path]:
+            read = [rows.fetchall() for rows in sent]
+            self._expected += zip(statements, read, strict=True)
+
+    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of several statements, asked for in one round trip."""
+        if not self._seen:
+            raise ViewMoved("nothing tells whether what is read is of one state")
+        connection = self.connection
+        with connection.pipeline():
+            sent = [_sent(connection, statement) for statement in statements]
+            again = [
+                (self._rows[path], ask_namespace(connection, columns, path))
+                for path, columns in self._seen.items()
+            ]
+        if any(rows.fetchone() != row for row, rows in again):
+            raise ViewMoved("the namespace was written to while it was read")
+        return [rows.fetchall() for rows in sent]
+
+    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column of one row."""
+        sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
+        return bytes(self.execute(sql, (namespace, number)).fetchone()[0])
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
+        """Refuse: it only reads."""
+        raise ViewMoved("something is to be written where it is only read")
+
+    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> NoReturn:
+        """Refuse: it only reads."""
+        self.executemany(table, ())
+
+    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> NoReturn:
+        """Refuse: it only reads."""
+        self.executemany(table, ())
+
+
+class FetchedRows:
+    """Rows that are here already, given out as a cursor gives them."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = iter(rows)
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - as the DB-API has it
+        """Return the next row, or None."""
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        """Return all other rows."""
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
+def _sent(connection: Connection[TupleRow], statement: Statement) -> Cursor[TupleRow]:
+    text = translated(statement[0])
+    return connection.cursor(binary=True).execute(text, bound(text, statement[1]) or None)
+
+
+def ask_namespace(connection: Connection[TupleRow], columns: str, path: str) -> Cursor[TupleRow]:
+    """Ask for columns of the row of a namespace, and after them for the last change of its settings."""
+    sql = translated(NAMESPACE.format(f"{columns}, settings"))
+    return connection.cursor(binary=True).execute(sql, (namespace_key(path), path))
 
 
 class _Flag(Dumper):

@@ -17,7 +17,8 @@ from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.failing import ours, unreachable
 
-_WRITTEN: Final = (*OWNED, "namespaces", "replies", "leases", "writers")
+_WRITTEN: Final = (*OWNED, "namespaces", "leases")
+_REPLY: Final = ("caller", "key", "namespace", "request", "status", "body", "created_at")
 _READ: Final = ("memorata_layout", "settings", "embedders")
 
 
@@ -49,6 +50,13 @@ def admit(url: str, role: str, namespace: str) -> None:
                             sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
                         )
                     )
+                # Not the column that says who gave a reply: that is who is connected.
+                columns = sql.SQL(", ").join(map(sql.Identifier, _REPLY))
+                connection.execute(
+                    sql.SQL("GRANT SELECT, DELETE, INSERT ({}), UPDATE ({}) ON replies TO {}").format(
+                        columns, columns, user
+                    )
+                )
                 schema = connection.execute("SELECT current_schema()").fetchone()
                 assert schema is not None  # the tables are in one
                 connection.execute(

@@ -60,6 +60,7 @@ class SqliteDialect:
     """
 
     name: Final = "sqlite"
+    own_replies: Final = "1 = 1"
     memory_key: Final = "m.number"
     change_key: Final = "c.change"
     change_columns: Final = "change"
@@ -99,7 +100,7 @@ class SqliteDialect:
         """Return many values as one, in JSON."""
         return json.dumps(list(values), ensure_ascii=False)
 
-    def lock(self, session: Session, first: str, second: str) -> None:
+    def lock_reply(self, session: Session, caller: str, key: str) -> None:
         """Do nothing: a file has one writer at a time."""
 
     def clock(self, session: Session, now: datetime) -> int:
@@ -140,6 +141,9 @@ class SqliteDialect:
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
         """Remove every row of a namespace, and its name."""
         upkeep.drop_namespace(session, number, path)
+
+    def log_settings(self, session: Session, number: int) -> None:
+        """Do nothing: others notice every write to a file."""
 
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
