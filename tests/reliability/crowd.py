@@ -71,7 +71,7 @@ def read(path: Path, reader: int, seconds: float) -> dict[str, Any]:
         word, whole = mark(writer, number), size(writer, number)
         chosen = parse({"metadata.batch": word})
         with engine.store.view("default", datetime.now(UTC), filter=chosen) as view:
-            listed = view.count
+            listed = view.status.count
             by_words = view.lexical(LexicalQuery({word: 1.0}, {"content": 1.0}), 1_000).slots
             by_meaning = view.nearest(embedder.embed_query(f"{word} zqallx"), 1_000).slots
             memories = view.memories(by_words)

@@ -168,7 +168,7 @@ def test_what_held_and_was_believed_is_what_a_plain_model_says(chance: Random) -
                     expected = {
                         id_ for id_, each in chains.known.items() if chains.shown(each, as_of, true_at)
                     }
-                    assert view.count == len(expected)
+                    assert view.status.count == len(expected)
         assert memory.admin.check() == []
         target = SqliteStore(":memory:")
         assert memory.transfer.copy(target).differing == ()

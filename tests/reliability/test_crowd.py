@@ -92,7 +92,7 @@ def test_a_look_inside_a_look_sees_the_same(tmp_path: Path) -> None:
             with memorata.open(tmp_path / "m.db", embedder="lexical") as other:
                 other.remember("more tea")
             with store.view("default", now) as inner:
-                assert (outer.count, inner.count) == (1, 1)
+                assert (outer.status.count, inner.status.count) == (1, 1)
             assert len(memory.list().memories) == 1
         with store.view("default", now) as later:
-            assert later.count == 2
+            assert later.status.count == 2

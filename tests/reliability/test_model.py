@@ -328,7 +328,7 @@ class Model(RuleBasedStateMachine):
             nearest = look.nearest(aim, limit)
             agrees(look.memories(nearest.slots), nearest.scores, near, limit)
             count, frequencies = look.document_frequencies(WORDS)
-            assert (count, look.pending) == (len(seen), 0)
+            assert (count, look.status.pending) == (len(seen), 0)
             for word in WORDS:
                 assert frequencies[word] == sum(word in known.content.split() for known in seen)
 

@@ -31,7 +31,7 @@ def _repeat(id: str, of: str, **fields: Any) -> Repeat:
 
 def _seen(store: Store, at: datetime, *, as_of: datetime | None = None) -> int:
     with store.view(_HERE, at, as_of=as_of) as view:
-        return view.count
+        return view.status.count
 
 
 def test_what_may_be_seen_is_found_by_its_fingerprint(store: Store) -> None:

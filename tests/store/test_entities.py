@@ -115,7 +115,7 @@ def test_changes_of_names_are_counted_and_in_the_feed(store: Store) -> None:
     assert store.entities.last_change(_HERE) == feed[-1].number
     assert store.entities.last_change(_THERE) == 0
     with store.view(_HERE, _NOW) as view:
-        assert view.count == 1
+        assert view.status.count == 1
 
 
 def test_purging_takes_along_what_nothing_else_refers_to(store: Store) -> None:

@@ -67,7 +67,7 @@ def test_a_purge_of_somebody_takes_along_what_they_saw(store: Store) -> None:
     """Check sightings in experiments, of whoever is called so, and those that wait to be written."""
     _remembered(store, _HERE, "a", "b")
     with store.view(_HERE, _NOW) as view:
-        before = view.change
+        before = view.status.change
     seen = [_sighting(user) for user in ("anna_berg", "Anna Berg", "berg@acme.example", "annabel", "")]
     store.recalls.log([_recall("r1", [0])], _BOUNDS, seen)
     store.purge(_HERE, [], ["Anna Berg"])

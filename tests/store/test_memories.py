@@ -90,7 +90,7 @@ def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
         assert store.namespaces() == {HERE: 1}
         assert store.changes(0, 100) == before
     with store.view(HERE, NOW) as view:
-        assert view.count == 1
+        assert view.status.count == 1
         assert found_ids(view, view.lexical(query("first", "tea"), 10)) == ["taken"]
 
 
@@ -138,7 +138,7 @@ def test_a_filter_selects_in_pages_and_in_views(store: Store) -> None:
     even = parse({"tags": "even", "metadata.n": {">": 2}})
     assert list(pages(store, 2, even)) == ["m8", "m6", "m4"]
     with store.view(HERE, NOW, filter=even) as view:
-        assert view.count == 3
+        assert view.status.count == 3
         assert found_ids(view, view.lexical(query("tea"), 10)) == ["m4", "m6", "m8"]
 
 

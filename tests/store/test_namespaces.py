@@ -39,7 +39,7 @@ def test_namespaces_do_not_see_each_other(store: Store) -> None:
         assert found_ids(view, view.nearest(direction(1)[0], 100)) == ["a", "b"]
         assert view.document_frequencies(["tea"]) == (2, {"tea": 1})
     with store.view("acme", NOW) as view:
-        assert view.count == 0
+        assert view.status.count == 0
 
 
 def test_a_namespace_nobody_has_is_empty(store: Store) -> None:
@@ -47,7 +47,7 @@ def test_a_namespace_nobody_has_is_empty(store: Store) -> None:
     store.use_embedder(EMBEDDER, DIMENSION)
     nothing = np.zeros(0, np.intp)
     with store.view("nobody", NOW, filter=parse({"category": "fact"})) as view:
-        assert (view.count, view.pending) == (0, 0)
+        assert (view.status.count, view.status.pending) == (0, 0)
         assert view.nearest(direction(1)[0], 10).slots.size == 0
         assert view.lexical(query("tea"), 10).slots.size == 0
         assert view.document_frequencies(["tea"]) == (0, {"tea": 0})

@@ -62,7 +62,7 @@ def test_vectors_are_found_as_soon_as_they_are_put(store: Store) -> None:
     with store.view(_HERE, _NOW) as view:
         found = view.nearest(_row(0, 0, 1)[0], 10)
         assert [memory.id for memory in view.memories(found.slots)] == ["a"]
-        assert view.pending == 1
+        assert view.status.pending == 1
     [known] = store.get(_HERE, ["a"])
     assert (known.embedder, known.version) == ("new", 2)
     assert store.cached_vectors(_HERE, [b"newa"])[b"newa"].tolist() == [[0, 0, 1]]
@@ -119,7 +119,7 @@ def test_old_vectors_go_a_part_at_a_time(store: Store) -> None:
         assert len(view.nearest(_row(1, 0, 0)[0], 10).slots) == 2
     store.use_embedder("old", 2)
     with store.view(_HERE, _NOW) as view:
-        assert (view.nearest(_row(1, 0)[0], 10).slots.size, view.pending) == (0, 3)
+        assert (view.nearest(_row(1, 0)[0], 10).slots.size, view.status.pending) == (0, 3)
 
 
 def test_without_an_embedder_nothing_can_wait(store: Store) -> None:

@@ -146,12 +146,12 @@ def test_what_was_asked_before_a_purge_is_not_logged_after_it(store: Store) -> N
     """Check that no question that waited elsewhere brings back what it names."""
     _remembered(store, _HERE, "a", "b")
     with store.view(_HERE, _NOW) as view:
-        before = view.change
+        before = view.status.change
     assert before > 0
     store.recalls.log([_recall("r1", [1], seen=before)], _BOUNDS)
     store.purge(_HERE, ["a"])
     with store.view(_HERE, _NOW) as view:
-        after = view.change
+        after = view.status.change
     store.recalls.log([_recall("r2", [1], seen=before), _recall("r3", [1], seen=after)], _BOUNDS)
     assert [each.id for each in store.recalls.list(_HERE)] == ["r3", "r1"]
     store.purge_namespace(_HERE)
@@ -159,7 +159,7 @@ def test_what_was_asked_before_a_purge_is_not_logged_after_it(store: Store) -> N
     store.recalls.log([_recall("r4", [0], seen=after)], _BOUNDS)
     assert store.recalls.list(_HERE) == []
     with store.view("nobody", _NOW) as view:
-        assert view.change == 0
+        assert view.status.change == 0
 
 
 def test_questions_about_a_purged_name_lose_their_text(store: Store) -> None:
@@ -168,14 +168,14 @@ def test_questions_about_a_purged_name_lose_their_text(store: Store) -> None:
     asked = ("Where is Zoe Keller?", "what does KELLER want", "The cellar?", "Who is zoë?")
     store.recalls.log([_recall(f"r{n}", [0], query=text) for n, text in enumerate(asked)], _BOUNDS)
     with store.view(_HERE, _NOW) as view:
-        before = view.change
+        before = view.status.change
     store.purge(_HERE, [], ["Zoë Keller"])
     assert [each.query for each in store.recalls.list(_HERE)] == [None, "The cellar?", None, None]
     assert [(each.kind, each.memory_id) for each in store.changes(before, 10)] == [("purge", "")]
     store.recalls.log([_recall("r4", [0], query="Zoe?", seen=before)], _BOUNDS)
     assert len(store.recalls.list(_HERE)) == 4
     with store.view(_HERE, _NOW) as view:
-        assert (view.count, view.change > before) == (1, True)
+        assert (view.status.count, view.status.change > before) == (1, True)
     store.purge("nobody", [], ["Zoë Keller"])
     assert len(store.recalls.list(_HERE)) == 4
 

@@ -137,7 +137,7 @@ def test_a_purge_takes_back_the_end_that_the_purged_gave(store: Store) -> None:
     store.purge(HERE, ["other"])
     assert store.get(HERE, ["own"])[0].valid_to == last
     with store.view(HERE, NOW, true_at=later) as view:
-        assert view.count == 3
+        assert view.status.count == 3
 
 
 def test_what_was_superseded_held_until_its_successor_is_now_said_to_have_begun(store: Store) -> None:
@@ -188,8 +188,8 @@ def test_nobody_knew_of_the_end_that_a_later_successor_gave(store: Store) -> Non
             by_words = found_ids(view, view.lexical(query("tea"), 10))
             by_meaning = found_ids(view, view.nearest(direction(1)[0], 10))
             assert sorted(by_words) == sorted(by_meaning)
-            assert view.count == len(by_words) == view.document_frequencies(["tea"])[1]["tea"]
-            read = view.in_context(query("tea"), np.arange(4), ContextWindow())
+            assert view.status.count == len(by_words) == view.document_frequencies(["tea"])[1]["tea"]
+            read = view.score(query("tea"), np.arange(4), ContextWindow())
             assert set(found_ids(view, read)) >= set(by_words)
             scored = dict(zip(found_ids(view, read), read.scores.tolist(), strict=True))
             assert {id_ for id_, score in scored.items() if score} == set(by_words)

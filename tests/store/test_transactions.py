@@ -28,12 +28,12 @@ def test_what_is_written_together_is_written_whole_or_not_at_all(store: Store) -
         store.add([first])
         store.replies.save(_REPLY)
         with store.view(_HERE, _NOW) as view:
-            assert view.count == 1
+            assert view.status.count == 1
         raise KeyError
     assert store.changes(0, 10) == before
     assert store.replies.find("k1", "first") is None
     with store.view(_HERE, _NOW) as view:
-        assert view.count == 0
+        assert view.status.count == 0
     with store.together():
         store.add([second])
         store.keys.add(_KEY)
@@ -44,7 +44,7 @@ def test_what_is_written_together_is_written_whole_or_not_at_all(store: Store) -
     assert store.keys.list() == [_KEY]
     assert store.replies.find("k1", "first") == _REPLY
     with store.view(_HERE, _NOW) as view:
-        assert view.count == 1
+        assert view.status.count == 1
 
 
 def test_a_read_that_may_be_old_is_not_when_nothing_repeats_the_store(store: Store) -> None:

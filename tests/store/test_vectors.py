@@ -37,7 +37,7 @@ def test_the_nearest_are_those_of_a_brute_force(store: Store) -> None:
                 found = view.nearest(aim, 10)
                 assert found_ids(view, found) == [passing[place].memory.id for place in order]
                 assert found.scores == pytest.approx([best[place] for place in order], abs=1e-6)
-                assert view.cosines(aim, found.slots) == pytest.approx(found.scores, abs=1e-6)
+                assert view.score(aim, found.slots).scores == pytest.approx(found.scores, abs=1e-6)
                 rough = view.nearest(aim, 10, rough=True)
                 assert rough.scores == pytest.approx(found.scores, abs=2e-3)
 
@@ -49,8 +49,8 @@ def test_first_passages_are_given_back(store: Store) -> None:
     with store.view(HERE, NOW) as view:
         slots = view.lexical(query("tea"), 10).slots
         assert view.vectors(slots).tolist() == [direction(1)[0].tolist(), [0.0] * DIMENSION]
-        assert view.cosines(direction(0, 1)[0], slots).tolist() == [1.0, 0.0]
-        assert view.pending == 1
+        assert view.score(direction(0, 1)[0], slots).scores.tolist() == [1.0, 0.0]
+        assert view.status.pending == 1
 
 
 def test_vectors_of_two_embedders_are_never_compared(store: Store) -> None:
@@ -60,7 +60,7 @@ def test_vectors_of_two_embedders_are_never_compared(store: Store) -> None:
     store.use_embedder("another", DIMENSION)
     with store.view(HERE, NOW) as view:
         assert view.nearest(direction(1)[0], 10).slots.size == 0
-        assert view.pending == 1
+        assert view.status.pending == 1
         assert found_ids(view, view.lexical(query("tea"), 10)) == ["a"]
     assert store.cached_vectors(HERE, [b"digest of tea"]) == {}
     store.add([entry("b", "tea", direction(1))])
@@ -69,7 +69,7 @@ def test_vectors_of_two_embedders_are_never_compared(store: Store) -> None:
     store.use_embedder(EMBEDDER, DIMENSION)
     with store.view(HERE, NOW) as view:
         assert found_ids(view, view.nearest(direction(1)[0], 10)) == ["a"]
-        assert view.pending == 1
+        assert view.status.pending == 1
 
 
 def test_vectors_are_found_by_the_address_of_their_text(store: Store) -> None:

@@ -20,8 +20,6 @@ from memorata.model.memory import Memory
 if TYPE_CHECKING:
     from memorata.index.lexical import LexicalQuery
     from memorata.index.record import Records
-    from memorata.model.period import Period
-    from memorata.model.place import Place
     from memorata.rank.combination import Combination
     from memorata.rank.context import ContextWindow
 
@@ -54,6 +52,20 @@ NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 """What a leg finds that has nothing to look for, or nowhere to start from."""
 
 
+@frozen
+class Status:
+    """What a person may want to know of an index: how much there is in it, and how it is searched."""
+
+    count: int
+    """How many memories may be returned."""
+    pending: int
+    """How many memories have no vector of the store's embedder yet."""
+    change: int
+    """The last change of the namespace that can be seen; 0 for one that there is not."""
+    methods: Mapping[str, str]
+    """How it was searched so far, by ``"vector"`` and by ``"lexical"``, as far as it was."""
+
+
 class Index(Protocol):
     """One consistent look at the memories of one namespace that may be seen and pass a filter.
 
@@ -61,23 +73,8 @@ class Index(Protocol):
     """
 
     @property
-    def count(self) -> int:
-        """How many memories may be returned."""
-        ...
-
-    @property
-    def pending(self) -> int:
-        """How many memories have no vector of the store's embedder yet."""
-        ...
-
-    @property
-    def change(self) -> int:
-        """The last change of the namespace that can be seen; 0 for one that there is not."""
-        ...
-
-    @property
-    def methods(self) -> Mapping[str, str]:
-        """How it was searched so far, for people: by ``"vector"`` and by ``"lexical"``, as far as it was."""
+    def status(self) -> Status:
+        """How much there is to be found, and how it was searched so far."""
         ...
 
     def nearest(
@@ -86,7 +83,7 @@ class Index(Protocol):
         """Return the memories whose best passage is closest to a unit vector, with their cosines.
 
         Only those that have none of the `excluded` terms in their content. A `rough` answer is for those who
-        ask for :meth:`cosines` next: it may be as inexact as that is.
+        ask for :meth:`score` next: it may be as inexact as that is.
         """
         ...
 
@@ -94,10 +91,14 @@ class Index(Protocol):
         """Return the memories with the highest BM25 scores; only those that share a term."""
         ...
 
-    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
-        """Return the BM25 scores of the given memories, each read with its neighbours in the session.
+    def score(
+        self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
+    ) -> Found:
+        """Return the scores of the given memories, in the order given.
 
-        In the order given. The words of a neighbour that may not be seen are not read.
+        For a unit vector, the cosine of each memory's best passage, within two thousandths; 0 for one without
+        vectors. For terms, BM25 of each memory read with its neighbours in the session, as far as `window`
+        says; the terms of a neighbour that may not be seen are not read.
         """
         ...
 
@@ -108,23 +109,8 @@ class Index(Protocol):
         """
         ...
 
-    def timely(self, period: Period, limit: int) -> Found:
-        """Return the memories from about a period, the closest first, with how close each is, above 0."""
-        ...
-
-    def nearby(self, here: Place, limit: int, scale: float) -> Found:
-        """Return the memories closest to a point, with how near each is: a half at `scale` metres."""
-        ...
-
-    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
-        """Return the given memories that may be returned and have none of the terms in their content."""
-        ...
-
-    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
-        """Return the cosine of each memory's best passage with the query; 0 for one without vectors.
-
-        Within two thousandths.
-        """
+    def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
+        """Return which memories, of the given or of all, may be returned and have none of the terms."""
         ...
 
     def document_frequencies(
@@ -133,8 +119,8 @@ class Index(Protocol):
         """Return how many memories may be seen and how many of those have each term in a field."""
         ...
 
-    def records(self, slots: IntArray) -> Records:
-        """Return the records of the given memories; of a purged one, the record that says so."""
+    def records(self, slots: IntArray | None = None) -> Records:
+        """Return the records of the given memories, or of all; of a purged one, the record that says so."""
         ...
 
     def vectors(self, slots: IntArray) -> Floats:

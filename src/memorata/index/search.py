@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.embed.vectors import are_directions
-from memorata.geo.distance import haversines, nearness
 from memorata.index.codes import Floats, Owners
 from memorata.index.context import in_context
-from memorata.index.index import NOTHING, Found
+from memorata.index.index import NOTHING, Found, Status
 from memorata.index.lexical import (
     LexicalQuery,
     Mask,
@@ -29,17 +28,13 @@ from memorata.index.lexical import (
 from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Sight
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
-from memorata.index.record import NOWHERE, Records
+from memorata.index.record import Records
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
-from memorata.rank.order import ranked
-from memorata.rank.temporal import proximity
 from memorata.store.database import Session
 from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory
 
@@ -78,26 +73,12 @@ class NamespaceIndex:
             self._allowed = passing if self._allowed is None else passing & self._allowed
 
     @property
-    def methods(self) -> Mapping[str, str]:
-        """How it was searched so far, by leg."""
-        return self._methods
-
-    @property
-    def change(self) -> int:
-        """The last change of the namespace that can be seen; 0 for one that there is not."""
-        return self._namespace.change
-
-    @property
-    def count(self) -> int:
-        """How many memories may be returned."""
-        if self._allowed is None or self._allowed is self._sight.mask:
-            return self._sight.count
-        return int(np.count_nonzero(self._allowed))
-
-    @property
-    def pending(self) -> int:
-        """How many memories have no vector of the store's embedder yet."""
-        return self._partition.pending()
+    def status(self) -> Status:
+        """How much there is to be found, and how it was searched so far."""
+        count = self._sight.count
+        if self._allowed is not None and self._allowed is not self._sight.mask:
+            count = int(np.count_nonzero(self._allowed))
+        return Status(count, self._partition.pending(), self._namespace.change, self._methods)
 
     def nearest(
         self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
@@ -116,13 +97,17 @@ class NamespaceIndex:
             return NOTHING
         return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
 
-    def in_context(self, query: LexicalQuery, slots: IntArray, reading: ContextWindow) -> Found:
-        """Return the BM25 scores of the given memories, each read with its neighbours in the session."""
+    def score(
+        self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
+    ) -> Found:
+        """Return the cosines of the given memories, or their BM25 scores as read with their neighbours."""
+        if not isinstance(query, LexicalQuery):
+            return Found(slots, self._partition.vectors.cosines(query, slots))
         parts = self._parts(query)
         if not parts or not slots.size:
             return Found(slots, np.zeros(slots.size))
         partition, count = self._partition, self._sight.count
-        if not partition.neighbours:
+        if window is None or not partition.neighbours:
             # Without sessions nobody has a neighbour, and what each says alone was added up for all.
             return self._found(query, parts, slots, self._sums(query).at(slots))
         scored = in_context(
@@ -132,7 +117,7 @@ class NamespaceIndex:
             self._sight.mask,
             count,
             query.scorer,
-            reading,
+            window,
             partition.columns,
         )
         return Found(slots, scored.scores, scored.detail, self._answered(query)[2])
@@ -151,22 +136,12 @@ class NamespaceIndex:
         found = distinct(around[around >= 0])
         return found if self._allowed is None else found[self._allowed[found]]
 
-    def timely(self, period: Period, limit: int) -> Found:
-        """Return the memories from about a period, the closest first, with how close each is."""
-        return timely(self._partition.records, self._allowed, period, limit)
-
-    def nearby(self, here: Place, limit: int, scale: float) -> Found:
-        """Return the memories closest to a point, with how near each is."""
-        return nearby(self._partition.records, self._allowed, here, limit, scale)
-
-    def without(self, slots: IntArray, terms: Sequence[str]) -> IntArray:
-        """Return those of the given memories that have none of the terms in their content."""
+    def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
+        """Return which memories, of the given or of all, may be returned and have none of the terms."""
         allowed = self._without(terms)
+        if slots is None:
+            return np.arange(len(self._partition)) if allowed is None else np.flatnonzero(allowed)
         return slots if allowed is None else slots[allowed[slots]]
-
-    def cosines(self, query: Floats, slots: IntArray) -> FloatArray:
-        """Return the cosine of each memory's best passage with the query; 0 for one without vectors."""
-        return self._partition.vectors.cosines(query, slots)
 
     def document_frequencies(
         self, terms: Sequence[str], field: str = "content"
@@ -178,9 +153,10 @@ class NamespaceIndex:
         self._read_lists([(field, term) for term in terms])
         return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
 
-    def records(self, slots: IntArray) -> Records:
-        """Return the records of the given memories."""
-        return self._partition.records.take(slots)
+    def records(self, slots: IntArray | None = None) -> Records:
+        """Return the records of the given memories, or of all."""
+        records = self._partition.records
+        return records if slots is None else records.take(slots)
 
     def vectors(self, slots: IntArray) -> Floats:
         """Return the first passage's vector of each memory; zeros for one without."""
@@ -383,33 +359,6 @@ def _seen(found: TermList, sight: Sight) -> TermList:
         return found
     kept = sight.mask[found.slots]
     return TermList(found.slots[kept], found.frequencies[kept])
-
-
-def timely(records: Records, allowed: Mask | None, period: Period, limit: int) -> Found:
-    """Return the memories from about a period, best first, with their proximity; ties by slot.
-
-    Of memories inside the period none is closer than another.
-    """
-    slots = _allowed(len(records), allowed)
-    return _best(slots, proximity(records["event"][slots], period), limit)
-
-
-def nearby(records: Records, allowed: Mask | None, here: Place, limit: int, scale: float) -> Found:
-    """Return the memories closest to a point, best first, with their nearness; only those with a place."""
-    slots = _allowed(len(records), allowed)
-    slots = slots[records["lat"][slots] != NOWHERE]
-    metres = haversines(here.lat, here.lon, records["lat"][slots], records["lon"][slots])
-    return _best(slots, nearness(metres, scale=scale), limit)
-
-
-def _allowed(count: int, allowed: Mask | None) -> IntArray:
-    return np.arange(count) if allowed is None else np.flatnonzero(allowed)
-
-
-def _best(slots: IntArray, scores: FloatArray, limit: int) -> Found:
-    order = ranked(scores, limit)
-    order = order[scores[order] > 0]
-    return Found(slots[order], scores[order])
 
 
 SCAN: Final = "exact scan"

@@ -14,6 +14,7 @@ from memorata.engine.recall.fusion import ExtraLeg, Legs, fuse
 from memorata.engine.recall.legs import search
 from memorata.engine.recall.query import RecallContext
 from memorata.index.index import Found
+from memorata.index.vectors import Vectors
 from memorata.model import Period, Place
 from memorata.rank import FUSIONS, Leg
 
@@ -306,7 +307,7 @@ def test_a_cosine_that_rounding_takes_beyond_one_is_one(
     asked = context(["green tea"], "green tea")
     beyond = np.array([most])
     monkeypatch.setattr(type(asked.view), "nearest", lambda *_, **__: Found(np.array([0]), beyond))
-    monkeypatch.setattr(type(asked.view), "cosines", lambda *_: beyond)
+    monkeypatch.setattr(Vectors, "cosines", lambda *_: beyond)
     recipe = Recipe(name="x", fusion="alpha_blend", complete=complete)
     legs = search(recipe, asked)
     assert legs.vector.scores.tolist() == [math.copysign(1.0, most)]

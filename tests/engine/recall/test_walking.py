@@ -40,7 +40,7 @@ def test_the_walk_is_personalised_pagerank_and_half_of_the_score(context: Make) 
     exact = networkx.pagerank(graph, alpha=0.75, personalization={"Maria": 1.0}, max_iter=500, tol=1e-12)
     most = max(exact[f"m{slot}"] for slot in range(3))
     assert asked.vector is not None
-    cosines = asked.view.cosines(asked.vector, found.slots)
+    cosines = asked.view.score(asked.vector, found.slots).scores
     for slot, score, cosine in zip(
         found.slots.tolist(), found.scores.tolist(), cosines.tolist(), strict=True
     ):
@@ -59,7 +59,7 @@ def test_seeds_are_weighted_by_closeness_and_connections(context: Make) -> None:
         rows = asked.view.vectors(np.array(slots))
         mean = rows.mean(axis=0)
         own = float(mean @ asked.vector) / float(np.linalg.norm(mean) * np.linalg.norm(asked.vector))
-        memories = float(asked.view.cosines(asked.vector, np.array(slots)).mean())
+        memories = float(asked.view.score(asked.vector, np.array(slots)).scores.mean())
         raw.append(0.5 * own + 0.3 * memories + 0.2 * np.log(1 + degree) / np.log(3))
     weights = graph_legs._weights(RECIPE, known, asked, seeds)
     assert weights == pytest.approx(np.array(raw) / sum(raw), abs=1e-6)

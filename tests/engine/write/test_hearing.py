@@ -361,7 +361,7 @@ def everything_looked_at(hearing: Deduplicator, view: Index, entry: Entry) -> li
     plain = [not is_turn(memory) for memory in view.memories(slots)]
     slots = slots[np.array(plain, bool)]
     vectors = view.records(slots)["vectors"]
-    cosines = np.zeros(slots.size) if row is None else view.cosines(row, slots)
+    cosines = np.zeros(slots.size) if row is None else view.score(row, slots).scores
     return [
         _Candidate(float(cosine) if row is not None and has else None, memory=memory)
         for memory, cosine, has in zip(view.memories(slots), cosines, vectors, strict=True)

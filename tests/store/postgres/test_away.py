@@ -100,7 +100,7 @@ def test_a_store_whose_server_is_away_is_closed_without_an_error_or_a_wait(
 def test_so_is_one_that_was_reading_when_its_server_went_away(store: PostgresStore, way: Way) -> None:
     store.add([entry("m1", "tea")])
     with suppress(StoreError), store.view(HERE, NOW) as view:
-        assert view.count == 1
+        assert view.status.count == 1
         way.block()
     assert closed_within(store, PATIENCE / 4)
 

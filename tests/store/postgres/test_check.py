@@ -62,7 +62,7 @@ def test_what_is_wrong_is_said_and_made_anew(full: PostgresStore, used: str, dam
     assert full.check(terms_of) == []
     with full.view(HERE, NOW) as view:
         assert view.document_frequencies(["tea", "milk"]) == (2, {"tea": 1, "milk": 2})
-        assert view.pending == 2
+        assert view.status.pending == 2
 
 
 def test_what_was_said_is_never_touched(full: PostgresStore, used: str) -> None:

@@ -73,11 +73,11 @@ def test_what_is_refused_in_a_part_undoes_the_whole_also_if_nobody_minds(
     assert [store.setting(name) for name in "ab"] == [None, None]
     assert list(store.export(HERE)) == []
     with store.view(HERE, NOW) as view:
-        assert view.count == 0
+        assert view.status.count == 0
     # The connection is good, and the same can be written by those who leave out what was refused.
     store.add([entry("m1", "tea")])
     with store.view(HERE, NOW) as view:
-        assert view.count == 1
+        assert view.status.count == 1
 
 
 def test_the_error_says_what_was_refused(store: PostgresStore) -> None:

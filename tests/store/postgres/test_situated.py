@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from tests.store.samples import HERE, NOW, entry, found_ids
 
+from memorata.engine.recall.legs import nearby, timely
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.postgres.store import PostgresStore
@@ -14,7 +15,7 @@ from memorata.store.postgres.store import PostgresStore
 def near(store: PostgresStore, places: Sequence[tuple[float, float]], here: Place, limit: int) -> list[str]:
     store.add([entry(f"m{n}", "tea", place=Place(lat, lon)) for n, (lat, lon) in enumerate(places)])
     with store.view(HERE, NOW) as view:
-        return found_ids(view, view.nearby(here, limit, 1e7))
+        return found_ids(view, nearby(view.records(), view.without(None, ()), here, limit, 1e7))
 
 
 def test_the_date_line_is_no_edge(store: PostgresStore) -> None:
@@ -40,7 +41,7 @@ def test_times_within_the_tolerance_are_alike_and_those_far_outside_are_nothing(
     offsets = {"long-before": -100, "before": -2, "close": -1, "inside": 1, "after": 5}
     store.add([entry(id_, "tea", valid_from=NOW + days * day) for id_, days in offsets.items()])
     with store.view(HERE, NOW) as view:
-        found = view.timely(Period(NOW, NOW + 3 * day, tolerance=day), 9)
+        found = timely(view.records(), view.without(None, ()), Period(NOW, NOW + 3 * day, tolerance=day), 9)
         assert found_ids(view, found) == ["close", "inside", "before", "after"]
     assert found.scores[0] == found.scores[1] > found.scores[2]
     assert found.scores[2] == pytest.approx(found.scores[3])

@@ -134,7 +134,7 @@ def test_what_is_about_everybody_is_about_oneself(alice: PostgresStore) -> None:
         assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 3
         assert view.nearest(direction(1)[0], 10).slots.size == 3
     with alice.view(THERE, NOW) as view:
-        assert (view.count, view.pending) == (0, 0)
+        assert (view.status.count, view.status.pending) == (0, 0)
         assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 0
         assert view.nearest(direction(1)[0], 10).slots.size == 0
 

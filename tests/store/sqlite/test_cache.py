@@ -46,7 +46,7 @@ def seen(store: SqliteStore, path: str = "a") -> list[object]:
         words = view.lexical(LexicalQuery({"tea": 1.0, "m3": 1.0}, {"content": 1.0}), 50)
         near = view.nearest(ROWS[1], 50)
         return [
-            (view.count, view.pending, view.change),
+            (view.status.count, view.status.pending, view.status.change),
             (words.slots.tolist(), words.scores.tolist()),
             (near.slots.tolist(), near.scores.tolist()),
             view.records(near.slots).tobytes(),
@@ -142,7 +142,7 @@ def test_what_a_view_looks_at_stays_as_it_is(store: SqliteStore) -> None:
     store.add([entry("m0")])
     with store.together(), store.view("a", NOW) as view:
         store.add([entry("m1")])
-        assert (view.count, view.nearest(ROWS[0], 9).slots.tolist()) == (1, [0])
+        assert (view.status.count, view.nearest(ROWS[0], 9).slots.tolist()) == (1, [0])
     assert seen(store) == reopened(store)
 
 

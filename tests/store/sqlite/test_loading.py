@@ -79,8 +79,8 @@ def answer(store: SqliteStore) -> tuple[object, ...]:
             list(zip(found_ids(look, near), near.scores.round(6).tolist(), strict=True)),
             filtered,
             look.document_frequencies(["tea", "number3", "cup1"]),
-            look.count,
-            look.pending,
+            look.status.count,
+            look.status.pending,
         )
 
 
@@ -228,5 +228,5 @@ def test_merging_segments_of_different_embedders_mixes_nothing(
             ids = found_ids(look, look.nearest(aim, 100))
             assert {id_[0] for id_ in ids} == {own}
             assert len(ids) == (20 if own == "m" else 10)
-            assert look.pending == 30 - len(ids)
+            assert look.status.pending == 30 - len(ids)
     assert one.check(terms_of) == []

@@ -25,6 +25,6 @@ def test_a_recall_says_what_was_searched_and_how() -> None:
         assert memory.recall("tea", changes={"vector_pool": 0}).methods == {"lexical": POSTINGS}
         assert memory.store.methods() == methods()
         with memory.store.view("default", NOW) as view:
-            assert view.methods == {}
+            assert view.status.methods == {}
             view.nearest(np.zeros(16, np.float32), 1)
-            assert view.methods == {"vector": SCAN}
+            assert view.status.methods == {"vector": SCAN}

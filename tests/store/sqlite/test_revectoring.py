@@ -38,7 +38,7 @@ def seen(store: SqliteStore) -> tuple[list[int], list[float], list[int], int]:
             found.slots.tolist(),
             found.scores.round(5).tolist(),
             view.records(every)["vectors"].tolist(),
-            view.pending,
+            view.status.pending,
         )
 
 

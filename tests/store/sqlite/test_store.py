@@ -153,7 +153,7 @@ def test_writing_inside_a_look_is_refused_and_the_look_goes_on(store: SqliteStor
     with store.view(HERE, NOW) as look:
         with pytest.raises(StoreError):
             store.add([entry("b", "tea")])
-        assert look.count == 1
+        assert look.status.count == 1
     store.add([entry("b", "tea")])
     assert ids(store) == ["a", "b"]
 
@@ -168,4 +168,4 @@ def test_what_expires_leaves_and_nothing_has_to_be_written(store: SqliteStore) -
     store.add([entry("a", "tea", expires_at=NOW + timedelta(seconds=1))])
     assert ids(store) == ["a"]
     with store.view(HERE, NOW + timedelta(seconds=1)) as look:
-        assert look.count == 0
+        assert look.status.count == 0

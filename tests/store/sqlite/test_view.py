@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import memorata
+from memorata.engine.recall.legs import nearby, timely
 from memorata.index.lexical import LexicalQuery
 from memorata.index.search import NamespaceIndex
 from memorata.model import Period, Place, Source
@@ -51,16 +52,16 @@ def test_the_words_of_a_neighbour_that_was_forgotten_are_not_read(memory: memora
     query = LexicalQuery({"teapot": 1.0}, FIELDS)
     slots = np.array([1, 3])
     with memory.store.view("default", NOW) as view:
-        read = view.in_context(query, slots, READING)
+        read = view.score(query, slots, READING)
         assert read.scores[0] > 0
         assert read.scores[1] == 0
         assert read.detail is not None
         assert read.detail(slots).scores.tolist() == read.scores.tolist()
         # The same question again is answered alike, from what was looked up before.
-        assert view.in_context(query, slots, READING).scores.tolist() == read.scores.tolist()
+        assert view.score(query, slots, READING).scores.tolist() == read.scores.tolist()
     memory.forget("a")
     with memory.store.view("default", NOW) as view:
-        assert view.in_context(query, slots, READING).scores.tolist() == [0.0, 0.0]
+        assert view.score(query, slots, READING).scores.tolist() == [0.0, 0.0]
 
 
 def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> None:
@@ -74,7 +75,7 @@ def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> Non
             # One session anywhere, and the table of terms and neighbours is made.
             engine.remember("nothing of it", source=source)
             with engine.store.view("default", NOW) as view:
-                alone, read = view.lexical(query, 10), view.in_context(query, slots, READING)
+                alone, read = view.lexical(query, 10), view.score(query, slots, READING)
                 assert dict(zip(alone.slots, alone.scores, strict=True)) == dict(
                     zip(slots, read.scores, strict=True)
                 )
@@ -90,16 +91,18 @@ def test_cosines_of_some_are_those_of_the_search(memory: memorata.Engine) -> Non
     aim = memory.embedder.embed_query("the teapot")
     with memory.store.view("default", NOW) as view:
         found = view.nearest(aim, 4)
-        assert view.cosines(aim, found.slots).tolist() == pytest.approx(found.scores.tolist(), abs=1e-6)
+        assert view.score(aim, found.slots).scores.tolist() == pytest.approx(found.scores.tolist(), abs=1e-6)
 
 
 def test_time_and_place(memory: memorata.Engine) -> None:
     then = Period(NOW - timedelta(days=10), NOW - timedelta(days=8))
     with memory.store.view("default", NOW) as view:
-        assert view.timely(then, 5).slots.tolist() == [3]
-        assert view.nearby(Place(1, 2), 5, 1_000.0).scores.tolist() == [1.0]
+        assert timely(view.records(), view.without(None, ()), then, 5).slots.tolist() == [3]
+        assert nearby(view.records(), view.without(None, ()), Place(1, 2), 5, 1_000.0).scores.tolist() == [
+            1.0
+        ]
     with memory.store.view("default", NOW, true_at=NOW - timedelta(days=9)) as view:
-        assert view.count == 1
+        assert view.status.count == 1
 
 
 def test_kept_blocks_say_what_read_ones_do_and_go_with_their_generation(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def _notes(
 def _cosines(context: RecallContext, slots: IntArray) -> FloatArray:
     if context.vector is None:
         return np.zeros(slots.size)
-    return np.clip(context.view.cosines(context.vector, slots), -1.0, 1.0)
+    return np.clip(context.view.score(context.vector, slots).scores, -1.0, 1.0)
 
 
 DECAY: Final = 0.8
@@ -197,7 +197,7 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     # Whoever mentions the same is equally far; the query then says which of them is closer.
     close = np.zeros(found.size)
     if context.vector is not None:
-        close = context.view.cosines(context.vector, found)
+        close = context.view.score(context.vector, found).scores
     order = np.lexsort((found, -close, -total))
     order = order[kept[order]][:_PATHS_POOL]
     notes: dict[int, dict[str, float]] = {slot: {} for slot in found[order].tolist()}
@@ -303,7 +303,7 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
     # Whoever is in the same community counts the same; the query then says which of them is closer.
     close = np.zeros(found.size)
     if context.vector is not None:
-        close = context.view.cosines(context.vector, found)
+        close = context.view.score(context.vector, found).scores
     order = np.lexsort((found, -close, -total))[:_COMMUNITY_POOL]
     notes: dict[int, dict[str, float]] = {
         int(found[at]): {_community_text(groups[int(owner[at])]): float(total[at])} for at in order
@@ -334,7 +334,7 @@ def _groups(
 def _sharing(context: RecallContext) -> IntArray:
     """Return the memories that share a word with the query."""
     query = LexicalQuery(dict.fromkeys(context.query.terms, 1.0), {"content": 1.0}, (), BM25())
-    return context.view.lexical(query, max(1, context.view.count)).slots
+    return context.view.lexical(query, max(1, context.view.status.count)).slots
 
 
 def _community_text(group: _Group) -> str:

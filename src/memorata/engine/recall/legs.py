@@ -24,14 +24,19 @@ from memorata.engine.recall.fusion import (
 )
 from memorata.engine.recall.query import RecallContext, named_terms
 from memorata.engine.recipes.recipe import Recipe
+from memorata.geo.distance import haversines, nearness
 from memorata.index.index import NOTHING, Found, Index
 from memorata.index.lexical import LexicalQuery
 from memorata.index.neighbours import distinct
-from memorata.index.record import FIELDS
+from memorata.index.record import FIELDS, NOWHERE, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.period import Period
+from memorata.model.place import Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow
+from memorata.rank.order import ranked
+from memorata.rank.temporal import proximity
 from memorata.text.folding import contains_any, folded
 
 _LEADING: Final = 50
@@ -84,13 +89,15 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
             lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
     found = Legs(vector, lexical, asked="" if query.topic == query.text else query.topic)
     if context.about_time and context.period is not None:
-        then = partial(view.timely, context.period)
-        timely = without_excluded(context, then, _CONTEXT_POOL, words=True)
-        found = found.with_leg(ExtraLeg(TEMPORAL, timely, recipe.time_weight))
+        then = partial(timely, view.records(), view.without(None, ()), context.period)
+        candidates = without_excluded(context, then, _CONTEXT_POOL, words=True)
+        found = found.with_leg(ExtraLeg(TEMPORAL, candidates, recipe.time_weight))
     if context.here is not None:
-        there = partial(view.nearby, context.here, scale=recipe.place_scale)
-        nearby = without_excluded(context, there, _CONTEXT_POOL, words=True)
-        found = found.with_leg(ExtraLeg(GEO, nearby, recipe.place_weight))
+        there = partial(
+            nearby, view.records(), view.without(None, ()), context.here, scale=recipe.place_scale
+        )
+        candidates = without_excluded(context, there, _CONTEXT_POOL, words=True)
+        found = found.with_leg(ExtraLeg(GEO, candidates, recipe.place_weight))
     if completing:
         found = _completed(recipe, context, lexical_query, found)
     if query.phrases and recipe.lexical_pool:
@@ -100,6 +107,27 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
         words = with_phrases(recipe, context, found.lexical, others if spoken else NO_SLOTS)
         found = replace(found, lexical=words)
     return found
+
+
+def timely(records: Records, slots: IntArray, period: Period, limit: int) -> Found:
+    """Return which memories are from about a period, best first, with their proximity; ties by slot.
+
+    Of memories inside the period none is closer than another.
+    """
+    return _closest(slots, proximity(records["event"][slots], period), limit)
+
+
+def nearby(records: Records, slots: IntArray, here: Place, limit: int, scale: float) -> Found:
+    """Return which memories are closest to a point, with how near each is: a half at `scale` metres."""
+    slots = slots[records["lat"][slots] != NOWHERE]
+    metres = haversines(here.lat, here.lon, records["lat"][slots], records["lon"][slots])
+    return _closest(slots, nearness(metres, scale=scale), limit)
+
+
+def _closest(slots: IntArray, scores: FloatArray, limit: int) -> Found:
+    order = ranked(scores, limit)
+    order = order[scores[order] > 0]
+    return Found(slots[order], scores[order])
 
 
 def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQuery, found: Legs) -> Legs:
@@ -115,11 +143,11 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     slots = distinct(np.concatenate(parts))
     vector, lexical, unread = found.vector, found.lexical, slots[:0]
     if recipe.vector_pool and context.vector is not None:
-        cosines = view.cosines(context.vector, slots)
-        compared = _compared(view, slots, cosines, found.vector)
-        vector, unread = _cosines(_best_first(Found(slots, cosines), compared)), slots[~compared]
+        cosines = view.score(context.vector, slots)
+        compared = _compared(view, slots, cosines.scores, found.vector)
+        vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
     if recipe.lexical_pool and (lexical_query.terms or context.query.roots):
-        words = view.in_context(lexical_query, slots, reading)
+        words = view.score(lexical_query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     found = Legs(vector, lexical, found.more, found.unread, slots, found.asked)
     return _with_pending(found, unread, context) if unread.size and vector.slots.size else found
@@ -132,7 +160,7 @@ def _compared(view: Index, slots: IntArray, cosines: FloatArray, vector: Found) 
     doubtful = (~compared).nonzero()[0]
     if doubtful.size:
         # One that is read may as well have nothing at all in common with the query.
-        compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.pending else True
+        compared[doubtful] = view.vectors(slots[doubtful]).any(axis=1) if view.status.pending else True
     return compared
 
 

@@ -204,16 +204,17 @@ class Recaller:
             else:
                 hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
             rejected = None if hits or not request.limit else _rejected(ranked, view)
+            status = view.status
             return _SearchResult(
                 hits,
                 sessions,
                 rejected,
-                view.pending,
+                status.pending,
                 ranked.trace,
                 positions,
                 (unread, *context.failures),
-                view.change,
-                dict(view.methods),
+                status.change,
+                dict(status.methods),
             )
 
     def _period(self, request: Request, query: ParsedQuery) -> tuple[Period | None, bool, str]:

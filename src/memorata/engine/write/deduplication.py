@@ -158,7 +158,7 @@ class Deduplicator:
         return [
             _Candidate(cosine if vectors else None, slot)
             for slot, cosine, vectors in zip(
-                slots.tolist(), view.cosines(row, slots).tolist(), embedded, strict=True
+                slots.tolist(), view.score(row, slots).scores.tolist(), embedded, strict=True
             )
         ]
 
@@ -174,7 +174,9 @@ class Deduplicator:
             all_found = found.slots.size < limit
             if all_found or limit >= _MAX_NEAREST or found.scores[-1] < self.threshold:
                 apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
-                return found.slots[found.scores >= self.noise], apart and found.exact and not view.pending
+                return found.slots[
+                    found.scores >= self.noise
+                ], apart and found.exact and not view.status.pending
             limit *= 4
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.engine.recall.legs import nearby, timely
 from memorata.geo import haversines
 from memorata.index.record import NOWHERE, RECORD, Records
-from memorata.index.search import nearby, timely
 from memorata.model.period import Period
 from memorata.model.place import Place
 
@@ -32,13 +32,13 @@ def records_of(
 
 
 def test_inside_the_period_comes_first_and_far_away_not_at_all() -> None:
-    found = timely(records_of(days=[-9.0, 3.0, 9.0, 0.0]), None, WEEK, 10)
+    found = timely(records_of(days=[-9.0, 3.0, 9.0, 0.0]), np.arange(4), WEEK, 10)
     assert found.slots.tolist() == [1, 3, 2]
     assert found.scores.tolist() == [1.0, 1.0, 0.5]
 
 
 def test_only_what_may_be_returned_is_looked_at() -> None:
-    allowed = np.array([True, False, True, True])
+    allowed = np.array([0, 2, 3])
     assert timely(records_of(days=[-9.0, 3.0, 9.0, 0.0]), allowed, WEEK, 1).slots.tolist() == [3]
 
 
@@ -46,7 +46,7 @@ def test_only_what_may_be_returned_is_looked_at() -> None:
 def test_the_nearest_are_those_of_a_scan_one_by_one(
     where: list[tuple[float, float] | None], lat: float, lon: float, limit: int
 ) -> None:
-    found = nearby(records_of(places=where), None, Place(lat, lon), limit, 1_000.0)
+    found = nearby(records_of(places=where), np.arange(len(where)), Place(lat, lon), limit, 1_000.0)
     away = {
         slot: float(haversines(lat, lon, [point[0]], [point[1]])[0])
         for slot, point in enumerate(where)
