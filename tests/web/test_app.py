@@ -54,6 +54,19 @@ def test_an_address_that_leads_nowhere(client: TestClient) -> None:
     answer = client.get("/nowhere")
     assert answer.status_code == 404
     assert "no page at this address" in answer.text
+    assert 'href="/memories"' in answer.text
+
+
+def test_an_address_that_leads_nowhere_tells_a_stranger_nothing(engine: Engine) -> None:
+    pages = create_pages(engine, keys=ApiKeys(engine.store, required=True))
+    answer = TestClient(pages, base_url="http://localhost").get("/nowhere")
+    assert (answer.status_code, 'href="/memories"' in answer.text) == (404, False)
+
+
+def test_a_namespace_without_memories_is_shown_as_asked(client: TestClient) -> None:
+    page = client.get("/?namespace=nobody").text
+    assert "<option selected>nobody</option>" in page
+    assert "<option selected>default</option>" not in page
 
 
 def test_a_page_under_a_strange_name_is_refused(engine: Engine) -> None:
@@ -162,13 +175,13 @@ def test_a_key_for_one_namespace_sees_nothing_of_another(engine: Engine) -> None
     for path in READABLE:
         for other in ("acme/bob", "default", "nobody"):
             separator = "&" if "?" in path else "?"
-            answer = client.get(f"{path.replace('tea', 'bobs')}{separator}ns={other}")
+            answer = client.get(f"{path.replace('tea', 'bobs')}{separator}namespace={other}")
             assert answer.status_code == 403
             assert "attic" not in answer.text
     token = token_in(own)
     form = {
         "token": token,
-        "ns": "acme/bob",
+        "namespace": "acme/bob",
         "do": "forget",
         "id": "bobs",
         "content": "bad",
@@ -198,13 +211,13 @@ def test_what_concerns_the_whole_store_is_for_those_who_administer_all_of_it(eng
 
 
 def test_a_namespace_that_cannot_be_is_refused(client: TestClient) -> None:
-    assert client.get("/?ns=acme/../bob").status_code == 400
+    assert client.get("/?namespace=acme/../bob").status_code == 400
 
 
 def test_the_namespace_is_carried_along(client: TestClient, engine: Engine) -> None:
     engine.remember("Bees.", namespace="acme/alice", id="bees")
-    page = client.get("/memories?ns=acme/alice").text
-    assert 'href="/memories/bees?ns=acme%2Falice"' in page
+    page = client.get("/memories?namespace=acme/alice").text
+    assert 'href="/memories/bees?namespace=acme%2Falice"' in page
     assert "green tea" not in page
 
 

@@ -40,7 +40,7 @@ def test_addresses(engine: Engine) -> None:
     assert (
         here.url("/", {"q": "ä&b", "recipe": ""}, limit=None, tag=("x", "y")) == "/?q=%C3%A4%26b&tag=x&tag=y"
     )
-    assert context(engine, namespace="acme/bob").url("/map") == "/map?ns=acme%2Fbob"
+    assert context(engine, namespace="acme/bob").url("/map") == "/map?namespace=acme%2Fbob"
     assert context(engine, prefix="/web").url("/map") == "/web/map"
 
 

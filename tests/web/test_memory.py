@@ -202,8 +202,8 @@ def test_an_id_may_have_slashes_as_everywhere(
 
 
 def test_without_an_id_every_memory_is_listed(client: TestClient) -> None:
-    answer = client.get("/memories/?ns=acme")
-    assert (answer.status_code, answer.headers["location"]) == (303, "/memories?ns=acme")
+    answer = client.get("/memories/?namespace=acme")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/memories?namespace=acme")
 
 
 ODD: dict[str, Any] = {

@@ -195,7 +195,8 @@ def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]
         status = error.status_code if isinstance(error, HTTPException) else 500
         text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
         title = "Not here" if status == 404 else BROKEN
-        return _bare(site, request).page("error.html", status=status, title=title, text=text)
+        context = await run_in_threadpool(_known_visitor, site, request)
+        return context.page("error.html", status=status, title=title, text=text)
 
     return say
 
@@ -245,7 +246,7 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
     access = browser.access
     if access is None:
         raise NotAdmitted("a key is needed")
-    namespace, all_ = _namespaces(site.engine, access, values.text("ns"))
+    namespace, all_ = _namespaces(site.engine, access, values.text("namespace"))
     return PageContext(
         engine=site.engine,
         namespace=namespace,
@@ -265,12 +266,21 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
     )
 
 
+def _known_visitor(site: _Site, request: Request) -> PageContext:
+    """Return the context of whoever has logged in, so that the navigation stays; else a bare one."""
+    try:
+        browser = site.sessions.browser(request)
+        return _context(site, request, browser, Values.of(request.url.query))
+    except MemorataError:
+        return _bare(site, request)
+
+
 def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
     """Return the namespace that is meant, and all that the visitor may read."""
     existing = sorted({engine.namespace, *engine.store.namespaces()})
     readable = tuple(path for path in existing if access.allows("read", path))
     if wanted:
-        return checked_namespace("ns", wanted), readable
+        return checked_namespace("namespace", wanted), readable
     if engine.namespace in readable or not readable:
         return engine.namespace, readable
     return readable[0], readable

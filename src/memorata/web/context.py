@@ -59,7 +59,7 @@ class PageContext:
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""
         wanted: dict[str, Any] = {**(fields or {}), **more}
         if self.namespace != self.engine.namespace:
-            wanted.setdefault("ns", self.namespace)
+            wanted.setdefault("namespace", self.namespace)
         present = {name: value for name, value in wanted.items() if value not in (None, "", ())}
         query = urlencode(present, doseq=True)
         # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
