@@ -63,6 +63,14 @@ def test_its_history_is_a_chain(client: TestClient, engine: Engine) -> None:
     assert "Correct what it says" not in client.get("/memories/tea").text
 
 
+def test_what_has_little_in_common_scores_little(client: TestClient, engine: Engine) -> None:
+    engine.remember("The red bicycle of Boris has two flat tyres.", id="bicycle")
+    page = client.get("/memories/bicycle/similar").text
+    scores = [float(score) for score in re.findall(r'class="value">([\d.]+)<', page)]
+    assert scores
+    assert max(scores) < 0.6
+
+
 def test_similar_ones_are_found_by_its_own_words(client: TestClient, engine: Engine) -> None:
     engine.remember("Anna likes green tea -never coffee- in the morning.", id="alike")
     page = client.get("/memories/alike/similar").text

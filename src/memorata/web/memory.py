@@ -71,10 +71,9 @@ def similar(context: PageContext) -> Response:
     similar_rows: tuple[Row, ...] = ()
     if words:
         with context.engine.recall_log.aside():
-            answer = context.engine.recall(
-                words, namespace=context.namespace, limit=_SIMILAR, filter={"id": {"!=": memory.id}}
-            )
-        similar_rows = rows(answer)
+            # With the memory itself among the hits: scores are relative to the best, which it is.
+            answer = context.engine.recall(words, namespace=context.namespace, limit=_SIMILAR + 1)
+        similar_rows = tuple(row for row in rows(answer) if row.hit.id != memory.id)[:_SIMILAR]
     return context.page("similar.html", rows=similar_rows, signal=signal)
 
 
