@@ -154,7 +154,7 @@ def test_list_is_newest_first_a_page_at_a_time(cli: Run, tea: str) -> None:
 
 def test_lines_in_a_pipe_and_a_table_at_a_terminal(cli: Run, tea: str) -> None:
     plain = cli("list", "--filter", '{"tags": "drinks"}')
-    assert plain.lines[0].split("\t")[::2] == [tea, "Anna prefers green tea"]
+    assert plain.lines[0].split("\t")[::2] == [tea, "Anna: Anna prefers green tea"]
     assert f"Anna · preference · #drinks · id {tea[-12:]}" in cli("list", terminal=True).out
 
 

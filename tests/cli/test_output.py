@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.cli.output import (
+    PROGRESS_SECONDS,
     Output,
     byline,
     counted,
@@ -90,10 +91,17 @@ def test_it_is_drawn_for_a_person_who_wants_to_know(
     assert ("reading" in printed.err and "3/8" in printed.err) == shown
 
 
-def test_in_a_pipe_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress(Output()) as advance:
+def test_in_a_pipe_a_line_now_and_then_tells_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = 0.0
+    with progress(Output(), lambda: seconds) as advance:
+        for done in range(1, 8):
+            seconds += PROGRESS_SECONDS / 3
+            advance("reading", 1_000 * done, 8_000 if done < 6 else None)
+    assert capsys.readouterr().err == "reading: 3,000 of 8,000\nreading: 6,000\n"
+    with progress(Output(quiet=True), lambda: seconds) as advance:
+        seconds += PROGRESS_SECONDS
         advance("reading", 3, 8)
-    assert capsys.readouterr().err.strip() == ""
+    assert capsys.readouterr().err == ""
 
 
 DAY = datetime(2026, 5, 7, 18, 30, tzinfo=UTC)

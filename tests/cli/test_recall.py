@@ -20,7 +20,7 @@ Run = Callable[..., Any]
 def test_in_a_pipe_each_hit_is_a_line(cli: Run, tea: str) -> None:
     found = cli("recall", "what", "tea", "does", "Anna", "like")
     assert found.code == 0
-    assert [line.split("\t")[1:] for line in found.lines] == [[tea, "Anna prefers green tea"]]
+    assert [line.split("\t")[1:] for line in found.lines] == [[tea, "Anna: Anna prefers green tea"]]
     assert "1 hit · recipe balanced · embedder lexical-512" in found.err
 
 
@@ -216,7 +216,7 @@ def test_sessions_are_shown_with_their_memories(cli: Run, tea: str) -> None:
     rows = [line.split("\t") for line in found.lines]
     assert rows[0][0] == "monday"
     assert {row[0] for row in rows} == {"monday", ""}
-    assert [row[3] for row in rows if row[0] == ""] == ["Anna prefers green tea"]
+    assert [row[3] for row in rows if row[0] == ""] == ["Anna: Anna prefers green tea"]
     assert f"2 sessions, {len(rows)} hits" in found.err
     data = cli("recall", "green tea", "--sessions", "--limit", "2", "--json").json
     assert [each["session"] for each in data["sessions"]] == ["monday", ""]
@@ -289,3 +289,8 @@ def test_agreement_can_be_required(cli: Run, tea: str) -> None:
 def test_bars_and_lines_of_the_explanation() -> None:
     assert (bar(1, 2), bar(0.3, 2, width=4), bar(-1, 2)) == ("████", "▋", "")
     assert indented_line("    0.5 words") == "    0.5 words"
+
+
+def test_in_a_pipe_a_hit_names_its_speaker(cli: Run, tea: str) -> None:
+    assert cli("recall", "green tea").out.split("\t")[1:] == [tea, "Anna: Anna prefers green tea\n"]
+    assert cli("list").lines[-1].endswith("\tAnna: Anna prefers green tea")

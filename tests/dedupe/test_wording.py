@@ -67,6 +67,9 @@ def test_words_that_are_one_are_one_without_endings(a: Word, b: Word) -> None:
         ("Она очень любит чай", "Она любит чай."),
         ("Das ist ja wirklich gut", "ist gut"),
         ("the", "The."),
+        ("I'm from Oslo", "I am from Oslo"),
+        ("They’ve left, and we'll follow", "They have left, and we will follow"),
+        ("It's Anna's cat", "It is Anna's cat"),
     ],
 )
 def test_the_same_statement(a: str, b: str) -> None:

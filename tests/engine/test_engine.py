@@ -305,3 +305,18 @@ def test_one_thing_is_not_many(items: Any) -> None:
 def test_a_word_that_recall_does_not_know_is_told_in_public_words(memory: Engine) -> None:
     with pytest.raises(TypeError, match=r"^Engine\.recall\(\) got an unexpected keyword argument 'k'"):
         memory.recall("tea", k=3)  # type: ignore[call-arg]
+
+
+def test_a_verb_written_short_is_the_same_words(memory: Engine) -> None:
+    first = memory.remember("I'm from Oslo.")
+    assert memory.remember("I am from Oslo.").id == first.id
+
+
+def test_who_is_asked_about_weighs_more_than_who_is_named_by_accident(memory: Engine) -> None:
+    for speaker, text in (
+        ("Jonas", "Ines showed me the place where they all eat."),
+        ("Ines", "I eat no meat."),
+        ("Jonas", "I eat meat."),
+    ):
+        memory.remember(text, source={"speaker": speaker})
+    assert memory.recall("What does Ines eat?").hits[0].content == "I eat no meat."

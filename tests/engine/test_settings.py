@@ -243,3 +243,14 @@ def test_a_replica_is_the_address_of_a_server_and_its_password_is_not_shown(
     assert "hunter2" not in str(caught.value)
     with pytest.raises(InvalidArgument, match="replica must be the address of a PostgreSQL server"):
         Settings(replica="memories.db")
+
+
+def test_a_recipe_that_there_is_not_is_told_with_the_place_it_came_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMORATA_RECIPE", "balancd")
+    place = "the environment variable MEMORATA_RECIPE"
+    with pytest.raises(
+        InvalidArgument, match=rf"^recipe \(from {place}\) must be .*mean balanced.*'balancd'"
+    ):
+        Settings(db=":memory:", embedder="lexical").open()

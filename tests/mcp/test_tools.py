@@ -261,9 +261,13 @@ def test_what_is_said_again_is_told_to_be_known(engine: Engine, say: Say) -> Non
 def test_what_may_be_contradicted_is_shown_as_data(engine: Engine, say: Say) -> None:
     old = engine.remember("The rent is 900 euros.")
     said = say("remember", content="The rent is 950 euros.").splitlines()
-    assert said[0].endswith("It may contradict what follows: if that is no longer true, forget it.")
+    assert said[0].endswith("if that is no longer true, call correct with its id and this text.")
     assert said[2] == said[4]
     assert json.loads(said[3])["id"] == old.id
+    # What the tools advise agrees: what changed is corrected, and here that adds no second memory.
+    new = id_in(say("correct", id=old.id, content="The rent is 950 euros."))
+    assert new == id_in(said[0])
+    assert engine.get(old.id).superseded_by == new
 
 
 def test_a_correction_takes_the_place_of_what_it_corrects(engine: Engine, say: Say) -> None:

@@ -12,7 +12,7 @@ from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_group
 from memorata.cli.feedback import PANEL
 from memorata.cli.options import parameter_values, text_of
-from memorata.cli.output import interval, one_line
+from memorata.cli.output import interval, spoken
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
@@ -81,7 +81,7 @@ def recall(session: Session, name: Name, user: User, query: options.Query, limit
 
     with session.memory(embed=True) as engine:
         result = engine.experiments.recall(name, user, text_of(query), limit=limit)
-    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}" for hit in result]
+    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}" for hit in result]
     session.output.result(recall_json(result), *lines)
     if not session.output.json:
         session.output.say(f"recall {result.id}")

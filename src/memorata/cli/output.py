@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _FORCED: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
 """The variables by which rich is told to treat a pipe as a terminal."""
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+PROGRESS_SECONDS: Final = 10.0
+"""How often a line tells how far the work is, where no bar can be drawn."""
 _UNITS: Final = ("bytes", "kB", "MB", "GB", "TB")
 _CONTROLS: Final = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -187,11 +190,24 @@ class Output:
 
 
 @contextmanager
-def progress(output: Output) -> Iterator[Callable[[str, int, int | None], None]]:
-    """Give a function that shows how far each step is, as bars on standard error and only at a terminal."""
+def progress(
+    output: Output, clock: Callable[[], float] = monotonic
+) -> Iterator[Callable[[str, int, int | None], None]]:
+    """Give a function that shows how far each step is: bars at a terminal, else a line now and then."""
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    shown = output.errors.is_terminal and not output.quiet and not output.json
+    if not output.errors.is_terminal:
+        said = clock()
+
+        def tell(step: str, done: int, total: int | None) -> None:
+            nonlocal said
+            if clock() - said >= PROGRESS_SECONDS:
+                said = clock()
+                output.say(f"{step}: {done:,}" + (f" of {total:,}" if total else ""))
+
+        yield tell
+        return
+    shown = not output.quiet and not output.json
     columns = (*Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=output.errors, transient=True, disable=not shown) as bars:
         tasks: dict[str, Any] = {}
@@ -219,9 +235,15 @@ def byline(memory: Memory, *, dated: bool = True) -> str:
     return " · ".join(visible(part) for part in (*filter(None, parts), f"id {short_id(memory.id)}"))
 
 
+def spoken(memory: Memory) -> str:
+    """Return the content of a memory on one line, after who said it."""
+    speaker = memory.source.speaker
+    return one_line(f"{speaker}: {memory.content}" if speaker else memory.content)
+
+
 def plain_line(memory: Memory) -> str:
-    """Return a memory as a line for a pipe: its id, its day and its content, with tabs between."""
-    return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{one_line(memory.content)}"
+    """Return a memory as a line for a pipe: its id, its day, and who said what, with tabs between."""
+    return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{spoken(memory)}"
 
 
 def embedder_name(name: str) -> str:

@@ -19,7 +19,7 @@ from memorata.cli.options import (
     text_of,
     time_of,
 )
-from memorata.cli.output import byline, counted, embedder_name, one_line, short_id
+from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def _report(
     else:
         names = [f"{one_line(each.session)}\t" for each in result.sessions for _ in each.hits]
         for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
-            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{one_line(hit.memory.content)}")
+            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}")
             if explain:
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())

@@ -36,6 +36,11 @@ _JOINERS: Final = "\u200c\u200d"
 """What keeps letters apart or together inside a word of Persian or Hindi."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
 _WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_SHORT_VERB: Final = re.compile(
+    r"(i|you|we|they|he|she|it|that|there|here|what|who|where|how)'(m|re|ve|ll|s)"
+)
+_VERBS: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
+"""Verbs as they are written behind a pronoun: "I'm" and "I am" are the same words."""
 _SHORTEST_STEM: Final = 3
 _ENDINGS: Final = frozenset(ENDINGS)
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
@@ -133,6 +138,8 @@ def spelt(raw: str) -> tuple[Word, ...]:
     if _CONTRACTED.search(key):
         verb = _CONTRACTED.sub("", key)
         return Word(_WHOLE.get(verb, verb)), Word("not")
+    if (short := _SHORT_VERB.fullmatch(key)) is not None:
+        return Word(short[1]), Word(_VERBS[short[2]])
     return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)
 
 

@@ -254,7 +254,18 @@ class Settings(BaseModel):
         - `must_exist`: whether a missing file is an error.
         - `embed`: whether meaning is needed; without it the embedder and the re-ranker are left alone.
         """
-        engine = open_engine(
+        try:
+            engine = self._open(must_exist=must_exist, embed=embed)
+        except InvalidArgument as error:
+            if (place := self._origins.get(error.argument)) and error.argument not in _SECRETS:
+                name = f"{error.argument} (from {place})"
+                raise InvalidArgument(name, error.value, error.expected) from error
+            raise
+        engine.notes = (*self.notes, *engine.notes)
+        return engine
+
+    def _open(self, *, must_exist: bool, embed: bool) -> Engine:
+        return open_engine(
             self.db,
             embedder=self.embedder if embed else None,
             reranker=self.reranker if embed else None,
@@ -280,8 +291,6 @@ class Settings(BaseModel):
             ),
             lease_seconds=self.lease_seconds,
         )
-        engine.notes = (*self.notes, *engine.notes)
-        return engine
 
     @field_validator("replica", mode="before")
     @classmethod

@@ -236,7 +236,9 @@ def remember(engine: Engine, args: Remember) -> Answer:
     older = [hint.older for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
     if not older:
         return Answer(text)
-    advice = "It may contradict what follows: if that is no longer true, forget it."
+    advice = (
+        "It may contradict what follows: if that is no longer true, call correct with its id and this text."
+    )
     return within_budget(
         f"{text} {advice}", [memory_row(engine.get(id_)) for id_ in older[:_MAX_CONTRADICTED]], DEFAULT_BUDGET
     )
@@ -248,7 +250,14 @@ def correct(engine: Engine, args: Correct) -> Answer:
 
     The old one stops answering; it stays in the history. Needs the id that recall showed.
     """
-    memory = engine.correct(args.id, args.content)
+    noted = [hint.newer for hint in engine.duplicates.contradictions(args.id) if hint.older == args.id]
+    memory = next((memory for memory in map(engine.get, noted) if memory.content == args.content), None)
+    if memory is None:
+        memory = engine.correct(args.id, args.content)
+    else:
+        engine.duplicates.resolve_contradiction(
+            memory.id, args.id, contradicts=True, because="corrected", by="mcp"
+        )
     return Answer(
         f"Corrected. The new memory has the id {memory.id}; the old one answers no more, but is kept."
     )
