@@ -206,6 +206,7 @@ class AsyncEngine(_Facet[Engine]):
     get = _threaded(Engine.get)
     list = _threaded(Engine.list)
     history = _threaded(Engine.history)
+    briefing = _threaded(Engine.briefing)
     recall = _threaded(Engine.recall)
     forget = _threaded(Engine.forget)
     restore = _threaded(Engine.restore)

@@ -294,3 +294,13 @@ def test_bars_and_lines_of_the_explanation() -> None:
 def test_in_a_pipe_a_hit_names_its_speaker(cli: Run, tea: str) -> None:
     assert cli("recall", "green tea").out.split("\t")[1:] == [tea, "Anna: Anna prefers green tea\n"]
     assert cli("list").lines[-1].endswith("\tAnna: Anna prefers green tea")
+
+
+def test_a_briefing_in_lines_and_as_json(cli: Run) -> None:
+    cli("remember", "It rained in Porto.", "--namespace", "bob")
+    assert "Nothing stands here" in cli("briefing").err
+    cli("remember", "From now on, answer in German.")
+    shown = cli("briefing")
+    assert shown.lines[0].startswith("- [instruction] From now on, answer in German. (")
+    assert cli("briefing", "--json").json["items"][0]["section"] == "instruction"
+    assert "1 memory left out by the budget" in cli("briefing", "--budget", "3").err

@@ -162,3 +162,14 @@ def test_the_description_names_it_query(client: TestClient) -> None:
     for schema in ("RecallRequest", "ExperimentRecallRequest"):
         assert "query" in schemas[schema]["required"]
         assert not {"question", "text"} & schemas[schema]["properties"].keys()
+
+
+def test_a_briefing_is_that_of_the_engine(client: TestClient, engine: Engine) -> None:
+    engine.remember("From now on, answer in German.")
+    body = client.get("/v1/briefing", params={"budget": 100}).json()
+    briefing = engine.briefing(budget=100)
+    assert [(item["section"], item["memory"]["content"]) for item in body["items"]] == [
+        ("instruction", "From now on, answer in German.")
+    ]
+    assert (body["text"], body["tokens"], body["omitted"]) == (briefing.text, briefing.tokens, 0)
+    assert client.get("/v1/briefing", params={"budget": -1}).status_code == 422

@@ -17,6 +17,7 @@ from memorata.mcp.tools import OWN_TOOLS, Tool
 HINTS = {
     # read-only, destructive, idempotent
     "recall": (True, False, True),
+    "briefing": (True, False, True),
     "explore": (True, False, True),
     "remember": (False, False, False),
     "correct": (False, True, False),
@@ -357,3 +358,11 @@ def test_former_names_of_arguments_are_understood_and_not_listed() -> None:
         assert TOOLS[tool].validated(former) == TOOLS[tool].validated(now)
         listed = TOOLS[tool].definition().input_schema["properties"].keys()
         assert not (former.keys() - now.keys()) & listed
+
+
+def test_a_briefing_tells_what_stands(say: Callable[..., str], engine: Engine) -> None:
+    assert say("briefing").startswith("Nothing stands")
+    engine.remember("From now on, answer in German.")
+    told = say("briefing")
+    assert '"section":"instruction"' in told.replace(": ", ":")
+    assert "answer in German" in told

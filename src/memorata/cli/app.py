@@ -26,7 +26,7 @@ COMMANDS: Final = {
     "memories": (
         "remember", "correct", "list", "show", "history", "update", "forget", "restore", "purge",
     ),
-    "recall": ("recall",),
+    "recall": ("recall", "briefing"),
     "entities": ("relate", "entities", "about", "purge-entity"),
     "graph": ("paths", "communities", "near", "timeline"),
     "recipes": ("recipes",),

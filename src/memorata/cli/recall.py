@@ -19,7 +19,7 @@ from memorata.cli.options import (
     text_of,
     time_of,
 )
-from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken
+from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
 from memorata.cli.session import Session
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ Near = Annotated[str | None, Option("--near", metavar="LAT,LON", help="Memories 
 PeriodText = Annotated[str | None, Option("--period", metavar="FROM..TO", help="The time it is about.")]
 Sessions = Annotated[bool, Option("--sessions", help="Rank whole sessions, each with its best memories.")]
 Budget = Annotated[int | None, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
+BriefingBudget = Annotated[int, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
 Reranker = Annotated[str | None, Option("--reranker", metavar="NAME", help="Re-rank the best candidates.")]
 Agreement = Annotated[
     float | None,
@@ -58,8 +59,26 @@ Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    add_commands(app, "Remember and recall", recall)
+    """Add the commands to the application."""
+    add_commands(app, "Remember and recall", recall, briefing)
+
+
+def briefing(session: Session, budget: BriefingBudget = 1_000) -> None:
+    """Show what to know before anything is asked: what stands, what is important, what is recent."""
+    with session.memory() as engine:
+        brief = engine.briefing(budget=budget)
+    output = session.output
+    if output.json:
+        from memorata.service.codec import briefing_json
+
+        output.data(briefing_json(brief))
+        return
+    for line in brief.text.splitlines():
+        output.line(visible(line))
+    if brief.omitted:
+        output.say(f"{counted(brief.omitted, 'memory', 'memories')} left out by the budget")
+    elif not brief.items:
+        output.say("Nothing stands here, and nothing is recent.")
 
 
 def recall(

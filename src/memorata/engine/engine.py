@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memorata.embed.port import Embedder, Reranker
 from memorata.engine.admin import Admin
+from memorata.engine.briefing import LOOKED_AT, Briefing, brief
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.feedback import FeedbackLog
 from memorata.engine.gc_pause import gc_paused
@@ -361,6 +362,35 @@ class Engine:
             return self.store.page(path, condition, limit, cursor, hidden=hidden)
 
         return read() if checks.flag("fresh", fresh) else self.store.relaxed(read)[0]
+
+    def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
+        """Return what to know before anything is asked: for the start of a session, or of a prompt.
+
+        What is pinned comes first, then standing instructions, preferences, important memories (importance of
+        0.8 and more), what is unfinished, and the latest of the last seven days. Instructions and preferences
+        are told by their category, which `remember` gives to texts that say so ("from now on …", "I prefer
+        …") and that bring none.
+
+        Parameters
+        ----------
+        budget
+            How many tokens it may take; whole memories only.
+        namespace
+            Whose memory; None for the engine's.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.remember("From now on, answer in German.")
+        ...     [(item.section, item.memory.content) for item in memory.briefing().items]
+        [('instruction', 'From now on, answer in German.')]
+        """
+
+        def listed(conditions: Mapping[str, Any] | None) -> tuple[Memory, ...]:
+            return self.list(namespace=namespace, filter=conditions, limit=LOOKED_AT).memories
+
+        return brief(listed, self.now(), budget)
 
     def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """Return the whole chain a memory is part of: what was replaced before what replaced it."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from typing import Annotated
+
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from memorata.http.context import ReadContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
-from memorata.service.answers import RecallAnswer
-from memorata.service.codec import Json, recall_json
-from memorata.service.schemas import RecallRequest
+from memorata.service.answers import BriefingAnswer, RecallAnswer
+from memorata.service.codec import Json, briefing_json, recall_json
+from memorata.service.schemas import MAX_BUDGET, RecallRequest
 
 router = APIRouter(prefix="/v1", tags=["recall"], responses=RESPONSES)
 
@@ -30,3 +32,14 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
         return recall_json(result, explain=body.explain)
 
     return await context.read(work, SEARCH)
+
+
+@router.get("/briefing", **answers(BriefingAnswer))
+async def briefing(
+    context: ReadContext,
+    budget: Annotated[int, Query(ge=0, le=MAX_BUDGET, description="How many tokens it may take.")] = 1_000,
+) -> Response:
+    """Tell what to know before anything is asked: pinned, instructions, preferences, important, recent."""
+    return await context.read(
+        lambda: briefing_json(context.engine.briefing(budget=budget, namespace=context.namespace)), SEARCH
+    )

@@ -139,7 +139,7 @@ def complete(intro: str, rows: Sequence[Row]) -> Answer:
     return Answer(f"{intro}\n{block([each.text for each in rows], _mark)}")
 
 
-def memory_row(memory: Memory, score: float | None = None) -> Row:
+def memory_row(memory: Memory, score: float | None = None, section: str | None = None) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
     values = {
         "id": memory.id,
@@ -152,6 +152,7 @@ def memory_row(memory: Memory, score: float | None = None) -> Row:
         "session": memory.source.session,
         "superseded_by": memory.superseded_by,
         "score": None if score is None else round(score, 4),
+        "section": section,
     }
     return Row(row(values), memory.id)
 

@@ -123,6 +123,12 @@ class Recall(Arguments):
     )
 
 
+class Briefing(Arguments):
+    """How much to tell."""
+
+    budget: Budget = DEFAULT_BUDGET
+
+
 class Correct(Arguments):
     """What to say instead of what."""
 

@@ -1,4 +1,4 @@
-"""The tools: what one is, and our own: recall, remember, correct, forget, relate, feedback, explore."""
+"""The tools: what one is, and our own, from recall to explore."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from memorata.mcp.answers import (
 )
 from memorata.mcp.arguments import (
     Arguments,
+    Briefing,
     Correct,
     Explore,
     Feedback,
@@ -150,6 +151,19 @@ def recall(engine: Engine, args: Recall) -> Answer:
     return within_budget(
         f"{count}.{reference}{notes}", [memory_row(hit.memory, hit.score) for hit in result], args.budget
     )
+
+
+@tool("Briefing for a new session", read_only=True, idempotent=True)
+def briefing(engine: Engine, args: Briefing) -> Answer:
+    """See what to know before anything is asked: standing instructions, preferences, what is recent and open.
+
+    Call it once, at the start of a conversation. For a question in words, call recall.
+    """
+    brief = engine.briefing(budget=args.budget)
+    if not brief.items:
+        return Answer("Nothing stands, and nothing is recent. Call recall when something is asked.")
+    rows = [memory_row(item.memory, section=item.section) for item in brief.items]
+    return within_budget("What stands and what is recent, most important first.", rows, args.budget)
 
 
 @tool("Explore who and what is known", read_only=True, idempotent=True)
@@ -323,5 +337,5 @@ def feedback(engine: Engine, args: Feedback) -> Answer:
     return Answer("Thank you; it is noted, and later recalls can learn from it.")
 
 
-OWN_TOOLS: Final = (recall, remember, correct, forget, relate, feedback, explore)
+OWN_TOOLS: Final = (recall, briefing, remember, correct, forget, relate, feedback, explore)
 """Memorata's own tools, in the order in which they are listed."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from memorata.engine.briefing import Section
 from memorata.engine.recall.result import Measure
 from memorata.service.schemas import Tier, Variant
 
@@ -143,6 +144,22 @@ class RecallAnswer(BaseModel):
     omitted: int = Field(description="How many hits did not fit in the budget.")
     milliseconds: dict[str, float]
     methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
+
+
+class BriefingItemAnswer(BaseModel):
+    """A memory of a briefing."""
+
+    section: Section
+    memory: MemoryAnswer
+
+
+class BriefingAnswer(BaseModel):
+    """What to know before anything is asked."""
+
+    items: list[BriefingItemAnswer]
+    text: str = Field(description="The same in lines.")
+    tokens: int
+    omitted: int = Field(description="How many memories did not fit in the budget.")
 
 
 class EntityAnswer(BaseModel):

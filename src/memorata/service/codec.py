@@ -23,6 +23,7 @@ from memorata.model.place import Place
 
 if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
+    from memorata.engine.briefing import Briefing
     from memorata.engine.duplicates.search import DuplicateGroup
     from memorata.engine.graph.communities import FoundPath, Group, KnownEntity, Nearby
     from memorata.engine.graph.entities import About
@@ -123,6 +124,16 @@ def hit_json(hit: Hit, *, explain: bool = False) -> Json:
 def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
     return {**result.as_dict(), "hits": [hit_json(hit, explain=explain) for hit in result.hits]}
+
+
+def briefing_json(briefing: Briefing) -> Json:
+    """Return a briefing as plain data."""
+    return {
+        "items": [{"section": item.section, "memory": memory_json(item.memory)} for item in briefing.items],
+        "text": briefing.text,
+        "tokens": briefing.tokens,
+        "omitted": briefing.omitted,
+    }
 
 
 def logged_recall_json(logged: LoggedRecall) -> Json:

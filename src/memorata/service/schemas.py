@@ -36,6 +36,8 @@ MAX_BATCH: Final = 1_000
 """Most memories, or ids, in one request."""
 MAX_RESULTS: Final = 1_000
 """Most results in one answer."""
+MAX_BUDGET: Final = 10_000_000
+"""Most tokens of one answer."""
 MAX_LIST: Final = 100
 """Most tags, entities or aliases of one thing."""
 MAX_PARAMETERS: Final = 100
@@ -224,7 +226,7 @@ class RecallRequest(RequestBody):
     true_at: Time | None = Field(None, description="Answer with what held in the world then.")
     period: PeriodInput | None = Field(None, description="The period the query is about.")
     near: PlaceInput | None = Field(None, description="Memories from near there count more.")
-    budget: Annotated[int, Field(strict=True, ge=0, le=10_000_000)] | None = Field(
+    budget: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] | None = Field(
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")

@@ -15,6 +15,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import Memory, Source, build_memory
 from memorata.model.place import Place
+from memorata.text.standing import standing
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
@@ -82,7 +83,11 @@ class Drafts:
             given["source"] = built("source", Source, given["source"])
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
-        return self.clean(build_memory(given))
+        memory = build_memory(given)
+        if "category" not in given and memory.source.speaker != "assistant":
+            category = standing(memory.content)
+            memory = memory if category is None else replace(memory, category=category)
+        return self.clean(memory)
 
     def _unparsed(self, item: Memory | Mapping[str, Any] | str, namespace: str) -> Memory:
         if isinstance(item, Memory):

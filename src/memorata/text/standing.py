@@ -1,0 +1,88 @@
+"""Standing sentences: instructions and preferences that hold beyond the conversation they were said in.
+
+Rules, so that nothing but the text is needed when it is written: an adverb that makes a request general
+("always", "from now on") at the head of a sentence, or a first person with a verb of liking. Precision comes
+first: a sentence that is missed can be given its category by the caller, one that is taken by mistake is
+shown at the start of every session.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, TypeAlias
+
+Standing: TypeAlias = Literal["instruction", "preference"]
+
+# By language: what opens a sentence that instructs, and what says a preference of the speaker.
+_INSTRUCTIONS: Final = {
+    "en": r"(?:please[ ,]+)?(?:always|never(?! mind| been| had| seen| knew| thought| heard| got| was)"
+    r"|from now on|going forward|in (?:the )?future,|whenever you|you (?:must|should) (?:always|never))\b",
+    "de": r"(?:bitte )?(?:immer|niemals|nie wieder|ab jetzt|ab sofort|in zukunft|künftig)\b",
+    "fr": r"(?:désormais|dorénavant|à partir de maintenant|toujours)\b",
+    "es": r"(?:por favor,? )?(?:siempre|nunca|a partir de ahora|de ahora en adelante)\b",
+    "it": r"(?:per favore,? )?(?:sempre|mai|d'ora in poi|da ora in poi)\b",
+    "pt": r"(?:por favor,? )?(?:sempre|nunca|a partir de agora|de agora em diante)\b",
+    "nl": r"(?:alsjeblieft )?(?:altijd|nooit|vanaf nu|voortaan)\b",
+    "ru": r"(?:пожалуйста,? )?(?:всегда|никогда|впредь|отныне|с этого момента)\b",
+    "zh": r"(?:请)?(?:以后都?请?|从现在(?:起|开始)|请?始终|务必|永远不要|一律)",
+    "ja": r"(?:これからは|今後は|常に|必ず|絶対に)",
+    "ko": r"(?:앞으로는?|항상|절대로?|반드시) ",
+}  # fmt: skip
+_PREFERENCES: Final = {
+    "en": r"\b(?:i|the user)(?: really| much| strongly| absolutely| always| usually| also)?"
+    r" (?:prefers?|likes?(?! to (?:book|order|know|ask))|loves?|enjoys?|hates?|dislikes?|avoids?|favou?rs?"
+    r"|(?:do(?:es)?n't|do(?:es)? not|never|can't|cannot) (?:like|eat|drink|stand))\b"
+    r"|\bi(?:'d| would) rather\b|\bmy favou?rite\b"
+    r"|\bi(?:'m| am) (?:allergic to|(?:a )?(?:vegetarian|vegan))\b",
+    "de": r"\bich (?:mag|liebe|hasse|bevorzuge|esse kein|trinke kein)\w*|\bam liebsten\b|\bmeine? lieblings",
+    "fr": r"\bje (?:préfère|déteste|n'aime)\b|\bj'(?:aime|adore|évite)\b|\bm(?:on|a|es) \w+ préféré",
+    "es": r"\b(?:prefiero|odio|detesto|(?:no )?me (?:gusta|encanta)n?)\b|\bmi \w+ favorit",
+    "it": r"\b(?:preferisco|odio|(?:non )?mi piac(?:e|ciono)|adoro)\b|\bi?l? ?mi[oa] \w+ preferit",
+    "pt": r"\b(?:prefiro|odeio|(?:não )?gosto de|adoro)\b|\b(?:meu|minha) \w+ favorit",
+    "nl": r"\bik (?:hou van|haat|verkies|eet geen|drink geen)\b|\bmijn favoriete\b|\bik \w+ liever\b",
+    "ru": r"\bя (?:предпочитаю|люблю|ненавижу|не (?:люблю|ем|пью))\b|\bмне (?:не )?нравится\b|\bмо[йя] любим",
+    "zh": r"我(?:更|最|很|不)?(?:喜欢|偏好|讨厌|爱吃|爱喝)|我不(?:吃|喝)",
+    "ja": r"(?:私|僕|俺)は.{1,20}(?:好き|嫌い|苦手)|(?:が|は)(?:大)?好きです",
+    "ko": r"(?:나는|저는).{1,20}(?:좋아|싫어)",
+}  # fmt: skip
+_SENTENCE_START: Final = r"(?:^|[.!?;:。！？\n]\s*|[-*•]\s+)"
+_INSTRUCTION: Final = re.compile(_SENTENCE_START + f"(?:{'|'.join(_INSTRUCTIONS.values())})", re.IGNORECASE)
+_PREFERENCE: Final = re.compile("|".join(_PREFERENCES.values()), re.IGNORECASE)
+_UNFINISHED: Final = re.compile(
+    r"\b(?:to-?do|(?:i|we) (?:still )?(?:need|have) to|remind me|don't forget|next steps?|still open"
+    r"|is pending|unfinished|noch (?:zu tun|offen)|ich muss noch|il faut encore|reste à|falta|pendiente"
+    r"|ещё нужно|не забыть)\b|待办|还要|别忘|まだ.{0,10}ない|忘れず",
+    re.IGNORECASE,
+)
+_MAX_CHARACTERS: Final = 2_000
+"""Longer texts are documents or answers; a standing sentence in them is quoted, not said."""
+
+
+def standing(text: str) -> Standing | None:
+    """Return whether a text holds beyond its conversation, as an instruction or as a preference; None if not.
+
+    A question asks, and does not instruct. An instruction wins over a preference in the same text.
+
+    Examples
+    --------
+    >>> standing("From now on use tabs."), standing("I prefer tea to coffee.")
+    ('instruction', 'preference')
+    >>> standing("Ab jetzt bitte auf Deutsch."), standing("我不吃香菜")
+    ('instruction', 'preference')
+    >>> standing("Never mind."), standing("Do I prefer tea?"), standing("Anna moved to Rome.")
+    (None, None, None)
+    """
+    if len(text) > _MAX_CHARACTERS or text.rstrip().endswith(("?", "？")):
+        return None
+    if _INSTRUCTION.search(text):
+        return "instruction"
+    return "preference" if _PREFERENCE.search(text) else None
+
+
+def is_unfinished(text: str) -> bool:
+    """Return whether a text names something that is still to be done.
+
+    >>> is_unfinished("I still need to renew my passport."), is_unfinished("I renewed my passport.")
+    (True, False)
+    """
+    return len(text) <= _MAX_CHARACTERS and _UNFINISHED.search(text) is not None
