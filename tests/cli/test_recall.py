@@ -62,7 +62,8 @@ def test_json_has_the_hits_with_signals_and_explanations_that_add_up(cli: Run, t
     assert hit["explanation"]["value"] == hit["score"]
     assert set(hit["signals"]) == {"vector", "lexical"}
     assert hit["memory"]["tags"] == ["drinks"]
-    assert (data["recipe"], data["rejected"], data["degraded"]) == ("balanced", None, [])
+    assert (data["recipe"], data["degraded"], data["agreement"]) == ("balanced", [], None)
+    assert data["rejected"]["id"] != tea
     assert "explanation" not in cli("recall", "green tea", "--json").json["hits"][0]
 
 

@@ -26,6 +26,18 @@ def test_an_answer_tells_all_that_the_engine_tells(client: TestClient, engine: E
     assert engine.recall("what tea does Anna like?").as_dict().keys() <= body.keys()
 
 
+def test_several_samples_say_how_far_they_agree(client: TestClient, tea: str) -> None:
+    asked = {"query": "what tea does Anna like?", "recipe": "confident", "variants": ["Anna's tea"]}
+    agreement = client.post("/v1/recall", json=asked).json()["agreement"]
+    assert agreement["samples"][:2] == ["as asked", 'as "Anna\'s tea"']
+    assert 0 < agreement["confidence"] <= 1
+    assert agreement["support"][tea] > 0
+    strict = asked | {"parameters": {"least_agreement": 1.0, "least_support": 1.0}, "variants": ["a zebra"]}
+    refused = client.post("/v1/recall", json=strict).json()
+    assert refused["hits"] == []
+    assert refused["rejected"]["missed"][0]["measure"] == "agreement"
+
+
 def test_a_hit_explains_itself_when_asked(client: TestClient, tea: str) -> None:
     body = client.post("/v1/recall", json={"query": "Anna's tea", "explain": True}).json()
     hit = body["hits"][0]

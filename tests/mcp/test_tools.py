@@ -54,7 +54,7 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     assert "query: Field required" in said
     assert "limit: Input should be less than or equal to 50" in said
     assert "colour: there is no such argument" in said
-    assert "Its arguments are: query, limit, budget, category, tags, as_of." in said
+    assert "Its arguments are: query, limit, budget, category, tags, as_of, recipe, variants." in said
 
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
@@ -135,6 +135,11 @@ def test_the_best_memory_comes_first_with_its_score(people: Engine, say: Say) ->
     assert rows[0]["id"] == "tea"
     assert rows[0]["content"] == "Anna Keller prefers green tea."
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+
+
+def test_an_agent_may_ask_in_several_ways(people: Engine, say: Say) -> None:
+    told = say("recall", query="what does Anna drink?", recipe="confident", variants=["Anna's tea"])
+    assert re.search(r"Several ways of asking agree to [01]\.\d\d of 1\.", told)
 
 
 def test_recall_can_be_narrowed(people: Engine, say: Say) -> None:

@@ -37,6 +37,12 @@ def test_the_whole_explanation_is_there_on_demand(client: TestClient, engine: En
         assert f'{node.value:.4f}</span> <span class="label">{node.label}</span>' in page
 
 
+def test_the_page_says_how_far_several_answers_agree(client: TestClient) -> None:
+    assert "the answers agree to" in client.get("/?q=who+drinks+green+tea&recipe=confident").text
+    refused = client.get("/?q=who+drinks+green+tea+at+noon&samples=4&least_agreement=1").text
+    assert "The answers do not agree" in refused
+
+
 def test_a_control_changes_the_answer(client: TestClient, engine: Engine) -> None:
     assert hits(client.get("/?q=green+tea").text)
     page = client.get("/?q=green+tea&recipe=vector&least_similarity=1").text

@@ -28,11 +28,12 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine, RecallResult
     from memorata.engine.recall.result import SessionHit
-    from memorata.learn.agreement import ConfidentRecall
     from memorata.model.explanation import Explanation
     from memorata.model.hit import Hit
 
 SIGNALS: Final = ("vector", "lexical")
+_SAMPLES: Final = 2
+"""In how many other ways a query is asked for its agreement where the recipe does not say."""
 _RERANK_DEPTH: Final = 20
 """How many candidates a re-ranker reads where the recipe does not say."""
 _BAR_WIDTH: Final = 8
@@ -53,6 +54,10 @@ Agreement = Annotated[
         metavar="LEAST",
         help="Also search by vectors and by words alone, and show nothing if the results agree less.",
     ),
+]
+Variants = Annotated[
+    list[str] | None,
+    Option("--variant", metavar="TEXT", help="The same query in other words; repeatable."),
 ]
 Explain = Annotated[bool, Option("--explain", "-e", help="Show how every score came about.")]
 Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
@@ -96,6 +101,7 @@ def recall(
     budget: Budget = None,
     reranker: Reranker = None,
     agreement: Agreement = None,
+    variant: Variants = None,
     explain: Explain = False,
     fresh: Fresh = False,
 ) -> None:
@@ -112,24 +118,22 @@ def recall(
         "sessions": sessions,
         "budget": budget,
         "fresh": fresh,
+        "variants": variant or (),
     }
+    if agreement is not None:
+        from memorata.model import checks
+
+        changes["least_agreement"] = checks.probability("--agreement", agreement)
     text = text_of(query)
     with session.memory(embed=True, reranker=reranker) as engine:
         arguments["recipe"] = recipe_of(engine, "--recipe", recipe)
         if reranker is not None and not arguments["recipe"].rerank_depth:
             changes.setdefault("rerank_depth", _RERANK_DEPTH)
-        confident = None
-        if agreement is None:
-            result = engine.recall(text, **arguments)
-        else:
-            from memorata.learn.agreement import confident_recall
-            from memorata.model import checks
-
-            checks.probability("--agreement", agreement)
-            confident = confident_recall(engine, text, require=agreement, **arguments)
-            result = confident.recall
-        _report(session, result, explain=explain, confident=confident)
-        if not result.hits and confident is None:
+        if agreement is not None and not arguments["recipe"].samples:
+            changes.setdefault("samples", _SAMPLES)
+        result = engine.recall(text, **arguments)
+        _report(session, result, explain=explain)
+        if not result.hits and (result.agreement is None or not result.agreement.refused):
             session.output.say(_reason_for_nothing(engine, result, text, limit), "")
         session.output.say(_summary(session, result))
     if not result.hits:
@@ -197,12 +201,10 @@ def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
     return dict(zip(ends, sessions, strict=False))
 
 
-def _report(
-    session: Session, result: RecallResult, *, explain: bool, confident: ConfidentRecall | None
-) -> None:
+def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     output = session.output
     if output.json:
-        output.data(_as_json(result, explain=explain, confident=confident))
+        output.data(_as_json(result, explain=explain))
     elif output.terminal and result.hits:
         output.show(hits_table(result.hits, result.sessions))
         for rank, hit in enumerate(result.hits if explain else (), 1):
@@ -218,9 +220,10 @@ def _report(
                 )
     for text in result.degraded:
         output.warn(f"Note: {text}.")
-    if confident is not None:
-        verdict = confident.refused or f"the results agree to {confident.agreement.confidence:.2f}"
-        output.say(f"{verdict} ({', '.join(confident.samples)})", "")
+    agreement = result.agreement
+    if agreement is not None:
+        verdict = agreement.refused or f"the results agree to {agreement.confidence:.2f}"
+        output.say(f"{verdict} ({', '.join(agreement.samples)})", "")
     if explain:
         for leg, how in result.methods.items():
             output.say(f"{leg} leg: {how}", "")
@@ -237,11 +240,11 @@ def _reason_for_nothing(engine: Engine, result: RecallResult, query: str, limit:
         return "--limit 0 shows none."
     if not query.strip():
         return "The query is blank, so there is nothing to look for."
+    if result.omitted:
+        return f"The budget is too small for the first of {counted(result.omitted, 'hit')}."
     if result.rejected is not None:
         best = one_line(result.rejected.hit.memory.content, 80)
         return f"Nothing is close enough. The nearest is “{best}”, but {result.rejected.reason}."
-    if result.omitted:
-        return f"The budget is too small for the first of {counted(result.omitted, 'hit')}."
     if engine.namespace not in engine.store.namespaces():
         return f"Nothing has been remembered in the namespace {engine.namespace} yet."
     from memorata.engine.recall.query import parse_query
@@ -269,17 +272,10 @@ def _summary(session: Session, result: RecallResult) -> str:
     return " · ".join([*parts, str(session.settings.db)])
 
 
-def _as_json(result: RecallResult, *, explain: bool, confident: ConfidentRecall | None) -> dict[str, Any]:
+def _as_json(result: RecallResult, *, explain: bool) -> dict[str, Any]:
     from memorata.service.codec import recall_json
 
     data = recall_json(result, explain=explain)
     for row, hit in zip(data["hits"], result.hits, strict=True):
         row["signals"] = signals(hit.explanation)
-    if confident is not None:
-        data["agreement"] = {
-            "confidence": confident.agreement.confidence,
-            "support": dict(confident.agreement.support),
-            "samples": list(confident.samples),
-            "refused": confident.refused,
-        }
     return data

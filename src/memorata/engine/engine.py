@@ -421,6 +421,7 @@ class Engine:
         budget: int | None = None,
         vector: Floats | None = None,
         fresh: bool = False,
+        variants: Sequence[str] = (),
     ) -> RecallResult:
         """Find the right few memories for a query, and say why.
 
@@ -456,6 +457,8 @@ class Engine:
             The query's vector, if it has been computed already.
         fresh
             Whether it must know all that was written before; without, a replica may answer.
+        variants
+            The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
         """
         # With its time zone, which says when the days begin that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
@@ -479,7 +482,7 @@ class Engine:
             )
             if request.recipe.vector_pool:
                 self._embedding.retry()
-            result = Recaller(
+            recaller = Recaller(
                 self.runtime,
                 self._embedding.meaning(),
                 self._classifier,
@@ -487,7 +490,12 @@ class Engine:
                 self._anchors,
                 lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
                 self.runtime.rules,
-            ).answer(request)
+            )
+            result = recaller.answer(request)
+            if variants or request.recipe.samples:
+                from memorata.engine.recall.agreement import agreed
+
+                result = agreed(recaller, request, result, checks.texts("variants", variants))
         self.recall_log.note(request, result)
         return result
 

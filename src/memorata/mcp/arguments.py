@@ -121,6 +121,16 @@ class Recall(Arguments):
     as_of: Time | None = Field(
         default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
     )
+    recipe: Word | None = Field(
+        default=None,
+        description="How to search, by name, if not as usual: confident also says how far several ways of "
+        "asking agree, precise lets a re-ranker read the best.",
+    )
+    variants: list[Annotated[str, Field(min_length=1, max_length=4_000)]] = Field(
+        default=[],
+        max_length=8,
+        description="The same question in other words; the answer then says how far the results agree.",
+    )
 
 
 class Briefing(Arguments):

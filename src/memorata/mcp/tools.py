@@ -139,8 +139,17 @@ def recall(engine: Engine, args: Recall) -> Answer:
         conditions["category"] = args.category
     if args.tags:
         conditions["tags"] = {"any": list(args.tags)}
-    result = engine.recall(args.query, limit=args.limit, filter=conditions or None, as_of=args.as_of)
+    result = engine.recall(
+        args.query,
+        limit=args.limit,
+        filter=conditions or None,
+        as_of=args.as_of,
+        recipe=args.recipe,
+        variants=args.variants,
+    )
     notes = "".join(f" Note: {note}." for note in result.degraded)
+    if result.agreement is not None:
+        notes += f" Several ways of asking agree to {result.agreement.confidence:.2f} of 1."
     if not result.hits:
         return Answer(
             f"Nothing that is remembered answers this.{notes} Ask in other words, or with fewer conditions; "

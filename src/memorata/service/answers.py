@@ -112,7 +112,9 @@ class SessionAnswer(BaseModel):
 class ShortfallAnswer(BaseModel):
     """A threshold that was missed."""
 
-    measure: Measure = Field(description="A cosine, a share of the best possible match, or a confidence.")
+    measure: Measure = Field(
+        description="A cosine, a share of the best match, a confidence, an agreement or a support."
+    )
     value: float | None = Field(description="None for a meaning that nobody has measured yet.")
     least: float
 
@@ -124,6 +126,15 @@ class RejectedAnswer(BaseModel):
     score: float = Field(description="Relative to the other candidates: the best of a bad lot may have 1.")
     reason: str
     missed: list[ShortfallAnswer]
+
+
+class AgreementAnswer(BaseModel):
+    """How far several samples of one query agree."""
+
+    confidence: float
+    support: dict[str, float] = Field(description="By memory, the share of the samples that found it.")
+    samples: list[str] = Field(description="How each was asked.")
+    refused: str = Field(description="Why nothing is shown; empty where something is.")
 
 
 class RecallAnswer(BaseModel):
@@ -144,6 +155,7 @@ class RecallAnswer(BaseModel):
     omitted: int = Field(description="How many hits did not fit in the budget.")
     milliseconds: dict[str, float]
     methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
+    agreement: AgreementAnswer | None = Field(description="Of recipes that ask in several ways.")
 
 
 class BriefingItemAnswer(BaseModel):

@@ -40,6 +40,8 @@ MAX_BUDGET: Final = 10_000_000
 """Most tokens of one answer."""
 MAX_LIST: Final = 100
 """Most tags, entities or aliases of one thing."""
+MAX_VARIANTS: Final = 8
+"""Most other wordings of one query."""
 MAX_PARAMETERS: Final = 100
 """Most parameters of a recipe that one request changes."""
 
@@ -230,6 +232,11 @@ class RecallRequest(RequestBody):
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
+    variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
+        [],
+        max_length=MAX_VARIANTS,
+        description="The query in other words: how far do the answers agree?",
+    )
     fresh: Flag = Field(
         False, description="Know all that was written before, where a replica may be a moment behind."
     )
@@ -256,6 +263,7 @@ class RecallRequest(RequestBody):
             "near": None if near is None else near.place(),
             "budget": self.budget,
             "fresh": self.fresh,
+            "variants": self.variants,
         }
 
 

@@ -47,6 +47,7 @@ def test_plain_data_holds_everything() -> None:
         "omitted": 2,
         "milliseconds": {"search": 1.0},
         "methods": {},
+        "agreement": None,
         "sessions": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

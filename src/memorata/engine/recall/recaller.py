@@ -199,16 +199,15 @@ class Recaller:
                 above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
                 groups = best_sessions(numbers, above, request.limit)
                 positions = [position for _, group in groups for position in group.tolist()]
-                hits = _hits(ranked, positions, view)
+                hits, rejected = _hits(ranked, positions, view)
                 sessions = _grouped(groups, hits)
             else:
-                hits = _hits(ranked, range(min(request.limit, ranked.slots.size)), view)
-            rejected = None if hits or not request.limit else _rejected(ranked, view)
+                hits, rejected = _hits(ranked, positions, view)
             status = view.status
             return _SearchResult(
                 hits,
                 sessions,
-                rejected,
+                rejected if request.limit else None,
                 status.pending,
                 ranked.trace,
                 positions,
@@ -300,15 +299,23 @@ def _not_excluded(words: Sequence[str]) -> str:
     return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
 
 
-def _hits(ranked: Ranked, positions: Sequence[int], view: Index) -> tuple[Hit, ...]:
+def _hits(ranked: Ranked, positions: Sequence[int], view: Index) -> tuple[tuple[Hit, ...], Rejected | None]:
+    """Return the hits at some positions, and the best candidate that was refused, read together."""
     where = np.array(positions, np.intp)
-    memories, scores = view.memories(ranked.slots[where]), ranked.scores[where].tolist()
-    return tuple(
+    slots, scores = ranked.slots[where], ranked.scores[where].tolist()
+    rejected = None
+    if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
+        memories = view.memories(slots)
+    else:
+        *memories, refused = view.memories(np.append(slots, ranked.refused))
+        rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
+    hits = tuple(
         [
             Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
             for position, memory, score in zip(positions, memories, scores, strict=True)
         ]
     )
+    return hits, rejected
 
 
 def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:
@@ -329,13 +336,6 @@ def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...
         result.append(SessionHit(each.session, each.score, each.hits[:shown]))
         shown -= len(each.hits)
     return tuple(result)
-
-
-def _rejected(ranked: Ranked, view: Index) -> Rejected | None:
-    if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
-        return None
-    best = view.memories(np.array([ranked.refused]))[0]
-    return Rejected(Hit(best, ranked.refused_score, ranked.refused_explain), ranked.missed())
 
 
 def _milliseconds(**moments: float) -> Mapping[str, float]:

@@ -14,6 +14,7 @@ from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Hit
 
 if TYPE_CHECKING:
+    from memorata.engine.recall.agreement import Agreement
     from memorata.engine.recall.fusion import Legs
     from memorata.engine.recall.query import RecallContext
     from memorata.index.record import Records
@@ -70,7 +71,8 @@ class RecallResult:
     degraded
         What could not be done as it should, in words; empty when all is well.
     rejected
-        When nothing passed the gate: the best that did not, and why.
+        The best candidate that was refused, by the gate or for want of agreement, and which threshold it
+        missed; whether or not there are hits. None when nothing was refused.
     recipe
         The name of the recipe that was run.
     embedder
@@ -89,6 +91,8 @@ class RecallResult:
         The last change of the namespace that was seen.
     methods
         How the store searched, by ``"vector"`` and ``"lexical"``, as far as it did: by an index, or a scan.
+    agreement
+        How far the samples agree, where the recipe asks for several or there are variants; else None.
     """
 
     hits: tuple[Hit, ...]
@@ -103,6 +107,7 @@ class RecallResult:
     trace: Trace | None = field(default=None, repr=False, compare=False)
     change: int = field(default=0, repr=False, compare=False)
     methods: Mapping[str, str] = field(default_factory=dict, compare=False)
+    agreement: Agreement | None = field(default=None, compare=False)
 
     @property
     def support(self) -> float:
@@ -142,10 +147,20 @@ class RecallResult:
             "omitted": self.omitted,
             "milliseconds": dict(self.milliseconds),
             "methods": dict(self.methods),
+            "agreement": None if self.agreement is None else _agreement_data(self.agreement),
         }
 
 
-Measure: TypeAlias = Literal["similarity", "lexical", "confidence"]
+def _agreement_data(agreement: Agreement) -> dict[str, Any]:
+    return {
+        "confidence": agreement.confidence,
+        "support": dict(agreement.support),
+        "samples": list(agreement.samples),
+        "refused": agreement.refused,
+    }
+
+
+Measure: TypeAlias = Literal["similarity", "lexical", "confidence", "agreement", "support"]
 
 
 @frozen
@@ -153,7 +168,8 @@ class MissedThreshold:
     """A threshold that was missed.
 
     - `measure`: what was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of
-      the best possible match), or the ``confidence`` of the memory.
+      the best possible match), the ``confidence`` of the memory, the ``agreement`` of several samples, or the
+      ``support``: the share of the samples that found it.
     - `value`: what it is; None for a memory whose meaning nobody has measured yet.
     - `least`: what it should have been.
 
@@ -172,6 +188,10 @@ class MissedThreshold:
             return f"its {self.measure} is not known"
         if self.measure == "similarity":
             return f"similarity {self.value:.3f} is below {self.least:.3f}"
+        if self.measure == "agreement":
+            return f"the answers agree to {self.value:.2f}, below {self.least:.2f}"
+        if self.measure == "support":
+            return f"{self.value:.0%} of the samples found it, fewer than {self.least:.0%}"
         if self.measure == "confidence":
             return f"confidence {self.value:.2f} is below {self.least:.2f}"
         if not self.value:

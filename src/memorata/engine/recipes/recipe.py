@@ -185,6 +185,22 @@ class Recipe:
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
     only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 
+    samples: Annotated[
+        int,
+        _thresholds(
+            "Ask in so many other ways, too (each leg alone, without a word); say how far the answers agree.",
+            0,
+            8,
+            search=True,
+        ),
+    ] = 0
+    least_agreement: Annotated[
+        float, _thresholds("Samples: show nothing if the answers agree less.", 0, 1, search=True)
+    ] = 0.0
+    least_support: Annotated[
+        float, _thresholds("Samples: show what at least this share of them found.", 0, 1, search=True)
+    ] = 0.0
+
     deduplicate: Annotated[bool, _thresholds("Show the same content once.")] = True
     diversity: Annotated[str, _thresholds("Variety.", choices=("none", "mmr", "adaptive"), search=True)] = (
         "none"
@@ -290,18 +306,26 @@ _OURS: Final[dict[str, Any]] = {
     "least_match": 0.18,
 }
 
+_BALANCED: Final = Recipe(
+    name="balanced",
+    doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
+    **_OURS,
+    graph="names",
+    graph_weight=0.25,
+)
+
 _ALL: Final = (
-    Recipe(
-        name="balanced",
-        doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
-        **_OURS,
-        graph="names",
-        graph_weight=0.25,
-    ),
+    _BALANCED,
     Recipe(
         name="fast",
         doc="The same with words first, for embedders without a transformer, and no second search.",
         **(_OURS | {"vector_weight": 0.35}),
+    ),
+    replace(
+        _BALANCED,
+        name="confident",
+        doc="The default, asked in four other ways as well: how far the answers agree is its confidence.",
+        samples=4,
     ),
     Recipe(
         name="bm25", doc="Words alone.", vector_pool=0, fusion="comb_sum", normaliser="none", least_match=0

@@ -8,18 +8,22 @@ TOIS* 28(4), 2010), which looks most at the top: at each depth, what do both hav
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from typing import Any
+from itertools import combinations, islice
+from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine import Engine, RecallResult
+from memorata.engine.recall.recaller import Recaller, Request
+from memorata.engine.recall.result import MissedThreshold, RecallResult, Rejected
 from memorata.model import checks
 from memorata.model.checks import FloatArray
 from memorata.model.errors import InvalidArgument
+
+_MIN_WORDS: Final = 3
+"""A query of fewer words loses its sense with one of them."""
 
 
 @frozen(eq=False)
@@ -30,11 +34,15 @@ class Agreement:
     - `pairs`: the overlap of each ranking with each.
     - `support`: by item, the share of the rankings that have it among their first `depth`; most support
       first, then in the order they come.
+    - `samples`: what was asked for each ranking, in words.
+    - `refused`: why nothing is shown; empty where something is.
     """
 
     confidence: float
     pairs: FloatArray
     support: Mapping[str, float]
+    samples: tuple[str, ...] = ()
+    refused: str = ""
 
 
 def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence: float = 0.9) -> Agreement:
@@ -101,64 +109,72 @@ def _ranking(argument: str, ranking: Sequence[str]) -> tuple[str, ...]:
     return ids
 
 
-@frozen
-class ConfidentRecall:
-    """An answer, and how far others agree with it."""
+def agreed(
+    recaller: Recaller, request: Request, result: RecallResult, variants: Sequence[str] = ()
+) -> RecallResult:
+    """Ask in other ways, too, and return a result that says how far the answers agree.
 
-    recall: RecallResult
-    agreement: Agreement
-    samples: tuple[str, ...]
-    refused: str = ""
-
-
-def confident_recall(
-    engine: Engine,
-    text: str,
-    *,
-    variants: Sequence[str] = (),
-    require: float = 0.0,
-    support: float = 0.0,
-    limit: int = 10,
-    **options: Any,  # noqa: ANN401 - those of Engine.recall
-) -> ConfidentRecall:
-    """Recall, and say how sure one may be.
-
-    - `engine`: whose memories.
-    - `text`: the question.
-    - `variants`: the same question in other words; the vector leg and the lexical leg are also asked alone.
-    - `require`: the least agreement, from 0 to 1; with less, nothing is shown.
-    - `support`: the least share of the samples that must have found a hit for it to be shown.
-    - `limit`, `**options`: as for :meth:`~memorata.Engine.recall`.
+    The other ways are `variants` of the query, then as many as the recipe's `samples`: each leg alone, then
+    the query without one of its words, longest first. Below `least_agreement` nothing is shown, and no hit
+    that fewer than `least_support` of the samples found.
     """
-    least, share = checks.probability("require", require), checks.probability("support", support)
-    others = checks.texts("variants", variants)
-    recipe = engine.recipes.get(options.pop("recipe", None), namespace=options.get("namespace"))
-    recipe = recipe.changed(options.pop("changes", None) or {})
-    result = engine.recall(text, limit=limit, recipe=recipe, **options)
+    recipe = request.recipe
     samples = [("as asked", result)]
-    with engine.recall_log.aside():
-        samples += [
-            (f"as {other!r}", engine.recall(other, limit=limit, recipe=recipe, **options)) for other in others
-        ]
-        if recipe.vector_pool and recipe.lexical_pool and engine.embedder is not None:
-            for label, leg in (("vector leg alone", "lexical_pool"), ("lexical leg alone", "vector_pool")):
-                alone = recipe.changed({leg: 0})
-                samples.append((label, engine.recall(text, limit=limit, recipe=alone, **options)))
+    for label, other in [
+        *((f"as {variant!r}", replace(request, text=variant, vector=None)) for variant in variants),
+        *islice(_perturbed(recaller, request), recipe.samples),
+    ]:
+        samples.append((label, recaller.answer(replace(other, id=""))))
     if len(samples) < 2:
-        raise InvalidArgument(
-            "variants", list(others), "at least one, where a recipe has one leg or there is no embedder"
-        )
-    rankings = [[hit.memory.id for hit in each] for _, each in samples]
+        note = f"recipe {recipe.name!r} compares several answers, and this query can be asked in one way only"
+        return replace(result, degraded=(*result.degraded, note))
+    rankings = [[hit.memory.id for hit in sample] for _, sample in samples]
     # Of sessions the limit counts those, and each has several hits.
-    agreed = agreement(rankings, depth=max(1, *map(len, rankings)))
-    names = tuple(label for label, _ in samples)
-    if agreed.confidence < least:
-        refused = f"the answers agree to {agreed.confidence:.2f}, below {least:.2f}"
-        return ConfidentRecall(replace(result, hits=(), sessions=()), agreed, names, refused)
-    kept = tuple(hit for hit in result if agreed.support[hit.memory.id] >= share)
+    overlap = agreement(rankings, depth=max(1, *map(len, rankings)))
+    overlap = replace(overlap, samples=tuple(label for label, _ in samples))
+    if overlap.confidence < recipe.least_agreement:
+        missed = MissedThreshold("agreement", overlap.confidence, recipe.least_agreement)
+        overlap = replace(overlap, refused=str(missed))
+        return _kept(result, frozenset(), missed, overlap)
+    least = recipe.least_support
+    kept = frozenset(hit.memory.id for hit in result if overlap.support[hit.memory.id] >= least)
+    best = next((hit for hit in result if hit.memory.id not in kept), None)
+    share = 0.0 if best is None else overlap.support[best.memory.id]
+    return _kept(result, kept, MissedThreshold("support", share, least), overlap)
+
+
+def _perturbed(recaller: Recaller, request: Request) -> Iterator[tuple[str, Request]]:
+    """Yield other ways to ask the same."""
+    recipe = request.recipe
+    if recipe.vector_pool and recipe.lexical_pool and recaller.meaning.embedder is not None:
+        for label, leg in (("vector leg alone", "lexical_pool"), ("lexical leg alone", "vector_pool")):
+            yield label, replace(request, recipe=recipe.changed({leg: 0}))
+    words = request.text.split()
+    longest = sorted(range(len(words)), key=lambda place: -len(words[place]))
+    for place in longest[: len(words) - 1] if len(words) >= _MIN_WORDS else ():
+        rest = " ".join(words[:place] + words[place + 1 :])
+        yield f"without {words[place]!r}", replace(request, text=rest, vector=None)
+
+
+def _kept(
+    result: RecallResult, kept: frozenset[str], missed: MissedThreshold, overlap: Agreement
+) -> RecallResult:
+    """Return a result with some of its hits; the best of the others is what was rejected."""
+    hits = tuple(hit for hit in result if hit.memory.id in kept)
+    rejected = next(
+        (Rejected(hit, (missed,)) for hit in result if hit.memory.id not in kept), result.rejected
+    )
     sessions = [
-        replace(each, hits=tuple(hit for hit in each.hits if agreed.support[hit.memory.id] >= share))
+        replace(each, hits=tuple(hit for hit in each.hits if hit.memory.id in kept))
         for each in result.sessions
     ]
-    shown = tuple(each for each in sessions if each.hits)
-    return ConfidentRecall(replace(result, hits=kept, sessions=shown), agreed, names)
+    if result.trace is not None:
+        shown = zip(result.trace.shown, result.hits, strict=True)
+        result.trace.seen([position for position, hit in shown if hit.memory.id in kept])
+    return replace(
+        result,
+        hits=hits,
+        sessions=tuple(each for each in sessions if each.hits),
+        rejected=rejected,
+        agreement=overlap,
+    )

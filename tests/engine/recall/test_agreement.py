@@ -1,14 +1,16 @@
 """Several recalls, one answer: agreement is confidence, and a caller may require it."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.learn.conftest import PLAIN, THINGS, Misleading
 
-from memorata.engine import Engine
+from memorata.engine import Engine, RecallResult
 from memorata.engine import open as open_engine
-from memorata.learn.agreement import agreement, confident_recall, rank_biased_overlap
+from memorata.engine.recall.agreement import agreement, rank_biased_overlap
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
 
@@ -82,38 +84,72 @@ def test_bad_arguments(changes: dict[str, Any]) -> None:
         agreement(**good | changes)
 
 
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with open_engine(":memory:", embedder=Misleading(), recipe=PLAIN) as memory:
+        memory.remember_many([{"id": thing, "content": f"A note about {thing}."} for thing in THINGS])
+        yield memory
+
+
+def recall(engine: Engine, query: str, limit: int = 1, **changes: Any) -> RecallResult:
+    return engine.recall(query, limit=limit, changes={"samples": 2, **changes})
+
+
 def test_meaning_and_words_that_disagree_make_little_confidence(engine: Engine) -> None:
-    found = confident_recall(engine, "what of thingav?", limit=1)
-    assert found.samples == ("as asked", "vector leg alone", "lexical leg alone")
-    assert found.agreement.confidence == pytest.approx(1 / 3)
-    assert found.agreement.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
+    overlap = recall(engine, "what of thingav?").agreement
+    assert overlap is not None
+    assert overlap.samples == ("as asked", "vector leg alone", "lexical leg alone")
+    assert overlap.confidence == pytest.approx(1 / 3)
+    assert overlap.support == pytest.approx({"thingaw": 2 / 3, "thingav": 1 / 3})
     assert len(engine.feedback.recalls()) == 1  # only what was asked is logged
+    assert engine.recall("what of thingav?").agreement is None
+
+
+def test_more_samples_leave_out_a_word_each() -> None:
+    with open_engine(":memory:", embedder=None, recipe="confident") as engine:
+        engine.remember("Anna prefers green tea")
+        overlap = engine.recall("which tea does Anna prefer").agreement
+        assert overlap is not None
+        assert overlap.samples == (
+            "as asked", "without 'prefer'", "without 'which'", "without 'does'", "without 'Anna'",
+        )  # fmt: skip
+        assert overlap.confidence == 1
 
 
 def test_a_caller_may_require_agreement(engine: Engine) -> None:
-    refused = confident_recall(engine, "what of thingav?", limit=1, require=0.5)
-    assert refused.recall.hits == ()
-    assert refused.refused == "the answers agree to 0.33, below 0.50"
-    kept = confident_recall(engine, "what of thingav?", limit=2, support=1.0)
-    assert all(kept.agreement.support[hit.memory.id] == 1 for hit in kept.recall)
+    refused = recall(engine, "what of thingav?", least_agreement=0.5)
+    assert refused.hits == ()
+    assert refused.agreement is not None
+    assert refused.agreement.refused == "the answers agree to 0.33, below 0.50"
+    assert refused.rejected is not None
+    assert refused.rejected.reason == refused.agreement.refused
+    assert not engine.feedback.recalls()[0].shown
+    kept = recall(engine, "what of thingav?", limit=2, least_support=1.0)
+    assert kept.agreement is not None
+    assert all(kept.agreement.support[hit.memory.id] == 1 for hit in kept)
 
 
 def test_other_words_are_samples_too(engine: Engine) -> None:
-    found = confident_recall(
-        engine, "what of thingav?", variants=["thingav, please"], changes={"vector_weight": 0.0}, limit=1
-    )
-    assert found.samples[1] == "as 'thingav, please'"
-    assert found.recall.hits[0].memory.id == "thingav"
+    query = "what of thingav?"
+    found = engine.recall(query, limit=1, variants=["thingav, please"], changes={"vector_weight": 0.0})
+    assert found.agreement is not None
+    assert found.agreement.samples == ("as asked", "as 'thingav, please'")
+    assert found.hits[0].memory.id == "thingav"
+    with pytest.raises(InvalidArgument, match="variants"):
+        engine.recall(query, variants="thingav")
 
 
 def test_one_sample_is_none() -> None:
     with open_engine(":memory:", embedder=None) as engine:
         engine.remember("tea")
-        with pytest.raises(InvalidArgument, match="variants must be at least one"):
-            confident_recall(engine, "tea")
-        assert confident_recall(engine, "tea", variants=["some tea"]).agreement.confidence == 1
-        with pytest.raises(InvalidArgument, match="require"):
-            confident_recall(engine, "tea", require=2)
+        found = recall(engine, "tea")
+        assert (found.agreement, len(found)) == (None, 1)
+        assert "can be asked in one way only" in found.degraded[-1]
+        several = engine.recall("tea", variants=["some tea"]).agreement
+        assert several is not None
+        assert several.confidence == 1
+        with pytest.raises(InvalidArgument, match="least_agreement"):
+            recall(engine, "tea", least_agreement=2)
 
 
 def test_sessions_are_kept_as_far_as_their_hits_are() -> None:
@@ -123,12 +159,13 @@ def test_sessions_are_kept_as_far_as_their_hits_are() -> None:
             memory.remember(content, source=Source(session="kitchen", position=place), duplicates="off")
         memory.remember("tea for Bob", source=Source(session="garden"))
         # One session was asked for, and it has three hits.
-        found = confident_recall(memory, "tea with Anna", limit=1, sessions=True)
-        assert [len(each.hits) for each in found.recall.sessions] == [3]
-        assert set(found.agreement.support) >= {hit.memory.id for hit in found.recall}
-        strict = confident_recall(
-            memory, "tea with Anna", variants=["Bob"], limit=2, sessions=True, support=0.8
-        )
-        held = [hit for each in strict.recall.sessions for hit in each.hits]
-        assert held == list(strict.recall.hits)
+        changes: dict[str, Any] = {"samples": 2}
+        found = memory.recall("tea with Anna", changes=changes, limit=1, sessions=True)
+        assert [len(each.hits) for each in found.sessions] == [3]
+        assert found.agreement is not None
+        assert set(found.agreement.support) >= {hit.memory.id for hit in found}
+        changes["least_support"] = 0.8
+        strict = memory.recall("tea with Anna", variants=["Bob"], limit=2, sessions=True, changes=changes)
+        held = [hit for each in strict.sessions for hit in each.hits]
+        assert held == list(strict.hits)
         assert 0 < len(held) < len(memory.recall("tea with Anna", limit=2, sessions=True))
