@@ -11,7 +11,6 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.agreement import confident_recall
 from memorata.learn.assignment import Variant
 from memorata.learn.calibration import (
     calibrate,
@@ -147,9 +146,10 @@ def test_a_hit_has_its_own_probability_wherever_it_stands(engine: Engine, ask: A
         mixed = engine.experiments.recall("both", user, "what of thingav?", limit=2)
         assert probabilities(engine, mixed) == expected
     # What too few samples found is left out, and what stays keeps its number.
-    sure = confident_recall(engine, "what of thingav?", limit=1, support=0.5).recall
+    sure = engine.recall("what of thingav?", limit=1, changes={"samples": 2, "least_support": 0.5})
     assert probabilities(engine, sure) == pytest.approx({"thingaw": 0.8})
     assert probabilities(engine, replace(sure, hits=sure.hits[1:])) == {}
-    some = confident_recall(engine, "what of thingav?", variants=["thingaw"], limit=3, support=0.6).recall
+    changes = {"samples": 2, "least_support": 0.6}
+    some = engine.recall("what of thingav?", variants=["thingaw"], limit=3, changes=changes)
     assert len(some) < 3
     assert set(probabilities(engine, some)) <= {hit.memory.id for hit in some}
