@@ -28,7 +28,7 @@ OF_OTHER_VERBS = {
     "memorata.graph.summaries": "describing communities",
     "memorata.store.filters": "asking with a filter",
     "memorata.store.postgres.store": "opening a server",
-    "memorata.store.repeats": "finding duplicates",
+    "memorata.store.memory.repeats": "finding duplicates",
     "memorata.text.capitalised_names": "remembering",
     "memorata.text.secrets": "redacting",
 }

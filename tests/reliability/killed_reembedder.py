@@ -20,7 +20,7 @@ import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.engine import admin as reembedding
 from memorata.index import segments
-from memorata.store import memories as writing
+from memorata.store.memory import memories as writing
 from memorata.store.sqlite.store import SqliteStore
 
 OLD, NEW = LexicalEmbedder(dimension=32), LexicalEmbedder(dimension=48)

@@ -21,7 +21,7 @@ from typing import Any
 import memorata
 from memorata.index import segments
 from memorata.model.memory import Memory
-from memorata.store import memories as writing
+from memorata.store.memory import memories as writing
 
 Operation = dict[str, Any]
 _PATIENCE = 30.0

@@ -26,7 +26,7 @@ from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
-from memorata.store import memories as writing
+from memorata.store.memory import memories as writing
 
 START = datetime(2026, 5, 7, 12, tzinfo=UTC)
 EMBEDDER = LexicalEmbedder(dimension=32)

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 
 from memorata.index import segments
-from memorata.store import memories
+from memorata.store.memory import memories
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.migrating import made_ready
 from memorata.store.postgres.store import PostgresStore

@@ -9,8 +9,8 @@ from memorata.dedupe.fingerprint import fingerprint
 from memorata.index.codes import Floats
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
-from memorata.store.embedding import Embedded
 from memorata.store.entries import Entry
+from memorata.store.memory.embedding import Embedded
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

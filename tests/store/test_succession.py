@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memorata.model.memory import Memory
-from memorata.store.supersession import Succession, earliest, ended_again, ended_by, ends_known
+from memorata.store.memory.supersession import Succession, earliest, ended_again, ended_by, ends_known
 
 MAY = datetime(2026, 5, 7, tzinfo=UTC)
 JUNE, JULY = MAY + timedelta(days=31), MAY + timedelta(days=61)

@@ -17,7 +17,7 @@ from memorata.model.errors import InvalidArgument
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.engine.duplicates.search import FoundDuplicates
-    from memorata.store.repeats import Contradiction, Run
+    from memorata.store.memory.repeats import Contradiction, Run
 
 _METHODS: Final = ("matrix", "lsh")
 _STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")

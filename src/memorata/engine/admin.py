@@ -26,8 +26,8 @@ from memorata.engine.write.terms import embedded_text
 from memorata.model import checks
 from memorata.model.errors import EmbedderError, MissingExtra, ServiceUnreachable, WorkUnderWay
 from memorata.model.memory import Memory
-from memorata.store.embedding import Embedded
 from memorata.store.entries import Change
+from memorata.store.memory.embedding import Embedded
 
 if TYPE_CHECKING:
     from memorata.engine.access import ApiKeys

@@ -29,7 +29,7 @@ from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Entry, Hidden
-from memorata.store.repeats import Linked
+from memorata.store.memory.repeats import Linked
 from memorata.store.store import Store
 
 BATCH: Final = 500

@@ -21,8 +21,8 @@ from memorata.model.identifiers import namespace as checked_namespace
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
-from memorata.store.repeats import KINDS
-from memorata.store.supersession import ended_by
+from memorata.store.memory.repeats import KINDS
+from memorata.store.memory.supersession import ended_by
 from memorata.text.folding import folded
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")

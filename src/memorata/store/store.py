@@ -16,26 +16,17 @@ from memorata.index.segments import TAIL, Embedder
 from memorata.model import checks
 from memorata.model.errors import IndexCorrupt, InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store import (
-    check,
-    contradictions,
-    duplicates,
-    embedding,
-    lookup,
-    memories,
-    purge,
-    rebuild,
-    supersession,
-)
+from memorata.store import check, rebuild
 from memorata.store.access import KeyStore, ReplyStore
 from memorata.store.database import Database, Session
-from memorata.store.embedding import Embedded
 from memorata.store.entities import EntityStore
 from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
 from memorata.store.exposures import ExposureStore
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
+from memorata.store.memory import contradictions, duplicates, embedding, lookup, memories, purge, supersession
+from memorata.store.memory.embedding import Embedded
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
 from memorata.store.rows import EMBEDDERS, EMPTY, checked_limit, find_namespace
@@ -44,7 +35,7 @@ from memorata.store.saved_settings import SavedSettingStore
 if TYPE_CHECKING:
     from memorata.index.openings import OpeningCache
     from memorata.store.filters import Filter
-    from memorata.store.repeats import Contradiction, Linked, Repeat, Run, Undone
+    from memorata.store.memory.repeats import Contradiction, Linked, Repeat, Run, Undone
 
 _Result = TypeVar("_Result")
 _Words = Callable[[Memory], Terms]
@@ -362,7 +353,7 @@ class Store:
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
         that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
-        memory, it also takes over what is known only of the other (:mod:`memorata.store.inheritance`).
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.memory.inheritance`).
         """
         self._database.write(
             lambda session: duplicates.repeat(session, namespace, given, terms_of), namespace

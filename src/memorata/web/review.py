@@ -20,7 +20,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.service.jobs import Job
-from memorata.store.repeats import Contradiction
+from memorata.store.memory.repeats import Contradiction
 from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "duplicates"

@@ -5,7 +5,7 @@ import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, THERE, direction, entry
 
 from memorata.model.errors import DimensionMismatch, InvalidArgument
-from memorata.store.embedding import Embedded
+from memorata.store.memory.embedding import Embedded
 from memorata.store.postgres.store import PostgresStore
 
 

@@ -6,8 +6,8 @@ from contextlib import closing
 import pytest
 from tests.store.samples import HERE, THERE, entry, pages
 
-from memorata.store import lookup
 from memorata.store.filters import parse
+from memorata.store.memory import lookup
 from memorata.store.postgres.store import PostgresStore
 
 

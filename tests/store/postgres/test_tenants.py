@@ -18,14 +18,14 @@ from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Source
 from memorata.model.place import Place
 from memorata.store.access import ApiKey, Reply
-from memorata.store.embedding import Embedded
 from memorata.store.entries import Hidden
 from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
+from memorata.store.memory.embedding import Embedded
+from memorata.store.memory.repeats import Contradiction, Repeat
 from memorata.store.postgres.dialect import OWNED
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
-from memorata.store.repeats import Contradiction, Repeat
 
 SECRET = "what bob said"
 

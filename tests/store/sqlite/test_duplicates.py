@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import memorata
-from memorata.store.repeats import Repeat
+from memorata.store.memory.repeats import Repeat
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

@@ -15,7 +15,7 @@ from memorata.embed import LexicalEmbedder
 from memorata.engine.embedding import address
 from memorata.model import Source
 from memorata.model.errors import InvalidArgument
-from memorata.store.repeats import Repeat
+from memorata.store.memory.repeats import Repeat
 from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.connection import SqliteSession

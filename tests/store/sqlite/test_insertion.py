@@ -7,9 +7,9 @@ import pytest
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry
 
 from memorata.index.record import RECORD
-from memorata.store import insertion
 from memorata.store.entries import Entry
-from memorata.store.insertion import add_records, add_vectors
+from memorata.store.memory import insertion
+from memorata.store.memory.insertion import add_records, add_vectors
 from memorata.store.sqlite.connection import SqliteSession, connect
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.store import SqliteStore

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
-from memorata.store.insertion import insertion
+from memorata.store.memory.insertion import insertion
 from memorata.store.rows import COLUMNS, row
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.dialect import SqliteDialect

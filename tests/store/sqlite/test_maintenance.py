@@ -12,7 +12,7 @@ import memorata
 from memorata.engine.engine import Engine
 from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
-from memorata.store import memories as writing
+from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.maintenance import erase, is_owed
 from memorata.store.sqlite.store import SqliteStore

@@ -30,7 +30,7 @@ from memorata.model.memory import Memory
 if TYPE_CHECKING:
     from memorata.engine.duplicates.search import DuplicateGroup, FoundDuplicates, Progress
     from memorata.engine.services.chat import ContradictionJudge
-    from memorata.store.repeats import Contradiction, Repeat, Run, Undone
+    from memorata.store.memory.repeats import Contradiction, Repeat, Run, Undone
 
 _GROUPS_PER_TRANSACTION: Final = 100
 """How many groups one transaction supersedes; a run that is killed loses those of one."""
@@ -359,7 +359,7 @@ def _notes(
 ) -> list[Repeat]:
     """Return the notes of a group, oldest first: each repeat supports what stays, at most once a day."""
     from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
-    from memorata.store.repeats import Repeat
+    from memorata.store.memory.repeats import Repeat
 
     reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
     correction, merged = kind == "correction", kind == _MERGED

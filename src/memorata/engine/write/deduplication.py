@@ -33,7 +33,7 @@ from memorata.model.checks import BoolArray, IntArray
 from memorata.model.memory import Memory
 from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
 from memorata.store.entries import Entry, Terms
-from memorata.store.repeats import Contradiction, Repeat
+from memorata.store.memory.repeats import Contradiction, Repeat
 from memorata.store.store import Store
 
 _NEAREST: Final = 16

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Entry
-from memorata.store.lookup import PLAIN
+from memorata.store.memory.lookup import PLAIN
 from memorata.store.rows import NAMESPACES, SLOTS, marks
 from memorata.store.sqlite.hash_runs import (
     HashRun,

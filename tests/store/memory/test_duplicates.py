@@ -12,7 +12,7 @@ from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
 from memorata.store.entries import Entry, Hidden
-from memorata.store.repeats import Contradiction, Linked, Repeat
+from memorata.store.memory.repeats import Contradiction, Linked, Repeat
 from memorata.store.store import Store
 
 _NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

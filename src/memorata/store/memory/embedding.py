@@ -21,7 +21,7 @@ from memorata.index.segments import Embedder, stored_vectors
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Page, Progress
-from memorata.store.insertion import checked_passages
+from memorata.store.memory.insertion import checked_passages
 from memorata.store.rows import OWN, SELECTED, SOURCE, find_namespace, log_change, memory
 
 _DIGITS: Final = 20

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Session
-from memorata.store.duplicates import supersede
+from memorata.store.memory.duplicates import supersede
 from memorata.store.rows import find, find_namespace, instant, microseconds, moment
 
 if TYPE_CHECKING:
-    from memorata.store.repeats import Contradiction
+    from memorata.store.memory.repeats import Contradiction
 
 _REMARKS: Final = (
     "SELECT n.id, o.id, c.cue, c.reason, c.at, c.verdict, c.decided_by, c.decided_because, c.decided_at "
@@ -54,7 +54,7 @@ def contradictions(
     if namespace is None:
         return []
     rows = session.execute(f"{_REMARKS}{condition} ORDER BY c.number", (namespace.number, *values)).fetchall()
-    from memorata.store.repeats import Contradiction
+    from memorata.store.memory.repeats import Contradiction
 
     return [
         Contradiction(newer, older, cue, reason, moment(at), verdict, by, because, instant(decided))

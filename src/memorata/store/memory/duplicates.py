@@ -21,8 +21,17 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
-from memorata.store.inheritance import INHERITED_KINDS, given_back, noted, taken_over
-from memorata.store.memories import update
+from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted, taken_over
+from memorata.store.memory.memories import update
+from memorata.store.memory.supersession import (
+    began,
+    ended_again,
+    ended_by,
+    led_to,
+    note_taken,
+    notes_of,
+    settle_ends,
+)
 from memorata.store.rows import (
     LARGEST,
     OWN,
@@ -37,18 +46,9 @@ from memorata.store.rows import (
     put_record,
     record_of,
 )
-from memorata.store.supersession import (
-    began,
-    ended_again,
-    ended_by,
-    led_to,
-    note_taken,
-    notes_of,
-    settle_ends,
-)
 
 if TYPE_CHECKING:
-    from memorata.store.repeats import Repeat, Run, Undone
+    from memorata.store.memory.repeats import Repeat, Run, Undone
 
 _BATCH: Final = 500
 _RUN: Final = (
@@ -115,7 +115,7 @@ def repeats(
         f"{_PAIRS} WHERE r.namespace = ?{condition} ORDER BY r.number",
         (owner.number, *values),
     ).fetchall()
-    from memorata.store.repeats import Repeat
+    from memorata.store.memory.repeats import Repeat
 
     return [
         Repeat(id_, of_, kind, reason, moment(at), mentions, confidence, instant(support), run_)
@@ -204,7 +204,7 @@ def undo_run(
     )
     if undone.fetchone() is None:
         raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
-    from memorata.store.repeats import Undone
+    from memorata.store.memory.repeats import Undone
 
     return Undone(tuple(reinstated), tuple(left))
 
@@ -326,7 +326,7 @@ def _unlisted(session: Session, namespace: str, winner_id: str, loser_id: str) -
 
 
 def _run(row: tuple[int, int, int | None, int | None, str, int]) -> Run:
-    from memorata.store.repeats import Run
+    from memorata.store.memory.repeats import Run
 
     number, started, finished, undone, strategy, repeats = row
     return Run(number, moment(started), instant(finished), instant(undone), strategy, repeats)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memorata.store.repeats import Contradiction, Repeat
+from memorata.store.memory.repeats import Contradiction, Repeat
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

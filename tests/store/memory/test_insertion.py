@@ -9,7 +9,7 @@ from memorata.index.record import unpacked
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
-from memorata.store.insertion import as_added, checked_numbers, checked_passages, records_of
+from memorata.store.memory.insertion import as_added, checked_numbers, checked_passages, records_of
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
 

@@ -24,7 +24,7 @@ from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionCon
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.entries import Entry, Hidden, Terms
-from memorata.store.insertion import (
+from memorata.store.memory.insertion import (
     add_records,
     add_vectors,
     as_added,
@@ -34,6 +34,7 @@ from memorata.store.insertion import (
     insertion,
     records_of,
 )
+from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
     SLOTS,
@@ -49,7 +50,6 @@ from memorata.store.rows import (
     record_of,
     row,
 )
-from memorata.store.supersession import began, ended_by, note_repeat, settle_ends
 
 _AT: Final = " WHERE +namespace = ? AND number = ?"
 _SET_MEMORY: Final = "UPDATE memories SET " + ", ".join(f"{c} = ?" for c in COLUMNS) + _AT

@@ -20,7 +20,7 @@ from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
-from memorata.store.inheritance import INHERITED_KINDS, Note
+from memorata.store.memory.inheritance import INHERITED_KINDS, Note
 from memorata.store.rows import (
     EPOCH,
     MICROSECOND,
@@ -37,7 +37,7 @@ from memorata.store.rows import (
 )
 
 if TYPE_CHECKING:
-    from memorata.store.repeats import Linked
+    from memorata.store.memory.repeats import Linked
 
 
 class Replaced(NamedTuple):
@@ -145,7 +145,7 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
 
 def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) -> None:
     """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
-    from memorata.store.repeats import repeat_from_elsewhere
+    from memorata.store.memory.repeats import repeat_from_elsewhere
 
     namespace, number, _, loser = find(session, path, id_)
     _, winner_number, _, winner = find(session, path, str(loser.superseded_by))

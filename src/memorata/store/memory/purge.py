@@ -20,8 +20,16 @@ from memorata.store.entities import referred_to, remove_named, remove_unreferred
 from memorata.store.entries import Terms
 from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
-from memorata.store.inheritance import given_back
-from memorata.store.memories import update
+from memorata.store.memory.inheritance import given_back
+from memorata.store.memory.memories import update
+from memorata.store.memory.supersession import (
+    began,
+    ended_again,
+    note_taken,
+    notes_of,
+    replaced_by,
+    settle_ends,
+)
 from memorata.store.recall_log import forget_queries, purge_recalls
 from memorata.store.rows import (
     EMPTY,
@@ -35,7 +43,6 @@ from memorata.store.rows import (
     record_of,
     slots_of,
 )
-from memorata.store.supersession import began, ended_again, note_taken, notes_of, replaced_by, settle_ends
 from memorata.text.folding import folded
 
 

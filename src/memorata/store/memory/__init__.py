@@ -1,0 +1,1 @@
+"""Memories in a store: how they are added, found, superseded, repeated, contradicted, embedded and removed."""
