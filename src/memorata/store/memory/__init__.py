@@ -1,1 +1,1 @@
-"""Memories in a store: how they are added, found, superseded, repeated, contradicted, embedded and removed."""
+"""Memories in a store: how they are added, found, superseded, repeated, contradicted and removed."""
