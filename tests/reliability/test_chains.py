@@ -116,13 +116,13 @@ def _step(memory: memorata.Engine, chains: Chains, chance: Random, now: datetime
             chains.supersede(old, id_, now)
     elif what == "repeat":
         loser, winner = chance.sample(current, 2)
-        run = memory.store.start_run(HERE, "keep_both", now).number
-        memory.store.repeat(HERE, [Repeat(loser, winner, "near", "r", now, run=run)])
+        run = memory.store.duplicates.start_run(HERE, "keep_both", now).number
+        memory.store.duplicates.repeat(HERE, [Repeat(loser, winner, "near", "r", now, run=run)])
         chains.supersede(loser, winner, now)
         chains.notes.append((loser, winner, run))
     elif what == "undo" and any(run.undone_at is None for run in memory.duplicates.runs()):
         run = next(run.number for run in memory.duplicates.runs() if run.undone_at is None)
-        memory.store.undo_run(HERE, run, now)
+        memory.store.duplicates.undo_run(HERE, run, now)
         chains.undo(run)
     elif what in ("begin", "end"):
         id_ = chance.choice(ids)

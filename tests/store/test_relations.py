@@ -125,12 +125,12 @@ def test_a_relation_holds_while_what_its_memory_only_repeats_does(store: Store) 
     everything = [("Bob", "b"), ("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
     assert (holding(last), asserting()) == (everything, ["a", "b", "c"])
     # The one repeats the other in the same words, which asserts one of the two itself.
-    store.repeat(_HERE, [Repeat("b", "a", "exact", "r", later)])
+    store.duplicates.repeat(_HERE, [Repeat("b", "a", "exact", "r", later)])
     assert holding(last) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
     assert holding(last, as_of=_NOW) == everything
-    run = store.start_run(_HERE, "keep_both", last)
-    store.repeat(_HERE, [Repeat("a", "d", "near", "r", last, run=run.number)])
-    store.repeat(_HERE, [Repeat("c", "d", "merge", "r", last, run=run.number)])
+    run = store.duplicates.start_run(_HERE, "keep_both", last)
+    store.duplicates.repeat(_HERE, [Repeat("a", "d", "near", "r", last, run=run.number)])
+    store.duplicates.repeat(_HERE, [Repeat("c", "d", "merge", "r", last, run=run.number)])
     # What stands for all of them says it once.
     assert holding(last) == [("Bob", "b"), ("Eve", "b")]
     assert holding(last, as_of=later) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
@@ -139,10 +139,10 @@ def test_a_relation_holds_while_what_its_memory_only_repeats_does(store: Store) 
         store.forget(_HERE, [hidden], last)
         assert holding(last) == left
         store.restore(_HERE, [hidden])
-    store.undo_run(_HERE, run.number, last)
+    store.duplicates.undo_run(_HERE, run.number, last)
     assert holding(last) == [("Eve", "b"), ("Bob", "a"), ("Bob", "c")]
     # What is corrected is asserted no longer.
-    store.repeat(_HERE, [Repeat("a", "d", "correction", "r", last)])
+    store.duplicates.repeat(_HERE, [Repeat("a", "d", "correction", "r", last)])
     assert holding(last) == [("Bob", "c")]
 
 

@@ -400,7 +400,7 @@ class Engine:
             current = self.get(current.superseded_by, namespace=path)
         newest_first = [current]
         for found in newest_first:
-            newest_first += reversed(self.store.replaced(path, [found.id]))
+            newest_first += reversed(self.store.duplicates.replaced(path, [found.id]))
         return tuple(reversed(newest_first))
 
     def recall(

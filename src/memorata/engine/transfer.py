@@ -260,7 +260,7 @@ def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory])
     ]:
         for id_ in alone:
             del wanted[id_]
-    target.relink(path, list(wanted.values()))
+    target.duplicates.relink(path, list(wanted.values()))
 
 
 def _hide(source: Store, target: Store, path: str) -> None:

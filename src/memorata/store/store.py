@@ -25,7 +25,9 @@ from memorata.store.exposures import ExposureStore
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
-from memorata.store.memory import contradictions, duplicates, embedding, lookup, memories, purge, supersession
+from memorata.store.memory import embedding, lookup, memories, purge, supersession
+from memorata.store.memory.contradictions import ContradictionStore
+from memorata.store.memory.duplicates import DuplicateStore, link_repeats
 from memorata.store.memory.embedding import Embedded
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
@@ -35,7 +37,6 @@ from memorata.store.saved_settings import SavedSettingStore
 if TYPE_CHECKING:
     from memorata.index.openings import OpeningCache
     from memorata.store.filters import Filter
-    from memorata.store.memory.repeats import Contradiction, Linked, Repeat, Run, Undone
 
 _Result = TypeVar("_Result")
 _Words = Callable[[Memory], Terms]
@@ -68,6 +69,7 @@ class Store:
         self.leases = LeaseStore(database)
         self.entities, self.relations = EntityStore(database), RelationStore(database)
         self.graph = GraphStore(database)
+        self.duplicates, self.contradictions = DuplicateStore(database), ContradictionStore(database)
         self.recalls, self.feedback = RecallLogStore(database), FeedbackStore(database)
         self.exposures, self.saved_settings = ExposureStore(database), SavedSettingStore(database)
 
@@ -165,7 +167,7 @@ class Store:
         def write(session: Session) -> int:
             added.clear()
             change = memories.add(session, entries, self._embedder, added)
-            return duplicates.link_repeats(session, entries) or change
+            return link_repeats(session, entries) or change
 
         paths = sorted({entry.memory.namespace for entry in entries})
         change = self._database.write(write, *paths, batch=len(entries) >= TAIL)
@@ -342,88 +344,6 @@ class Store:
         unheard = self._openings.unheard
         with self._looking(namespace) as held:
             return held and self._database.read(lambda session: unheard(session, namespace, content))
-
-    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories that any of the given ones superseded, in the order they were added."""
-        return self._database.read(lambda session: duplicates.replaced(session, namespace, ids))
-
-    def repeat(self, namespace: str, given: Sequence[Repeat], terms_of: _Words | None = None) -> None:
-        """Supersede memories that repeat others, and note it; all or none.
-
-        Both ends must be current. One that repeats a younger memory held until that began, and is listed in
-        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
-        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
-        memory, it also takes over what is known only of the other (:mod:`memorata.store.memory.inheritance`).
-        """
-        self._database.write(
-            lambda session: duplicates.repeat(session, namespace, given, terms_of), namespace
-        )
-
-    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
-        """Say which memories took the place of which, as another store has it; all or none.
-
-        Until when each of them held stays as it is. Nobody may lead back to where they began.
-        """
-        self._database.write(lambda session: supersession.relink(session, namespace, links), namespace)
-
-    def repeats(
-        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
-    ) -> list[Repeat]:
-        """Return notes of repeats, in the order in which they were made."""
-        return self._database.read(lambda session: duplicates.repeats(session, namespace, of=of, run=run))
-
-    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
-        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
-        return self._database.write(
-            lambda session: duplicates.start_run(session, namespace, strategy, now), namespace
-        )
-
-    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
-        """Say that a run is done."""
-        self._database.write(
-            lambda session: duplicates.finish_run(session, namespace, number, now), namespace
-        )
-
-    def runs(self, namespace: str) -> list[Run]:
-        """Return the runs over a namespace, the latest first."""
-        return self._database.read(lambda session: duplicates.runs(session, namespace))
-
-    def undo_run(self, namespace: str, number: int, now: datetime, terms_of: _Words | None = None) -> Undone:
-        """Take back what a run did, in one transaction.
-
-        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
-        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
-        """
-        return self._database.write(
-            lambda session: duplicates.undo_run(session, namespace, number, now, terms_of), namespace
-        )
-
-    def note_contradictions(self, namespace: str, given: Sequence[Contradiction]) -> None:
-        """Note that memories may contradict others; what is noted already stays as it is."""
-        self._database.write(
-            lambda session: contradictions.note_contradictions(session, namespace, given), namespace
-        )
-
-    def contradictions(
-        self, namespace: str, *, id: str | None = None, settled: bool = False
-    ) -> list[Contradiction]:
-        """Return what was noted about one memory or about all, in the order in which it was.
-
-        Without `settled` only what nobody decided, between memories that are neither forgotten nor
-        superseded.
-        """
-        return self._database.read(
-            lambda session: contradictions.contradictions(session, namespace, id=id, settled=settled)
-        )
-
-    def settle_contradiction(self, namespace: str, given: Contradiction) -> None:
-        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
-
-        Both must be current for that, and the newer must have been added after the older.
-        """
-        self._database.write(
-            lambda session: contradictions.settle_contradiction(session, namespace, given), namespace
-        )
 
     # --- vectors --------------------------------------------------------------------------------------
 

@@ -72,21 +72,21 @@ def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(store: Store) -> N
     store.add([_entry("a", "tea", confidence=0.5), _entry("b", "tea", created_at=_LATER)])
     assert _seen(store, _LATER) == 2
     note = _repeat("b", "a", mentions=1, confidence=0.55, supported_at=_LATER)
-    store.repeat(_HERE, [note])
+    store.duplicates.repeat(_HERE, [note])
     a, b = store.get(_HERE, ["a", "b"])
     assert (a.mentions, a.confidence, a.supported_at, a.supersedes) == (2, 0.55, _LATER, ())
     assert (b.superseded_by, b.valid_to) == ("a", None)
     assert (_seen(store, _LATER), _seen(store, _LATER, as_of=_NOW)) == (1, 1)
-    assert store.repeats(_HERE) == store.repeats(_HERE, of=["a"]) == [note]
-    assert store.repeats(_HERE, of=["b"]) == store.repeats(_THERE) == []
-    assert [memory.id for memory in store.replaced(_HERE, ["a"])] == ["b"]
+    assert store.duplicates.repeats(_HERE) == store.duplicates.repeats(_HERE, of=["a"]) == [note]
+    assert store.duplicates.repeats(_HERE, of=["b"]) == store.duplicates.repeats(_THERE) == []
+    assert [memory.id for memory in store.duplicates.replaced(_HERE, ["a"])] == ["b"]
     assert list(store.same(_HERE, [b.fingerprint], _LATER).values()) == [[a]]
 
 
 def test_a_repeat_of_a_younger_memory_is_listed_and_held_until_that(store: Store) -> None:
     """Check that it is linked as a correction is."""
     store.add([_entry("a", "tea"), _entry("b", "tea", created_at=_LATER)])
-    store.repeat(_HERE, [_repeat("a", "b", mentions=1)])
+    store.duplicates.repeat(_HERE, [_repeat("a", "b", mentions=1)])
     a, b = store.get(_HERE, ["a", "b"])
     assert (a.superseded_by, a.valid_to, b.supersedes, b.mentions) == ("b", _LATER, ("a",), 2)
     assert b.supported_at is None
@@ -96,13 +96,13 @@ def test_a_repeat_of_a_younger_memory_is_listed_and_held_until_that(store: Store
 def test_chains_cannot_come_back_to_where_they_began(store: Store) -> None:
     """Check that both ends must be current, and two; and that an error leaves nothing behind."""
     store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea")])
-    store.repeat(_HERE, [_repeat("b", "a")])
+    store.duplicates.repeat(_HERE, [_repeat("b", "a")])
     before = store.get(_HERE, ["a", "b", "c"])
     for again in (("a", "b"), ("b", "a"), ("b", "c"), ("a", "a")):
         with pytest.raises(InvalidArgument):
-            store.repeat(_HERE, [_repeat("c", "a"), _repeat(*again)])
+            store.duplicates.repeat(_HERE, [_repeat("c", "a"), _repeat(*again)])
     assert store.get(_HERE, ["a", "b", "c"]) == before
-    store.repeat(_HERE, [_repeat("a", "c")])
+    store.duplicates.repeat(_HERE, [_repeat("a", "c")])
     assert [memory.superseded_by for memory in store.get(_HERE, ["a", "b", "c"])] == ["c", "a", None]
 
 
@@ -142,17 +142,17 @@ def test_a_repeat_that_comes_from_elsewhere_has_its_note(store: Store) -> None:
     told = [Hidden("b", None, _LATER, False, "near"), Hidden("c", None, _LATER, True, "exact")]
     store.hide(_HERE, told)
     assert store.hidden(_HERE) == told
-    notes = store.repeats(_HERE)
+    notes = store.duplicates.repeats(_HERE)
     assert [(each.memory_id, each.of, each.kind, each.at, each.mentions, each.run) for each in notes] == [
         ("b", "a", "near", _LATER, 2, None),
         ("c", "d", "exact", _LATER, 1, None),
     ]
     assert store.get(_HERE, ["a"])[0].mentions == 3
     store.hide(_HERE, [Hidden("b", None, _NOW, False, "exact"), Hidden("c", None, _LATER)])
-    assert store.repeats(_HERE) == notes
+    assert store.duplicates.repeats(_HERE) == notes
     with pytest.raises(InvalidArgument, match="repeat must be one of"):
         store.hide(_HERE, [Hidden("b", None, _NOW, False, "alike")])
-    store.relink(_HERE, [Linked("b", "d", _LATER)])
+    store.duplicates.relink(_HERE, [Linked("b", "d", _LATER)])
     assert store.hidden(_HERE)[0] == Hidden("b", None, _LATER, False, None)
     store.hide(_HERE, [Hidden("b", None, _LATER, False, "near")])
     assert store.hidden(_HERE)[0] == Hidden("b", None, _LATER, False, "near")
@@ -161,7 +161,9 @@ def test_a_repeat_that_comes_from_elsewhere_has_its_note(store: Store) -> None:
 def test_links_become_those_of_another_store(store: Store) -> None:
     """Check links that come, go and turn round, in one transaction."""
     store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea", valid_to=_LATER)])
-    store.relink(_HERE, [Linked("c", "b", _LATER), Linked("b", supersedes=("a",)), Linked("a", "b", _LATER)])
+    store.duplicates.relink(
+        _HERE, [Linked("c", "b", _LATER), Linked("b", supersedes=("a",)), Linked("a", "b", _LATER)]
+    )
     a, b, c = store.get(_HERE, ["a", "b", "c"])
     assert [each.superseded_by for each in (a, b, c)] == ["b", None, "b"]
     assert (a.valid_to, c.valid_to, b.supersedes) == (None, _LATER, ("a",))
@@ -170,7 +172,7 @@ def test_links_become_those_of_another_store(store: Store) -> None:
         "c": _LATER,
     }
     assert (_seen(store, _LATER), _seen(store, _LATER, as_of=_NOW)) == (1, 3)
-    store.relink(_HERE, [Linked("b", "a", _LATER), Linked("a", supersedes=("c",)), Linked("c")])
+    store.duplicates.relink(_HERE, [Linked("b", "a", _LATER), Linked("a", supersedes=("c",)), Linked("c")])
     assert [each.superseded_by for each in store.get(_HERE, ["a", "b", "c"])] == [None, "a", None]
     assert _seen(store, _LATER) == 2
     before = store.get(_HERE, ["a", "b", "c"])
@@ -182,7 +184,7 @@ def test_links_become_those_of_another_store(store: Store) -> None:
         [Linked("a", supersedes=("nobody",))],
     ):
         with pytest.raises((InvalidArgument, MemoryNotFound)):
-            store.relink(_HERE, wrong)
+            store.duplicates.relink(_HERE, wrong)
     assert store.get(_HERE, ["a", "b", "c"]) == before
     with pytest.raises(InvalidArgument):
         Linked("a", superseded_by="b")
@@ -191,28 +193,28 @@ def test_links_become_those_of_another_store(store: Store) -> None:
 def test_a_run_is_gone_on_with_and_taken_back(store: Store) -> None:
     """Check that everything is as it was, but for what happened since."""
     with pytest.raises(InvalidArgument):
-        store.start_run(_HERE, "merge", _NOW)
+        store.duplicates.start_run(_HERE, "merge", _NOW)
     store.add([_entry(name, "tea", confidence=0.5) for name in "abcd"])
     before = store.get(_HERE, ["a", "b", "c", "d"])
-    run = store.start_run(_HERE, "merge", _NOW)
-    store.repeat(_HERE, [_repeat("b", "a", mentions=1, confidence=0.6, run=run.number)])
-    assert store.start_run(_HERE, "merge", _LATER) == replace(run, repeats=1)
-    store.repeat(_HERE, [_repeat("a", "c", mentions=2, run=run.number)])
-    store.finish_run(_HERE, run.number, _LATER)
-    (kept,) = store.runs(_HERE)
+    run = store.duplicates.start_run(_HERE, "merge", _NOW)
+    store.duplicates.repeat(_HERE, [_repeat("b", "a", mentions=1, confidence=0.6, run=run.number)])
+    assert store.duplicates.start_run(_HERE, "merge", _LATER) == replace(run, repeats=1)
+    store.duplicates.repeat(_HERE, [_repeat("a", "c", mentions=2, run=run.number)])
+    store.duplicates.finish_run(_HERE, run.number, _LATER)
+    (kept,) = store.duplicates.runs(_HERE)
     assert kept == replace(run, finished_at=_LATER, repeats=2)
-    assert store.runs(_THERE) == []
-    undone = store.undo_run(_HERE, run.number, _LATER)
+    assert store.duplicates.runs(_THERE) == []
+    undone = store.duplicates.undo_run(_HERE, run.number, _LATER)
     # The repeat that was made last is taken back first, so that the chain comes apart from its end.
     assert [memory.id for memory in undone.reinstated] == ["a", "b"]
     assert undone.left == ()
     after = store.get(_HERE, ["a", "b", "c", "d"])
     assert [replace(memory, version=1) for memory in after] == before
-    assert store.repeats(_HERE) == []
+    assert store.duplicates.repeats(_HERE) == []
     for number in (run.number, 0, 2**63, 2**70):
         with pytest.raises(InvalidArgument, match=f"was not undone yet, got {number}"):
-            store.undo_run(_HERE, number, _LATER)
-    assert store.start_run(_HERE, "merge", _LATER).number != run.number
+            store.duplicates.undo_run(_HERE, number, _LATER)
+    assert store.duplicates.start_run(_HERE, "merge", _LATER).number != run.number
 
 
 def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(store: Store) -> None:
@@ -244,14 +246,14 @@ def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(sto
         ]
     )
     (before,) = store.get(_HERE, ["a"])
-    run = store.start_run(_HERE, "keep_both", _LATER)
-    store.repeat(_HERE, [_repeat("b", "a", run=run.number)], terms_of)
-    store.repeat(_HERE, [_repeat("c", "a")], terms_of)
+    run = store.duplicates.start_run(_HERE, "keep_both", _LATER)
+    store.duplicates.repeat(_HERE, [_repeat("b", "a", run=run.number)], terms_of)
+    store.duplicates.repeat(_HERE, [_repeat("c", "a")], terms_of)
     (after,) = store.get(_HERE, ["a"])
     assert (after.tags, after.entities) == (("x", "y", "z"), ("Anna", "Ben"))
     assert (after.place, after.pinned, after.expires_at) == (place, True, None)
     assert tagged("x", "y", "z", "w") == [["a"], ["a"], ["a"], ["d"]]
-    store.undo_run(_HERE, run.number, _LATER, terms_of)
+    store.duplicates.undo_run(_HERE, run.number, _LATER, terms_of)
     (left,) = store.get(_HERE, ["a"])
     assert (left.tags, left.entities, left.place) == (("x", "y", "z"), ("Anna",), None)
     assert (left.pinned, left.expires_at) == (True, None)
@@ -261,8 +263,8 @@ def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(sto
     assert replace(alone, version=before.version) == before
     assert tagged("x", "y", "z") == [["a", "b"], ["b"], []]
     # What is set right is not taken over, and without words nothing is.
-    store.repeat(_HERE, [Repeat("d", "a", "correction", "r", _LATER)], terms_of)
-    store.repeat(_HERE, [_repeat("b", "a")])
+    store.duplicates.repeat(_HERE, [Repeat("d", "a", "correction", "r", _LATER)], terms_of)
+    store.duplicates.repeat(_HERE, [_repeat("b", "a")])
     assert store.get(_HERE, ["a"])[0].tags == ("x",)
     store.purge(_HERE, ["a", "b"], (), terms_of)
     assert store.check(terms_of) == []
@@ -271,23 +273,23 @@ def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(sto
 def test_an_end_that_was_said_since_outlives_the_undoing(store: Store) -> None:
     """Check that only the end goes that the run gave."""
     store.add([_entry("a", "tea"), _entry("b", "tea"), _entry("c", "tea", created_at=_LATER)])
-    run = store.start_run(_HERE, "keep_both", _LATER)
-    store.repeat(_HERE, [_repeat(each, "c", run=run.number) for each in "ab"])
+    run = store.duplicates.start_run(_HERE, "keep_both", _LATER)
+    store.duplicates.repeat(_HERE, [_repeat(each, "c", run=run.number) for each in "ab"])
     a, b = store.get(_HERE, ["a", "b"])
     assert (a.valid_to, b.valid_to) == (_LATER, _LATER)
     soon = _NOW + timedelta(days=1)
     store.update(replace(a, valid_to=soon), a.version)
-    store.undo_run(_HERE, run.number, _LATER)
+    store.duplicates.undo_run(_HERE, run.number, _LATER)
     assert [each.valid_to for each in store.get(_HERE, ["a", "b"])] == [soon, None]
 
 
 def test_what_was_corrected_since_stays_superseded(store: Store) -> None:
     """Check that undoing brings back nothing that a correction has overtaken."""
     store.add([_entry("a", "tea"), _entry("b", "tea")])
-    run = store.start_run(_HERE, "merge", _NOW)
-    store.repeat(_HERE, [_repeat("b", "a", run=run.number)])
+    run = store.duplicates.start_run(_HERE, "merge", _NOW)
+    store.duplicates.repeat(_HERE, [_repeat("b", "a", run=run.number)])
     store.add([_entry("c", "coffee", supersedes=("a",))])
-    undone = store.undo_run(_HERE, run.number, _LATER)
+    undone = store.duplicates.undo_run(_HERE, run.number, _LATER)
     assert undone.reinstated == ()
     assert [memory.id for memory in undone.left] == ["b"]
 
@@ -295,13 +297,13 @@ def test_what_was_corrected_since_stays_superseded(store: Store) -> None:
 def test_notes_go_with_the_memories_they_are_about(store: Store) -> None:
     """Check that a purge of either end leaves no note, and shows what was hidden by it."""
     store.add([_entry(name, "tea") for name in "abc"])
-    store.repeat(_HERE, [_repeat("b", "a"), _repeat("c", "a")])
-    store.note_contradictions(_HERE, [Contradiction("b", "a", "value", "r", _NOW)])
+    store.duplicates.repeat(_HERE, [_repeat("b", "a"), _repeat("c", "a")])
+    store.contradictions.note(_HERE, [Contradiction("b", "a", "value", "r", _NOW)])
     store.purge(_HERE, ["b"])
-    assert [note.memory_id for note in store.repeats(_HERE)] == ["c"]
-    assert store.contradictions(_HERE, settled=True) == []
+    assert [note.memory_id for note in store.duplicates.repeats(_HERE)] == ["c"]
+    assert store.contradictions.list(_HERE, settled=True) == []
     store.purge(_HERE, ["a"])
-    assert store.repeats(_HERE) == []
+    assert store.duplicates.repeats(_HERE) == []
     (again,) = store.get(_HERE, ["c"])
     assert again.superseded_by is None
     assert store.same(_HERE, [again.fingerprint], _NOW) == {again.fingerprint: [again]}
@@ -312,20 +314,20 @@ def test_contradictions_are_noted_once_and_decided_once(store: Store) -> None:
     store.add([_entry(name, name, created_at=_NOW + timedelta(days=day)) for day, name in enumerate("abc")])
     first = Contradiction("b", "a", "value", "another city", _NOW)
     second = Contradiction("c", "b", "number", "another number", _NOW)
-    store.note_contradictions(_HERE, [first, second, replace(first, reason="again")])
-    assert store.contradictions(_HERE) == [first, second]
-    assert store.contradictions(_HERE, id="a") == [first]
-    assert store.contradictions(_THERE) == []
+    store.contradictions.note(_HERE, [first, second, replace(first, reason="again")])
+    assert store.contradictions.list(_HERE) == [first, second]
+    assert store.contradictions.list(_HERE, id="a") == [first]
+    assert store.contradictions.list(_THERE) == []
     compatible = replace(
         first, verdict="compatible", decided_by="x", decided_because="two homes", decided_at=_LATER
     )
-    store.settle_contradiction(_HERE, compatible)
-    assert store.contradictions(_HERE) == [second]
+    store.contradictions.settle(_HERE, compatible)
+    assert store.contradictions.list(_HERE) == [second]
     assert store.get(_HERE, ["a"])[0].superseded_by is None
     with pytest.raises(InvalidArgument):
-        store.settle_contradiction(_HERE, compatible)
+        store.contradictions.settle(_HERE, compatible)
     decided = replace(second, verdict="contradicts", decided_by="x", decided_at=_LATER)
-    store.settle_contradiction(_HERE, decided)
+    store.contradictions.settle(_HERE, decided)
     b, c = store.get(_HERE, ["b", "c"])
     assert (b.superseded_by, b.valid_to, c.supersedes) == ("c", c.created_at, ("b",))
-    assert store.contradictions(_HERE, settled=True) == [compatible, decided]
+    assert store.contradictions.list(_HERE, settled=True) == [compatible, decided]

@@ -99,7 +99,7 @@ def test_what_only_repeated_the_purged_held_until_its_successor_began(store: Sto
     """Check that what was said does not vanish from the past with the one of two who said it."""
     later, last = NOW + timedelta(hours=1), NOW + timedelta(hours=2)
     store.add([entry("a", "tea"), entry("again", "tea")])
-    store.repeat(HERE, [Repeat("again", "a", "exact", "said again", NOW)])
+    store.duplicates.repeat(HERE, [Repeat("again", "a", "exact", "said again", NOW)])
     store.add([entry("b", "milk", created_at=later, supersedes=("a",))])
     assert store.get(HERE, ["again"])[0].valid_to is None
     store.purge(HERE, ["a"])
@@ -249,11 +249,11 @@ def test_no_two_of_a_chain_are_true_at_once(store: Store) -> None:
     assert store.get(HERE, ["bern"])[0].valid_to == february
     store.purge(HERE, ["february"])
     assert [each.valid_to for each in store.get(HERE, ["bern", "march"])] == [march, None]
-    run = store.start_run(HERE, "keep_both", june)
+    run = store.duplicates.start_run(HERE, "keep_both", june)
     store.add([entry("again", "tea", created_at=june, valid_from=february)])
-    store.repeat(HERE, [Repeat("march", "again", "near", "r", june, run=run.number)])
+    store.duplicates.repeat(HERE, [Repeat("march", "again", "near", "r", june, run=run.number)])
     assert store.get(HERE, ["bern"])[0].valid_to == february
-    store.undo_run(HERE, run.number, june)
+    store.duplicates.undo_run(HERE, run.number, june)
     assert store.get(HERE, ["bern"])[0].valid_to == march
 
 

@@ -57,9 +57,9 @@ def furnish(store: PostgresStore, namespace: str, prefix: str) -> None:
     store.relations.add(
         namespace, [Relation(f"{prefix} Zoë", "knows", "Tom", valid_to=NOW + timedelta(1))], NOW
     )
-    store.repeat(namespace, [Repeat(f"{prefix}1", f"{prefix}0", "exact", SECRET, NOW)])
-    store.note_contradictions(namespace, [Contradiction(f"{prefix}3", f"{prefix}2", "value", SECRET, NOW)])
-    store.start_run(namespace, "merge", NOW)
+    store.duplicates.repeat(namespace, [Repeat(f"{prefix}1", f"{prefix}0", "exact", SECRET, NOW)])
+    store.contradictions.note(namespace, [Contradiction(f"{prefix}3", f"{prefix}2", "value", SECRET, NOW)])
+    store.duplicates.start_run(namespace, "merge", NOW)
     seen = Exposure(namespace, "e", "more", "ann", f"r {namespace}", NOW, 1, {f"{prefix}0": 1})
     store.recalls.log([recall(namespace)], LogBounds(), [seen])
     store.feedback.add(namespace, Feedback(f"r {namespace}", f"{prefix}0", Signal.CLICK, NOW))
@@ -105,10 +105,10 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "sightings": lambda store: store.exposures.list(THERE, "e"),
     "lessons": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),
     "same": lambda store: store.same(THERE, [entry("x", f"{SECRET} 0").memory.fingerprint], NOW),
-    "replaced": lambda store: store.replaced(THERE, ["b0"]),
-    "repeats": lambda store: store.repeats(THERE),
-    "runs": lambda store: store.runs(THERE),
-    "contradictions": lambda store: store.contradictions(THERE, settled=True),
+    "replaced": lambda store: store.duplicates.replaced(THERE, ["b0"]),
+    "repeats": lambda store: store.duplicates.repeats(THERE),
+    "runs": lambda store: store.duplicates.runs(THERE),
+    "contradictions": lambda store: store.contradictions.list(THERE, settled=True),
     "export": lambda store: list(store.export(THERE)),
     "reply": lambda store: store.replies.find("k", THERE),
 }
@@ -152,10 +152,10 @@ WRITES: dict[str, Callable[[PostgresStore], Any]] = {
     "describe": lambda store: store.entities.describe(THERE, "b Zoë", description="mine"),
     "merge": lambda store: store.entities.merge(THERE, "b Zoë", "Tom"),
     "relate": lambda store: store.relations.add(THERE, [Relation("x", "y", "z")], NOW),
-    "repeat": lambda store: store.repeat(THERE, [Repeat("b2", "b0", "exact", "", NOW)]),
-    "run": lambda store: store.start_run(THERE, "merge", NOW),
-    "undo": lambda store: store.undo_run(THERE, 1, NOW),
-    "settle": lambda store: store.settle_contradiction(
+    "repeat": lambda store: store.duplicates.repeat(THERE, [Repeat("b2", "b0", "exact", "", NOW)]),
+    "run": lambda store: store.duplicates.start_run(THERE, "merge", NOW),
+    "undo": lambda store: store.duplicates.undo_run(THERE, 1, NOW),
+    "settle": lambda store: store.contradictions.settle(
         THERE, Contradiction("b3", "b2", "value", SECRET, NOW, "compatible")
     ),
     "react": lambda store: store.feedback.add(THERE, Feedback(f"r {THERE}", "b0", Signal.CLICK, NOW)),
@@ -183,7 +183,7 @@ def test_what_does_nothing_to_what_is_not_there_does_nothing(
     before = state(owner)
     assert alice.put_vectors([Embedded(THERE, "b0", direction(1), b"x")]) == 0
     assert not alice.saved_settings.withdraw(THERE, 2, NOW)
-    alice.finish_run(THERE, 2, NOW)
+    alice.duplicates.finish_run(THERE, 2, NOW)
     alice.recalls.log([replace(recall(THERE), id="mine")], LogBounds())
     alice.purge(THERE, [], ["b Zoë"])
     assert alice.replies.remove(NOW.replace(year=2100)) == 2

@@ -13,13 +13,17 @@ def test_records_agree_with_rows_after_every_step(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder="lexical", duplicates="off") as memory:
         first, second, third = memory.remember_many(["tea", "tea", "tea"])
         store = memory.store
-        run = store.start_run("default", "merge", NOW)
-        store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW, 1, 0.9, run=run.number)])
+        run = store.duplicates.start_run("default", "merge", NOW)
+        store.duplicates.repeat(
+            "default", [Repeat(second.id, first.id, "exact", "again", NOW, 1, 0.9, run=run.number)]
+        )
         assert memory.admin.check() == []
-        store.repeat("default", [Repeat(first.id, third.id, "exact", "again", NOW, 2, run=run.number)])
+        store.duplicates.repeat(
+            "default", [Repeat(first.id, third.id, "exact", "again", NOW, 2, run=run.number)]
+        )
         assert memory.admin.check() == []
         assert [hit.memory.id for hit in memory.recall("tea")] == [third.id]
-        store.undo_run("default", run.number, NOW + timedelta(days=1))
+        store.duplicates.undo_run("default", run.number, NOW + timedelta(days=1))
         assert memory.admin.check() == []
         assert len(memory.recall("tea", changes={"deduplicate": False})) == 3
 
@@ -30,7 +34,9 @@ def test_another_process_sees_repeats_at_once(tmp_path: Path) -> None:
         first, second = one.remember_many(["tea", "tea"])
         with memorata.open(path, embedder="lexical") as other:
             assert len(other.recall("tea", changes={"deduplicate": False})) == 2
-            one.store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW)])
+            one.store.duplicates.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW)])
             assert len(other.recall("tea", changes={"deduplicate": False})) == 1
-            assert [memory.id for memory in other.store.replaced("default", [first.id])] == [second.id]
-            assert other.store.replaced("nobody", [first.id]) == []
+            assert [memory.id for memory in other.store.duplicates.replaced("default", [first.id])] == [
+                second.id
+            ]
+            assert other.store.duplicates.replaced("nobody", [first.id]) == []

@@ -135,10 +135,12 @@ def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
 
 def test_what_is_current_again_is_found_again(memory: memorata.Engine) -> None:
     first, second = memory.remember_many(["tea", "tea"])
-    run = memory.store.start_run("default", "merge", NOW)
-    memory.store.repeat("default", [Repeat(second.id, first.id, "exact", "again", NOW, run=run.number)])
+    run = memory.store.duplicates.start_run("default", "merge", NOW)
+    memory.store.duplicates.repeat(
+        "default", [Repeat(second.id, first.id, "exact", "again", NOW, run=run.number)]
+    )
     assert said_before(memory, "tea") == [first.id]
-    memory.store.undo_run("default", run.number, NOW)
+    memory.store.duplicates.undo_run("default", run.number, NOW)
     assert said_before(memory, "tea") == [first.id, second.id]
     assert memory.admin.check() == []
 

@@ -81,7 +81,7 @@ def test_turns_of_a_transcript_are_neither_repeated_nor_contradicted(store: Sqli
 
 def test_what_is_superseded_may_come_back_so_it_counts(store: SqliteStore) -> None:
     store.add([entry("a", NEW), entry("b", "Anna likes tea")])
-    store.repeat(HERE, [Repeat("b", "a", "exact", "said again", NOW)])
+    store.duplicates.repeat(HERE, [Repeat("b", "a", "exact", "said again", NOW)])
     assert not patiently(store, "Anna likes the tea")
 
 

@@ -13,6 +13,6 @@ def test_a_chain_is_followed_to_its_end() -> None:
     store.add([entry("a", "tea"), entry("b", "tea", supersedes=("a",)), entry("c", "tea", supersedes=("b",))])
     connection: SqliteSession = store._connection
     assert [led_to(connection, 1, id_) for id_ in ("a", "b", "c", "nobody")] == [[0, 1, 2], [1, 2], [2], []]
-    store.relink(HERE, [Linked("a"), Linked("b", "c", NOW), Linked("c", supersedes=("b",))])
+    store.duplicates.relink(HERE, [Linked("a"), Linked("b", "c", NOW), Linked("c", supersedes=("b",))])
     assert led_to(connection, 1, "a") == [0]
     store.close()

@@ -59,7 +59,7 @@ class DuplicateGroups:
         """
         path = self._runtime.path(namespace)
         self._store.get(path, [memory_id("id", id)])
-        return tuple(self._store.repeats(path, of=[id]))
+        return tuple(self._store.duplicates.repeats(path, of=[id]))
 
     def find(
         self,
@@ -148,7 +148,7 @@ class DuplicateGroups:
             raise InvalidArgument("groups", groups, "groups that duplicates.find found")
         path = self._runtime.path(namespace)
         with self._leases.hold("duplicates", path):
-            run = self._store.start_run(path, strategy, self._runtime.clock())
+            run = self._store.duplicates.start_run(path, strategy, self._runtime.clock())
             for start in range(0, len(groups), _GROUPS_PER_TRANSACTION):
                 some = groups[start : start + _GROUPS_PER_TRANSACTION]
 
@@ -166,12 +166,12 @@ class DuplicateGroups:
                 with embedded_before(self._embedding.meaning(), joined):
                     self._runtime.run([path], supersede)
                 progress("superseding", min(start + _GROUPS_PER_TRANSACTION, len(groups)), len(groups))
-            self._store.finish_run(path, run.number, self._runtime.clock())
-        return next(each for each in self._store.runs(path) if each.number == run.number)
+            self._store.duplicates.finish_run(path, run.number, self._runtime.clock())
+        return next(each for each in self._store.duplicates.runs(path) if each.number == run.number)
 
     def runs(self, *, namespace: str | None = None) -> tuple[Run, ...]:
         """Return the runs that superseded duplicates, the latest first."""
-        return tuple(self._store.runs(self._runtime.path(namespace)))
+        return tuple(self._store.duplicates.runs(self._runtime.path(namespace)))
 
     def undo(self, run: int | None = None, *, namespace: str | None = None) -> Undone:
         """Take a run back: what it superseded is current again, and what it merged is forgotten.
@@ -185,7 +185,9 @@ class DuplicateGroups:
         """
         path = self._runtime.path(namespace)
         if run is None:
-            run = next((each.number for each in self._store.runs(path) if each.undone_at is None), None)
+            run = next(
+                (each.number for each in self._store.duplicates.runs(path) if each.undone_at is None), None
+            )
             if run is None:
                 raise InvalidArgument(
                     "run", run, "the number of a run to undo, and none is left: see duplicates.runs"
@@ -195,8 +197,12 @@ class DuplicateGroups:
         def undo() -> Undone:
             now = self._runtime.clock()
             with self._store.together():
-                merged = {note.of for note in self._store.repeats(path, run=number) if note.kind == _MERGED}
-                undone = self._store.undo_run(path, number, now, self._runtime.terms_of)
+                merged = {
+                    note.of
+                    for note in self._store.duplicates.repeats(path, run=number)
+                    if note.kind == _MERGED
+                }
+                undone = self._store.duplicates.undo_run(path, number, now, self._runtime.terms_of)
                 # What was corrected since was believed until then, and is in the place of its sources.
                 merged -= {str(each.superseded_by) for each in undone.left}
                 self._store.forget(path, sorted(merged), now)
@@ -221,7 +227,7 @@ class DuplicateGroups:
         path = self._runtime.path(namespace)
         if id is not None:
             self._store.get(path, [memory_id("id", id)])
-        return tuple(self._store.contradictions(path, id=id, settled=checks.flag("resolved", resolved)))
+        return tuple(self._store.contradictions.list(path, id=id, settled=checks.flag("resolved", resolved)))
 
     def resolve_contradiction(
         self,
@@ -257,9 +263,9 @@ class DuplicateGroups:
 
         def decide() -> Contradiction:
             with self._store.together():
-                found = {(each.newer, each.older): each for each in self._store.contradictions(path)}.get(
-                    pair
-                )
+                found = {
+                    (each.newer, each.older): each for each in self._store.contradictions.list(path)
+                }.get(pair)
                 if found is None:
                     raise InvalidArgument(
                         "newer, older", pair, "a pair that is noted and open, as contradictions lists them"
@@ -271,7 +277,7 @@ class DuplicateGroups:
                     decided_because=self._writer.drafts.clean_text(because),
                     decided_at=self._runtime.clock(),
                 )
-                self._store.settle_contradiction(path, decided)
+                self._store.contradictions.settle(path, decided)
             return decided
 
         return self._runtime.run([path], decide)
@@ -299,14 +305,14 @@ class DuplicateGroups:
         path = self._runtime.path(namespace)
         if not isinstance(judge, ContradictionJudge):
             raise InvalidArgument("judge", judge, "a judge: something with a name that judges pairs")
-        open_ = self._store.contradictions(path)[: checks.whole("limit", limit)]
+        open_ = self._store.contradictions.list(path)[: checks.whole("limit", limit)]
         pairs = [tuple(self._store.get(path, [each.older, each.newer])) for each in open_]
         ruled = judge.judge([(older, newer) for older, newer in pairs])
         decided = []
         for each, (older, _), ruling in zip(open_, pairs, ruled, strict=True):
             if ruling.contradicts is None or (ruling.contradicts and older.pinned):
                 continue
-            if each in self._store.contradictions(path, id=each.newer):
+            if each in self._store.contradictions.list(path, id=each.newer):
                 decided.append(
                     self.resolve_contradiction(
                         each.newer,
@@ -350,7 +356,7 @@ class DuplicateGroups:
             keep = self._writer.drafts.draft(group.content, path, _taken_over(losers))
             self._store.add(self._writer.entries([keep]))
         notes = _notes(keep, losers, kind, group, now, run)
-        self._store.repeat(path, notes, self._runtime.terms_of)
+        self._store.duplicates.repeat(path, notes, self._runtime.terms_of)
         hidden.update(each.id for each in losers)
 
 

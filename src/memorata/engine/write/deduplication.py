@@ -246,10 +246,10 @@ class _Findings:
     def write(self, store: Store, terms_of: Callable[[Memory], Terms]) -> None:
         """Write down what was found; the memories themselves are there by now."""
         for path, repeats in self._repeats.items():
-            store.repeat(path, repeats, terms_of)
+            store.duplicates.repeat(path, repeats, terms_of)
         for path, hints in self._hints.items():
             if hints:
-                store.note_contradictions(path, hints)
+                store.contradictions.note(path, hints)
 
     def result(self, store: Store) -> Deduplicated:
         """Return what came of the batch."""

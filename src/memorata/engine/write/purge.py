@@ -87,9 +87,11 @@ class Purge:
         again: list[str] = []
         for start in range(0, len(ids), _PAGE_SIZE):
             some = ids[start : start + _PAGE_SIZE]
-            again += [note.memory_id for note in self._store.repeats(path, of=some) if note.kind in kinds]
+            again += [
+                note.memory_id for note in self._store.duplicates.repeats(path, of=some) if note.kind in kinds
+            ]
             # What came from another store has brought no notes.
-            replaced = self._store.replaced(path, some)
+            replaced = self._store.duplicates.replaced(path, some)
             words = {each.id: each.fingerprint for each in self._store.get(path, _superseders(replaced))}
             again += [each.id for each in replaced if words[str(each.superseded_by)] == each.fingerprint]
         return again

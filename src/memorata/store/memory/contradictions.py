@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from memorata.model.errors import InvalidArgument
-from memorata.store.database import Session
+from memorata.store.database import Database, Session
 from memorata.store.memory.duplicates import supersede
 from memorata.store.rows import find, find_namespace, instant, microseconds, moment
 
@@ -18,6 +18,32 @@ _REMARKS: Final = (
     "FROM contradictions c JOIN memories n ON +n.namespace = c.namespace AND n.number = c.newer "
     "JOIN memories o ON +o.namespace = c.namespace AND o.number = c.older WHERE c.namespace = ?"
 )
+
+
+class ContradictionStore:
+    """Which memories may contradict others, and what was decided about it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, namespace: str, given: Sequence[Contradiction]) -> None:
+        """Note that memories may contradict others; what is noted already stays as it is."""
+        self._database.write(lambda session: note_contradictions(session, namespace, given), namespace)
+
+    def list(self, namespace: str, *, id: str | None = None, settled: bool = False) -> list[Contradiction]:
+        """Return what was noted about one memory or about all, in the order in which it was.
+
+        Without `settled` only what nobody decided, between memories that are neither forgotten nor
+        superseded.
+        """
+        return self._database.read(lambda session: contradictions(session, namespace, id=id, settled=settled))
+
+    def settle(self, namespace: str, given: Contradiction) -> None:
+        """Write a decision down; with ``"contradicts"`` the newer memory supersedes the older one.
+
+        Both must be current for that, and the newer must have been added after the older.
+        """
+        self._database.write(lambda session: settle_contradiction(session, namespace, given), namespace)
 
 
 def note_contradictions(session: Session, path: str, remarks: Sequence[Contradiction]) -> None:

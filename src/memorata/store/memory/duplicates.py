@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.store.database import Session
+from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Terms
 from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.memory.memories import update
@@ -30,6 +30,7 @@ from memorata.store.memory.supersession import (
     led_to,
     note_taken,
     notes_of,
+    relink,
     settle_ends,
 )
 from memorata.store.rows import (
@@ -48,8 +49,9 @@ from memorata.store.rows import (
 )
 
 if TYPE_CHECKING:
-    from memorata.store.memory.repeats import Repeat, Run, Undone
+    from memorata.store.memory.repeats import Linked, Repeat, Run, Undone
 
+_TermsOf = Callable[[Memory], Terms]
 _BATCH: Final = 500
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "
@@ -62,6 +64,64 @@ _PAIRS: Final = (
     "JOIN memories w ON +w.namespace = r.namespace AND w.number = r.winner"
 )
 _BY_NUMBER: Final = "WHERE +namespace = ? AND number = ?"
+
+
+class DuplicateStore:
+    """Which memories repeat others, and the runs that superseded them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+        """Return the memories that any of the given ones superseded, in the order they were added."""
+        return self._database.read(lambda session: replaced(session, namespace, ids))
+
+    def repeat(self, namespace: str, given: Sequence[Repeat], terms_of: _TermsOf | None = None) -> None:
+        """Supersede memories that repeat others, and note it; all or none.
+
+        Both ends must be current. One that repeats a younger memory held until that began, and is listed in
+        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
+        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
+        memory, it also takes over what is known only of the other (:mod:`memorata.store.memory.inheritance`).
+        """
+        self._database.write(lambda session: repeat(session, namespace, given, terms_of), namespace)
+
+    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+        """Say which memories took the place of which, as another store has it; all or none.
+
+        Until when each of them held stays as it is. Nobody may lead back to where they began.
+        """
+        self._database.write(lambda session: relink(session, namespace, links), namespace)
+
+    def repeats(
+        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+    ) -> list[Repeat]:
+        """Return notes of repeats, in the order in which they were made."""
+        return self._database.read(lambda session: repeats(session, namespace, of=of, run=run))
+
+    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
+        return self._database.write(lambda session: start_run(session, namespace, strategy, now), namespace)
+
+    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        self._database.write(lambda session: finish_run(session, namespace, number, now), namespace)
+
+    def runs(self, namespace: str) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        return self._database.read(lambda session: runs(session, namespace))
+
+    def undo_run(
+        self, namespace: str, number: int, now: datetime, terms_of: _TermsOf | None = None
+    ) -> Undone:
+        """Take back what a run did, in one transaction.
+
+        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
+        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
+        """
+        return self._database.write(
+            lambda session: undo_run(session, namespace, number, now, terms_of), namespace
+        )
 
 
 def replaced(session: Session, namespace: str, ids: Sequence[str]) -> list[Memory]:
