@@ -1,0 +1,301 @@
+"""How likely it is that a newer text contradicts an older one, by features of their clauses.
+
+:func:`~memorata.dedupe.contradiction.contradiction` knows the plain cases and is sure of them. This reads
+more: other words for the same attribute, values in several languages, likes and dislikes, classes of things
+("never eats meat", "had a steak"), words of change. Every pair of clauses gives a few features; their
+weighted sum is a log-odds (logistic regression, fitted by ``python -m benchmarks.contradictions --fit``), and the best
+pair of clauses counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from memorata._frozen import frozen
+from memorata.dedupe.claims import Clause, claims
+from memorata.dedupe.contradiction import Cue, Hint, contradiction
+from memorata.dedupe.cue_words import OPPOSITES
+from memorata.model import checks
+
+_MAX_QUOTED: Final = 80
+FEATURES: Final = (
+    "bias", "rule", "same_name", "same_me", "attribute_value", "attribute_same", "several", "substitution",
+    "number", "class_denied", "negated", "sign", "changed", "ended", "past", "planned", "overlap",
+    "other_before", "never", "name_value", "day_value", "unlike", "opposite", "kind", "being", "pairs",
+    "weak_value", "number_only", "other_kind", "other_preposition", "plain_words",
+)  # fmt: skip
+_WEAK: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
+"""Attributes that often have several values all the same."""
+_NAMED: Final = frozenset({"residence", "partner", "holder", "place", "name", "time", "contact", "car"})
+"""Attributes whose values are names, numbers or days: another word tells more of the same."""
+_ROLES: Final = {
+    word: role
+    for role, words in (
+        ("employer", "at for bei für en chez"), ("role", "as als como comme de"), ("place", "in à"),
+        ("company", "with mit con avec"), ("day", "on am"),
+    )
+    for word in words.split()
+}  # fmt: skip
+"""What a preposition says of the value after it."""
+
+
+NOTED: Final = 0.5
+"""From this score on a contradiction is noted: F1 0.80 on pairs of sources that were not fitted."""
+SUPERSEDES: Final = 0.8
+"""From this score on a correction supersedes: precision 0.97 on the same pairs."""
+MAX_CORRECTION_CLAUSES: Final = 3
+"""A longer text says more than one thing, and superseding it would hide the others."""
+
+_WEIGHTS: Final = {
+    "bias": -0.29,
+    "rule": 2.51,
+    "same_name": 0.15,
+    "same_me": 0.12,
+    "attribute_value": 2.56,
+    "attribute_same": -2.41,
+    "several": -1.28,
+    "substitution": -0.62,
+    "number": 0.50,
+    "class_denied": 3.20,
+    "negated": 2.48,
+    "sign": 2.24,
+    "changed": 2.04,
+    "ended": 0.60,
+    "past": -5.79,
+    "planned": -0.18,
+    "overlap": -1.10,
+    "other_before": 0.05,
+    "never": 1.94,
+    "name_value": 0.11,
+    "day_value": -1.41,
+    "unlike": 0.09,
+    "opposite": 1.63,
+    "kind": 0.76,
+    "being": 0.16,
+    "pairs": -0.23,
+    "weak_value": 1.07,
+    "number_only": 2.07,
+    "other_kind": -2.11,
+    "other_preposition": -1.56,
+    "plain_words": -1.80,
+}
+"""Log-odds of each feature, as ``python -m benchmarks.contradictions --fit`` prints them."""
+_LOG_ODDS: Final = tuple(_WEIGHTS[name] for name in FEATURES)
+_CUES: Final = (
+    ("class_denied", Cue.OPPOSITE, "one denies a kind of thing that the other tells of"),
+    ("sign", Cue.OPPOSITE, "one likes what the other dislikes"),
+    ("never", Cue.NEGATION, "one says never to what the other tells of"),
+    ("negated", Cue.NEGATION, "one denies what the other says"),
+    ("opposite", Cue.OPPOSITE, "two of the words exclude each other"),
+    ("number_only", Cue.NUMBER, "the number differs"),
+    ("changed", Cue.CHANGE, "the newer one tells of a change"),
+    ("ended", Cue.CHANGE, "the newer one tells of an end"),
+    ("attribute_value", Cue.VALUE, "another value of the same attribute"),
+)
+"""Features that can be told, the most telling first."""
+
+
+@frozen
+class Assessment:
+    """How likely a contradiction is, and what speaks for it.
+
+    Parameters
+    ----------
+    score
+        From 0 to 1; on pairs of which half contradict each other about the share of contradictions.
+    hint
+        What gave it away; None below :data:`NOTED`.
+    short
+        Whether both texts are short enough for one to supersede the other.
+    """
+
+    score: float
+    hint: Hint | None
+    short: bool
+
+    @property
+    def supersedes(self) -> bool:
+        """Whether the newer text, if it is a correction, may supersede the older one."""
+        return self.score >= SUPERSEDES and self.short
+
+
+_NOTHING: Final = Assessment(0.0, None, True)
+
+
+def assess(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> Assessment:
+    """Return how likely it is that `newer` contradicts `older`.
+
+    Parameters
+    ----------
+    older, newer
+        Two texts, in the order in which they were said.
+    speakers
+        Who said them, if that is known: "I" is the speaker.
+
+    Examples
+    --------
+    >>> assess("Anna lives in Rome", "Anna lives in Paris now").supersedes
+    True
+    >>> assess("Uta ist Vegetarierin", "Uta hat ein Schnitzel bestellt").hint.reason
+    'one denies a kind of thing that the other tells of'
+    >>> assess("Anna likes tea", "Anna likes coffee").score < NOTED
+    True
+    """
+    if checks.text("older", older) == checks.text("newer", newer):
+        return _NOTHING
+    best, odds = None, -math.inf
+    for row in features(older, newer, speakers):
+        total = math.fsum(value * weight for value, weight in zip(row, _LOG_ODDS, strict=True))
+        if total > odds:
+            best, odds = row, total
+    if best is None:
+        return _NOTHING
+    score = 1.0 / (1.0 + math.exp(-odds))
+    one, other = claims(older, speakers[0]), claims(newer, speakers[1])
+    short = max(len(one.clauses), len(other.clauses)) <= MAX_CORRECTION_CLAUSES
+    return Assessment(score, _hint(older, newer, best) if score >= NOTED else None, short)
+
+
+def _hint(older: str, newer: str, row: Sequence[float]) -> Hint:
+    rule = contradiction(older, newer)
+    if rule is not None:
+        return rule
+    told = dict(zip(FEATURES, row, strict=True))
+    for name, cue, reason in _CUES:
+        if told[name]:
+            return Hint(cue, older[:_MAX_QUOTED], newer[:_MAX_QUOTED], reason)
+    return Hint(Cue.VALUE, older[:_MAX_QUOTED], newer[:_MAX_QUOTED], "they say something else of the same")
+
+
+def features(older: str, newer: str, speakers: tuple[str, str] = ("", "")) -> list[list[float]]:
+    """Return the features of each pair of clauses, in the order of :data:`FEATURES`."""
+    one, other = claims(older, speakers[0]), claims(newer, speakers[1])
+    rule = contradiction(older, newer) is not None
+    pairs = math.log2(max(1, len(one.clauses) * len(other.clauses)))
+    rows = []
+    for before in one.clauses:
+        for after in other.clauses:
+            row = _pair(before, after, rule=rule, pairs=pairs)
+            if row is not None:
+                rows.append(row)
+    return rows
+
+
+def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | None:
+    if _others(a, b):
+        return None
+    shared = a.content & b.content
+    union = a.content | b.content
+    overlap = len(shared) / len(union) if union else 0.0
+    named = (a.attributes & b.attributes) - {"frequency"}
+    left, right = a.value.keys() - b.value.keys(), b.value.keys() - a.value.keys()
+    kinds = {a.value[word] for word in left}, {b.value[word] for word in right}
+    differs = bool(left and right) and a.negative == b.negative
+    if _ROLES.get(a.before) == _ROLES.get(b.before) == "company":
+        differs = False
+    same_value = bool(a.value and b.value) and not (left and right)
+    classes = (a.denied & b.classes) | (b.denied & a.classes)
+    changed = "changed" in b.flags
+    topic = bool(shared or named - {"being", "kind"})
+    opposite = any(OPPOSITES.get(word, frozenset()) & set(b.words) for word in a.words)
+    plain = named & {"being", "kind"}
+    named -= plain
+    if not (topic or plain or classes or rule or opposite) or (not classes and _relatives(a, b)):
+        return None
+    several = "several" in a.flags and "several" in b.flags
+    substituted = _substitution(a.words, b.words) if differs else 0.0
+    row = {
+        "bias": 1.0,
+        "rule": float(rule),
+        "same_name": float(bool(a.subject and a.subject == b.subject and a.subject != "i")),
+        "same_me": float(a.subject == b.subject == "i"),
+        "attribute_value": float(bool(named - _WEAK) and differs and not classes),
+        "weak_value": float(bool(named) and not named - _WEAK and differs and not classes),
+        "attribute_same": float(bool(named) and same_value),
+        "several": float(
+            several and a.sign == b.sign and not any(name.startswith("favourite") for name in named)
+        ),
+        "substitution": 0.0 if several else substituted,
+        "number": _number(a, b, overlap),
+        "class_denied": float(bool(classes)),
+        "negated": overlap if a.negative != b.negative and shared else 0.0,
+        "sign": float(a.sign * b.sign < 0) * min(1.0, 2.0 * overlap) * (0.5 if left and right else 1.0),
+        "changed": float(changed and topic),
+        "ended": float("ended" in b.flags and topic and "ended" not in a.flags),
+        "past": float("past" in a.flags),
+        "planned": float("planned" in a.flags or "planned" in b.flags),
+        "overlap": overlap,
+        "other_before": float(bool(a.before and b.before and a.before != b.before)),
+        "never": float("never" in a.flags ^ b.flags) * (1.0 if shared or classes else 0.0),
+        "name_value": float(bool(left & _other_names(a)) and bool(right & _other_names(b)) and differs),
+        "day_value": float(differs and "day" in kinds[0] & kinds[1] and "time" not in named),
+        "unlike": float(len(a.words) + len(b.words) > 24),
+        "opposite": float(opposite),
+        "kind": float("kind" in plain and differs and not named),
+        "being": float("being" in plain and differs and not named and "kind" not in plain),
+        "pairs": pairs,
+        "plain_words": float(differs and kinds == ({"word"}, {"word"}) and bool(named & _NAMED)),
+        "number_only": float(differs and kinds == ({"number"}, {"number"}) and a.state and b.state),
+        "other_kind": float(differs and kinds[0].isdisjoint(kinds[1]) and substituted > 0),
+        "other_preposition": float(
+            bool(named)
+            and differs
+            and _ROLES.get(a.before, "") != _ROLES.get(b.before, "")
+            and a.before in _ROLES
+            and b.before in _ROLES
+        ),
+    }
+    return [row[name] for name in FEATURES]
+
+
+def _relatives(a: Clause, b: Clause) -> bool:
+    """Return whether one of two clauses is about somebody of the other's subject, who is not in the other."""
+    return a.relative != b.relative and any(
+        one.relative and one.relative not in other.content for one, other in ((a, b), (b, a))
+    )
+
+
+def _other_names(clause: Clause) -> frozenset[str]:
+    """Return the names of a clause that are not its subject."""
+    return clause.names - {clause.subject}
+
+
+def _others(a: Clause, b: Clause) -> bool:
+    """Return whether two clauses are about two subjects."""
+    if not a.subject or not b.subject or a.subject == b.subject:
+        return False
+    if " " in a.subject + b.subject:
+        return True
+    return a.subject not in b.words and b.subject not in a.words
+
+
+def _substitution(one: Sequence[str], other: Sequence[str]) -> float:
+    """Return the share of words around one place in which two clauses differ; 0 if it is not one."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    longest = max(len(one), len(other))
+    if start + end >= min(len(one), len(other)):
+        return 0.0
+    return (start + end) / longest
+
+
+def _number(a: Clause, b: Clause, overlap: float) -> float:
+    """Return 1 if a number counts the same in both, and is another; less where little else is the same."""
+    here, there = {value for value, _ in a.numbers}, {value for value, _ in b.numbers}
+    if not here or not there or here & there:
+        return 0.0
+    near = max(
+        (
+            len(one & other) / max(1, min(len(one), len(other)))
+            for _, one in a.numbers
+            for _, other in b.numbers
+        ),
+        default=0.0,
+    )
+    return max(near, overlap)
