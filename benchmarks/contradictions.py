@@ -172,9 +172,7 @@ def main() -> None:
     templates = np.char.startswith(sources, "templates")
     given = sources != OWN
     for title, scores in (("held out", held_out(pairs)), ("as it is", as_it_is)):
-        print(
-            f"\n{title}: precision / recall / F1 of the rule, of noting, of superseding; recall at precision 0.9"
-        )
+        print(f"\n{title}: precision / recall / F1 of the rule, noting, superseding; recall at precision 0.9")
         for name, mask in [
             ("all", given), ("templates", templates), ("not templates", given & ~templates),
             *((source, sources == source) for source in sorted(set(sources))),

@@ -1,6 +1,5 @@
 """Nothing that a text may repeat or contradict is missing among those that share its opening."""
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,34 +67,6 @@ def test_nothing_is_missed(said: list[str | None], new: str, cut: int) -> None:
         return
     meant = {slot for slot, old in enumerate(said) if old is not None and concern(new, old)}
     assert meant <= set(sharing.tolist())
-    unread = known.unread(sharing)
-    assert unread.tolist() == sharing.tolist()
-    known.read(unread, {slot: text for slot in unread.tolist() if (text := said[slot]) is not None})
-    assert not known.unread(sharing).size
-    assert meant <= set(known.like(new, sharing).tolist()) <= set(sharing.tolist())
-
-
-def test_what_was_asked_for_just_before_it_was_added_is_not_read_again() -> None:
-    known = Openings()
-    known.add(["Anna likes tea"])
-    first = np.array([0])
-    known.read(first, {0: "Anna likes tea"})
-    asked = "Anna plays chess with seven friends every winter"
-    assert known.like(asked, first).tolist() == []
-    known.add(["Anna swims", asked])
-    everything = np.arange(3)
-    assert known.unread(everything).tolist() == [1]
-    known.read(np.array([1]), {1: "Anna swims"})
-    assert known.like(asked, everything).tolist() == [2]
-
-
-def test_what_was_purged_has_no_gist_and_is_not_asked_for_again() -> None:
-    known = Openings()
-    known.add(["Anna likes tea", "Anna collects stamps and old maps of Norway"])
-    both = np.array([0, 1])
-    known.read(both, {1: "Anna collects stamps and old maps of Norway"})
-    assert known.unread(both).tolist() == []
-    assert known.like("Anna plays chess with seven friends every winter", both).tolist() == []
 
 
 @pytest.mark.parametrize("text", ["\ud83c half a pair of signs", "ёлка в лесу стоит"])

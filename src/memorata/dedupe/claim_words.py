@@ -154,8 +154,10 @@ _GOOD: Final = (
     "encanta* aime* adore* "
     "喜欢 爱 热爱 最爱"
 )
-_BAD: Final = "hate* dislike* detest* loathe* hasst hasse verabscheu* ausstehen odia* detesta* aborrec* "
-"déteste* haïs haine 讨厌 厌烦 烦 恨"
+_BAD: Final = (
+    "hate* dislike* detest* loathe* hasst hasse verabscheu* ausstehen odia* detesta* aborrec* "
+    "déteste* haïs haine 讨厌 厌烦 烦 恨"
+)
 
 _CHANGED: Final = (
     "now moved moving switched changed quit left became become stopped gave sold new cancelled canceled "

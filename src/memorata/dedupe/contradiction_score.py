@@ -3,8 +3,8 @@
 :func:`~memorata.dedupe.contradiction.contradiction` knows the plain cases and is sure of them. This reads
 more: other words for the same attribute, values in several languages, likes and dislikes, classes of things
 ("never eats meat", "had a steak"), words of change. Every pair of clauses gives a few features; their
-weighted sum is a log-odds (logistic regression, fitted by ``python -m benchmarks.contradictions --fit``), and the best
-pair of clauses counts.
+weighted sum is a log-odds (logistic regression, fitted by ``python -m benchmarks.contradictions --fit``), and
+the best pair of clauses counts.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ _MAX_PIECES: Final = 8_192
 _MAX_ON_A_SIDE: Final = 3
 _MAX_IN_ALL: Final = 4
 _KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
+_FIRST_HAN: Final = "\u3400"
 _OPPOSED: Final = 1
 """The kind of texts that hold a word which others exclude."""
 _PRONOUNS: Final = SPEAKER | SPEAKERS
@@ -144,13 +145,25 @@ def are_close(one: Gist, words: UintArray, kinds: UintArray, spellings: UintArra
 
 def concern(a: str, b: str) -> bool:
     """Return whether one of two texts could repeat or contradict the other, whatever their vectors say."""
+    subject = opening(a).subject
     return (
-        contradiction(a, b) is not None
-        or contradiction(b, a) is not None
+        (bool(subject) and opening(b).subject == subject and (_assessed(a, b) or _assessed(b, a)))
         or same_statement(a, b)
         or extends(a, b)
         or extends(b, a)
     )
+
+
+def _assessed(older: str, newer: str) -> bool:
+    # Loaded by who compares: the words of claims take a while to list.
+    from memorata.dedupe.contradiction_score import assess
+
+    return assess(older, newer).hint is not None or contradiction(older, newer) is not None
+
+
+def _han_subject(word: Word) -> Word:
+    """Return the subject of a clause that is written without spaces: its first two characters."""
+    return spoken(Word("i")) if word.text[0] == "我" else Word(word.text[:2])
 
 
 @lru_cache(maxsize=64)
@@ -163,7 +176,7 @@ def _opening(text: str) -> Opening:
         elif len(letters) < LETTERS and word.text not in FILLERS:
             letters += word.text.replace("-", "")
         if not subject and word.text not in PASSED:
-            said = spoken(word)
+            said = _han_subject(word) if word.text[0] >= _FIRST_HAN else spoken(word)
             if said is MINE and not whose:
                 whose = "my "
             else:

@@ -1,15 +1,11 @@
 """How every memory of a namespace opens, so that what nobody said before is known at a glance.
 
-Of each text two checksums are kept (:mod:`memorata.dedupe.openings`). Equal openings have equal
-checksums, so nothing is missed; that two openings have the same one by chance costs a look and no more. Of
-those that were once looked at closer, because something new opened like them, or because they opened like
-others when they were new, the gist is kept as well: there is room for it beside every text, 24 bytes of a
-memory in all.
+Of each text two checksums are kept (:mod:`memorata.dedupe.openings`), 8 bytes of a memory. Equal openings
+have equal checksums, so nothing is missed; that two have the same one by chance costs a look and no more.
 
 To look for what a new memory repeats or contradicts, its vector is compared with every other, and a few rows
-are read. For most that is in vain: nothing there even begins like it. Who writes one memory after the other
-therefore keeps how all of them open (:class:`OpeningCache`), and looks only at those that may be meant; if it
-is none, no vector is compared at all, and what is in memory for searches need not be brought up to date.
+are read. Of a batch that is in vain for most: nothing there even begins like it. Who writes batches therefore
+keeps how all of them open (:class:`OpeningCache`), and searches only for those that begin like another.
 
 What a slot says never changes, so openings stay true for as long as the namespace has its number. They are
 read a part at a time, and not by those who come to write once.
@@ -19,12 +15,12 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
-from memorata.dedupe.openings import LETTERS, Gist, are_close, concern, gist, opening
+from memorata.dedupe.openings import LETTERS, concern, opening
 from memorata.dedupe.verification import is_turn
 from memorata.index.cache import Added
 from memorata.index.record import Growing
@@ -34,10 +30,6 @@ from memorata.store.rows import Namespace, find_namespace, marks
 
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum of an opening is this."""
-_GIST: Final = np.dtype([("words", np.uint64), ("kinds", np.uint32), ("spelling", np.uint32)])
-_UNREAD: Final = (0, 0, 0)
-_READ: Final = 1 << 31
-"""Beside the kinds of a text whose gist is known; no kind of words has this bit."""
 
 
 class Openings:
@@ -46,20 +38,15 @@ class Openings:
     Examples
     --------
     >>> known = Openings()
-    >>> known.add(texts := ["Anna likes tea.", "Bob swims a lot.", "Anna collects old stamps of Norway."])
+    >>> known.add(["Anna likes tea.", "Bob swims a lot.", "Anna collects old stamps of Norway."])
     >>> known.sharing("Anna really likes green tea")
     array([0, 2])
-    >>> known.read(known.unread(np.array([0, 2])), {0: texts[0], 2: texts[2]})
-    >>> known.like("Anna really likes green tea", np.array([0, 2]))
-    array([0])
     """
 
     def __init__(self) -> None:
         self._subjects = Growing(np.uint32, ())
         self._letters = Growing(np.uint32, ())
         self._short: set[int] = set()
-        self._gists = Growing(_GIST, ())
-        self._asked: tuple[str, Gist] | None = None
 
     def __len__(self) -> int:
         return len(self._subjects)
@@ -68,18 +55,13 @@ class Openings:
         """Add the texts of the next slots; None for a slot whose memory is gone."""
         for text in texts:
             subject = letters = _NOTHING
-            known = _UNREAD
             if text is not None:
                 found = opening(text)
                 subject, letters = _checksum(found.subject), _checksum(found.letters)
                 if len(found.letters) < LETTERS:
                     self._short.add(letters)
-                if self._asked is not None and self._asked[0] == text:
-                    # Mostly what is added is what was asked for just before.
-                    known = _written(self._asked[1])
             self._subjects.append(subject)
             self._letters.append(letters)
-            self._gists.append(known)
 
     def sharing(self, text: str) -> IntArray | None:
         """Return the slots, ascending, of all texts that `text` may repeat or contradict, and some more.
@@ -101,30 +83,6 @@ class Openings:
         slots: IntArray = shared.nonzero()[0]
         return slots
 
-    def unread(self, slots: IntArray) -> IntArray:
-        """Return those of some slots whose gist is not known yet."""
-        unread: IntArray = slots[self._gists.view["kinds"][slots] < _READ]
-        return unread
-
-    def read(self, slots: IntArray, texts: Mapping[int, str]) -> None:
-        """Keep the gists of the texts of some slots; one that has no text any more has none."""
-        gists = self._gists.view
-        gists["kinds"][slots] = _READ
-        for slot, text in texts.items():
-            gists[slot] = _written(gist(text))
-
-    def like(self, text: str, slots: IntArray) -> IntArray:
-        """Return those of some slots, whose gists are known, that `text` may still repeat or contradict."""
-        found = gist(text)
-        self._asked = text, found
-        others = self._gists.view[slots]
-        chosen: IntArray = slots[are_close(found, others["words"], others["kinds"], others["spelling"])]
-        return chosen
-
-
-def _written(found: Gist) -> tuple[int, int, int]:
-    return found.words, found.kinds | _READ, found.spelling
-
 
 def _checksum(opening: str) -> int:
     """Return a checksum that is never 0; 0 for an empty subject or statement."""
@@ -137,9 +95,7 @@ _PATIENCE: Final = 4
 """How often one looks in vain before openings are read: a process that writes once has no use for them."""
 _AT_ONCE: Final = 1_000
 """How many are read at a look."""
-_SOME: Final = 256
-"""Of how many texts the gist is read at a look; it is read once, and in the time of a search."""
-_FEW: Final = 64
+_FEW: Final = 8
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
 _TEXTS: Final = (
     "SELECT m.slot, m.content FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
@@ -170,16 +126,9 @@ class OpeningCache:
         sharing = None if known is None else known.sharing(content)
         if known is None or sharing is None:
             return False
-        unread = known.unread(sharing)
-        if unread.size:
-            some = unread[:_SOME]
-            known.read(some, _texts(session, namespace.number, some))
-            if some.size < unread.size:
-                return False
-        close = known.like(content, sharing) if sharing.size else sharing
-        if not close.size or close.size > _FEW:
-            return not close.size
-        texts = _texts(session, namespace.number, close).values()
+        if not sharing.size or sharing.size > _FEW:
+            return not sharing.size
+        texts = _texts(session, namespace.number, sharing).values()
         return not any(concern(older, content) for older in texts)
 
     def note(self, added: Sequence[Added]) -> None:

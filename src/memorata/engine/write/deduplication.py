@@ -4,7 +4,9 @@ Exact repeats are found by fingerprint, in one look-up for a whole batch. Near o
 nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
 (:mod:`memorata.dedupe.verification`). What only repeats an older memory is written all the same, superseded
 by it from the start; the older one gains a mention and, at most once a day, some confidence. The same
-candidates are read for contradictions, which are noted and nothing more.
+candidates are read for contradictions (:mod:`memorata.dedupe.contradiction_score`). These are noted and
+nothing more, unless the new memory is a correction: that supersedes what it contradicts most surely. In a
+batch only memories that begin with the same subject are read for contradictions: an import need not search.
 
 The transaction holds the only right to write, so of two processes that say the same thing at the same time
 the second finds what the first has said.
@@ -21,7 +23,8 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.dedupe.decisions import Verdict
+from memorata.dedupe.decisions import Verdict, is_correction
+from memorata.dedupe.openings import opening
 from memorata.dedupe.verification import is_turn, judge
 from memorata.dedupe.wording import extends
 from memorata.engine.write.drafts import DedupeMode
@@ -41,8 +44,10 @@ _MAX_NEAREST: Final = 256
 """How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
 _RAREST: Final = 8
 _HINTS: Final = 3
-_READ: Final = 6
+_READ: Final = 12
 """How many of the closest are read for contradictions: what is said of the same thing is said much alike."""
+_MAX_SUBJECT: Final = 8
+"""How many memories of a batch that begin with the same subject are read for contradictions."""
 _SPEAKER: Final = FIELDS.index("speaker")
 _EXACT: Final = "exact"
 _NEAR: Final = "near"
@@ -89,11 +94,9 @@ class Deduplicator:
     ) -> None:
         """Find out which of some entries of one namespace were said before, there or among themselves."""
         alone = mode is DedupeMode.NEAR and len(entries) == 1
-        if alone and self.store.unheard(path, entries[0].memory.content):
-            # Nothing there concerns it, whatever its words; so nothing in the same words does either.
-            return
         known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
-        if mode is DedupeMode.EXACT and not known and _all_differ(entries):
+        corrects = any(is_correction(entry.memory) for entry in entries)
+        if mode is DedupeMode.EXACT and not known and not corrects and _all_differ(entries):
             return
         open_: list[Entry] = []
         for entry in entries:
@@ -103,11 +106,13 @@ class Deduplicator:
             ):
                 known.setdefault(memory.fingerprint, []).append(memory)
                 open_.append(entry)
-        if mode is not DedupeMode.NEAR:
-            return
-        if like := [(entry, []) for entry in open_] if alone else self._like_others(path, open_):
+        if mode is DedupeMode.NEAR:
+            like = [(entry, []) for entry in open_] if alone else self._like_others(path, open_)
+        else:
+            like = _corrections(open_) if corrects else []
+        if like:
             with self.store.view(path, now) as view:
-                self._compare_nearly(view, like, said)
+                self._compare_nearly(view, like, said, batch=not alone)
 
     def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
         """Return those entries that may repeat or contradict others, and the ones before them that are near.
@@ -116,20 +121,29 @@ class Deduplicator:
         """
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
         found = []
+        about: dict[str, list[int]] = {}
         for place, entry in enumerate(entries):
             near: list[_Candidate] = []
+            subject = opening(entry.memory.content).subject
+            same_subject = about.setdefault(subject, []) if subject else []
             if rows is not None and place:
                 inside = rows[:place] @ rows[place]
+                wanted = {*np.flatnonzero(inside >= self.threshold).tolist(), *same_subject[-_MAX_SUBJECT:]}
                 near = [
-                    _Candidate(float(inside[other]), memory=entries[other].memory)
-                    for other in np.flatnonzero(inside >= self.threshold).tolist()
+                    _Candidate(float(inside[other]), memory=entries[other].memory) for other in sorted(wanted)
                 ]
+            same_subject.append(place)
             if near or not self.store.unheard(path, entry.memory.content):
                 found.append((entry, near))
         return found
 
     def _compare_nearly(
-        self, view: Index, entries: Sequence[tuple[Entry, list[_Candidate]]], said: _Findings
+        self,
+        view: Index,
+        entries: Sequence[tuple[Entry, list[_Candidate]]],
+        said: _Findings,
+        *,
+        batch: bool,
     ) -> None:
         for entry, near in entries:
             candidates = self._candidates(view, entry) + near
@@ -139,7 +153,11 @@ class Deduplicator:
                 for older, each in zip(_read(view, close), close, strict=True)
             ):
                 continue
-            said.hints(entry.memory, _read(view, _closest(candidates)))
+            older = _read(view, _closest(candidates))
+            if batch and not is_correction(entry.memory):
+                subject = opening(entry.memory.content).subject
+                older = [each for each in older if subject and opening(each.content).subject == subject]
+            said.contradicted(entry.memory, older)
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
@@ -229,19 +247,33 @@ class _Findings:
         self._repeats.setdefault(new.namespace, []).append(repeat)
         return True
 
-    def hints(self, new: Memory, candidates: Iterable[Memory]) -> None:
-        """Note which of some memories a new one may contradict."""
+    def contradicted(self, new: Memory, candidates: Iterable[Memory]) -> None:
+        """Note which of some memories a new one may contradict; a correction supersedes the surest."""
         # Loaded by who compares: a batch seldom does, and the words of contradictions take a while to list.
-        from memorata.dedupe.contradiction import contradiction
+        from memorata.dedupe.contradiction_score import assess
 
-        found = self._hints.setdefault(new.namespace, [])
-        enough = len(found) + _HINTS
+        assessed = []
         for older in candidates:
-            if older.id in self._gone or len(found) == enough or _apart(older, new):
+            if older.id in self._gone or _apart(older, new):
                 continue
-            hint = contradiction(older.content, new.content)
-            if hint is not None:
-                found.append(Contradiction(new.id, older.id, hint.cue, hint.reason, new.created_at))
+            assessment = assess(
+                older.content, new.content, speakers=(older.source.speaker, new.source.speaker)
+            )
+            if assessment.hint is not None:
+                assessed.append((assessment, older))
+        assessed.sort(key=lambda each: -each[0].score)
+        remarks = self._hints.setdefault(new.namespace, [])
+        for rank, (assessment, older) in enumerate(assessed[:_HINTS]):
+            assert assessment.hint is not None  # others are left out above
+            remark = Contradiction(
+                new.id, older.id, assessment.hint.cue, assessment.hint.reason, new.created_at
+            )
+            if rank == 0 and assessment.supersedes and _corrects(new, older):
+                repeat = Repeat(older.id, new.id, _CORRECTION, remark.reason, new.created_at)
+                self._repeats.setdefault(new.namespace, []).append(repeat)
+                self._gone[older.id] = new.id
+            else:
+                remarks.append(remark)
 
     def write(self, store: Store, terms_of: Callable[[Memory], Terms]) -> None:
         """Write down what was found; the memories themselves are there by now."""
@@ -260,6 +292,23 @@ class _Findings:
         known = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
         survivors = [known.get(self._gone.get(each.id, each.id), each) for each in self._given]
         return Deduplicated(survivors, [each for each in self._given if each.id not in self._gone])
+
+
+def _corrections(entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
+    """Return the corrections of a batch, each with the entries before it that begin with the same subject."""
+    found = []
+    about: dict[str, list[Memory]] = {}
+    for entry in entries:
+        before = about.setdefault(opening(entry.memory.content).subject, [])
+        if is_correction(entry.memory):
+            found.append((entry, [_Candidate(None, memory=each) for each in before[-_MAX_SUBJECT:]]))
+        before.append(entry.memory)
+    return found
+
+
+def _corrects(new: Memory, older: Memory) -> bool:
+    """Tell whether a memory may supersede another that it contradicts."""
+    return is_correction(new) and not older.pinned and older.created_at <= new.created_at
 
 
 def _apart(a: Memory, b: Memory) -> bool:
