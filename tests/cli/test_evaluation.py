@@ -56,12 +56,12 @@ def test_every_format_that_can_be_read_has_a_command() -> None:
 # --- running ------------------------------------------------------------------------------------------------
 
 
-def test_every_recipe_is_a_row(cli: Run, facts: str) -> None:
+def test_every_recipe_that_can_be_measured_is_a_row(cli: Run, facts: str) -> None:
     shown = cli("eval", "facts", facts)
     assert shown.code == 0
     head, *rows = (line.split("\t") for line in shown.lines)
     assert head[:6] == ["recipe", "any@5", "any@10", "all@5", "mrr", "ndcg@10"]
-    assert [row[0] for row in rows] == list(RECIPES)
+    assert [row[0] for row in rows] == [n for n in RECIPES if n not in ("confident", "precise", "pinecone")]
     assert all(len(row) == len(head) for row in rows)
     assert "4 of 4 questions are measured" in shown.err
     assert "100 % done" in shown.err

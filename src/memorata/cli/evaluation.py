@@ -112,7 +112,7 @@ def evaluate(
     from memorata.evaluate.sections import score_file, sections
 
     one_of("--granularity", granularity, GRANULARITIES)
-    recipes = recipes_of(recipe or [], set or [])
+    recipes = recipes_of(recipe or [], set or [], reranker=session.settings.reranker != "none")
     measures = measures_of(measure)
     dataset = dataset_of(format, path, turns, option or [])
     if limit_questions is not None:
@@ -281,22 +281,25 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
     return list(dict.fromkeys(files))
 
 
-def recipes_of(names: Sequence[str], settings: Sequence[str]) -> list[Recipe]:
-    """Return the recipes of those names, all if none is named, with parameters changed."""
+def recipes_of(names: Sequence[str], settings: Sequence[str], *, reranker: bool = False) -> list[Recipe]:
+    """Return the recipes of those names, with parameters changed; if none is named, all that can be measured.
+
+    Without a re-ranker those that ask for one cannot; those with samples rank as the recipe they follow.
+    """
     from dataclasses import replace
 
     from memorata.engine import RECIPES
 
     chosen = [RECIPES[one_of("--recipe", name, tuple(RECIPES))] for name in dict.fromkeys(names)]
     changes = parameter_values(settings)
+    if not chosen:
+        measurable = (recipe for recipe in RECIPES.values() if not recipe.samples)
+        chosen = [recipe for recipe in measurable if reranker or not recipe.rerank_depth]
     if not changes:
-        return chosen or list(RECIPES.values())
+        return chosen
     # A changed recipe is another one, in tables and in the names of files.
     marks = "+".join(f"{name}={value}" for name, value in changes.items())
-    return [
-        replace(recipe.changed(changes), name=f"{recipe.name}+{marks}")
-        for recipe in chosen or RECIPES.values()
-    ]
+    return [replace(recipe.changed(changes), name=f"{recipe.name}+{marks}") for recipe in chosen]
 
 
 def measures_of(names: Sequence[str] | None) -> list[str]:
@@ -367,7 +370,7 @@ def embedders(
 
 def reranker_of(session: Session, recipes: Sequence[Recipe]) -> Reranker | None:
     """Return the re-ranker of the settings, if a recipe asks for one."""
-    from memorata.embed.select import open_reranker
+    from memorata.engine.opening import open_reranker
 
     if not any(recipe.rerank_depth for recipe in recipes):
         return None

@@ -19,6 +19,9 @@ Any of them but `lexical` may be followed by the prompts to use, such as ``built
 ``none``                   no re-ranker
 ``minilm-reranker`` …      an installed re-ranker of the catalogue
 ``onnx:FOLDER``            any folder with an ONNX cross-encoder
+``cohere:MODEL@ADDRESS``   Cohere's service, or one that imitates it; the address is optional
+``jina:MODEL@ADDRESS``     Jina's service, or one that imitates it (vLLM, Infinity); the address is optional
+``tei:ADDRESS``            a server of text-embeddings-inference
 =========================  ================================================================================
 """
 
@@ -82,6 +85,8 @@ class Resources:
         How long a query waits for a service, before it is answered by words; None for the usual time.
     statistics
         What weighs the terms of queries in the lexical embedder.
+    reranker_key
+        For the service that a re-ranker names, and for no other.
 
     Examples
     --------
@@ -98,6 +103,7 @@ class Resources:
     retry: RetryPolicy | None = None
     question_seconds: float | None = None
     statistics: Statistics | None = None
+    reranker_key: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         # Now, and not when a model is first used: by then there is a store that was made with it.
@@ -318,8 +324,24 @@ def need_runtime() -> None:
         raise MissingExtra("A neural model", " ".join(missing))
 
 
+def _rerank_service(form: str, rest: str, resources: Resources) -> Reranker:
+    from memorata.embed.rerank_services import ServiceReranker
+
+    model, address = ("", rest) if form == "tei" else service_address(form, rest)
+    return ServiceReranker(
+        form,
+        model,
+        address,
+        api_key=resources.reranker_key,
+        retry=resources.retry,
+        seconds=QUERY_SECONDS if resources.question_seconds is None else resources.question_seconds,
+    )
+
+
 RERANKER_NAMES = ("none", *(entry.name for entry in available(RERANKER)))
-RERANKER_FORMS = ("onnx:FOLDER",)
+RERANKER_FORMS = (
+    "onnx:FOLDER", "cohere:MODEL@ADDRESS", "jina:MODEL@ADDRESS", "tei:ADDRESS", "chat:MODEL@ADDRESS",
+)  # fmt: skip
 
 
 def open_reranker(specification: str | None, resources: Resources | None = None) -> Reranker | None:
@@ -354,6 +376,8 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
         need_runtime()
         with readable(folder):
             return OnnxReranker(folder_named(folder), threads=resources.threads)
+    if form in ("cohere", "jina", "tei") and folder:
+        return _rerank_service(form, folder, resources)
     if specification not in CATALOGUE:
         choices = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
         raise EmbedderError(f"there is no re-ranker {specification!r}; there are {choices}")

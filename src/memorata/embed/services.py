@@ -105,7 +105,7 @@ class ServiceEmbedder:
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
         self._retry = retry or RetryPolicy()
-        self._query_policy = _query_retry(self._retry, question_seconds)
+        self._query_policy = query_retry(self._retry, question_seconds)
         self._breaker = CircuitBreaker(clock=self._retry.clock)
         self._writing = CircuitBreaker(clock=self._retry.clock, silence_only=True)
         self._apart = False
@@ -289,7 +289,7 @@ class ServiceEmbedder:
             raise ServiceAnswerInvalid(f"{self._address} answered without vectors: {quoted}") from error
 
 
-def _query_retry(policy: RetryPolicy, seconds: float) -> RetryPolicy:
+def query_retry(policy: RetryPolicy, seconds: float) -> RetryPolicy:
     """Return the retry of a query: another attempt follows soon, if there is time for it."""
     total = checked_seconds("question_seconds", seconds)
     pause = min(policy.first_pause, _QUERY_PAUSE)

@@ -166,7 +166,7 @@ def service_address(form: str, rest: str) -> tuple[str, str]:
         address = f"http{address}"
     else:
         model, _, address = rest.partition("@")
-    return model, address or _USUAL[form]
+    return model, address or _USUAL.get(form, "")
 
 
 def origin_of(address: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
-from memorata.embed.trust import is_service, origin_of, source_of, user_trust
+from memorata.embed.trust import is_service, origin_of, service_address, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
@@ -399,8 +399,6 @@ def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Rer
     if wanted is None:
         return None
     if isinstance(wanted, str):
-        from memorata.embed.select import open_reranker
-
         return open_reranker(wanted, resources or _usual_resources())
     if not isinstance(wanted, Reranker):
         raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
@@ -435,14 +433,36 @@ def _usual_resources() -> Resources:
     )
 
 
+def open_reranker(specification: str, resources: Resources) -> Reranker | None:
+    """Return the re-ranker that is named: a model, a service, or ``chat:MODEL@ADDRESS``; None for none."""
+    if specification.startswith("chat:"):
+        from memorata.engine.services.reranker import ChatReranker
+
+        model, address = chat_address("reranker", specification)
+        seconds = resources.question_seconds
+        key, retry = resources.reranker_key, resources.retry
+        return ChatReranker(model, address, api_key=key, retry=retry, seconds=seconds)
+    from memorata.embed import select
+
+    return select.open_reranker(specification, resources)
+
+
+def chat_address(setting: str, specification: str) -> tuple[str, str]:
+    """Return the model and the address of ``chat:MODEL@ADDRESS``, or raise."""
+    form, _, rest = specification.partition(":")
+    model, address = service_address(form, rest)
+    if form != "chat" or not model or not address:
+        from memorata.embed.select import without_secrets
+
+        raise InvalidArgument(setting, without_secrets(specification), "'rules' or 'chat:MODEL@ADDRESS'")
+    return model, address
+
+
 def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
     """Return what reads the time of a query; a service is asked when there is a query, not before."""
     if checks.text("anchors", specification) == "rules":
         return RuleAnchors()
-    form, _, rest = specification.partition(":")
-    model, _, address = rest.partition("@")
-    if form != "chat" or not model or not address:
-        raise InvalidArgument("anchors", specification, "'rules' or 'chat:MODEL@ADDRESS'")
+    model, address = chat_address("anchors", specification)
     # It knows how to talk to services, which few processes do.
     from memorata.engine.services.anchors import ChatAnchors
 

@@ -52,12 +52,13 @@ PREFIX: Final = "MEMORATA_"
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
-_SECRETS: Final = ("api_key", "anchors_key", "replica")
+_SECRETS: Final = ("api_key", "anchors_key", "reranker_key", "replica")
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
     "reranker": "the name of a re-ranker, or 'none'",
+    "reranker_key": "text",
     "extract_entities": "true or false",
     "read_dates": "true or false",
     "redact": "true or false",
@@ -111,6 +112,7 @@ class Settings(BaseModel):
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
+    reranker_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
     extract_entities: bool = Field(
         default=True, description="Whether what is remembered is read for the names it mentions."
@@ -242,10 +244,11 @@ class Settings(BaseModel):
             models=self.models,
             hub_cache=self.hub_cache,
             threads=self.threads,
-            api_key=None if self.api_key is None else self.api_key.get_secret_value(),
+            api_key=_secret(self.api_key),
             api_key_address=self.api_key_address,
             dimension=self.dimension,
             question_seconds=self.question_seconds,
+            reranker_key=_secret(self.reranker_key),
         )
 
     def open(self, *, must_exist: bool = False, embed: bool = True) -> Engine:
@@ -273,9 +276,7 @@ class Settings(BaseModel):
             recipe=self.recipe,
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
-            anchors=open_anchors(
-                self.anchors, None if self.anchors_key is None else self.anchors_key.get_secret_value()
-            ),
+            anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
             redact=self.redact,
             duplicates=self.duplicates,
             life=self.life,
@@ -336,6 +337,10 @@ class Settings(BaseModel):
     @classmethod
     def _a_namespace(cls, value: str) -> str:
         return checked_namespace("namespace", value)
+
+
+def _secret(value: SecretStr | None) -> str | None:
+    return None if value is None else value.get_secret_value()
 
 
 def untrusted(path: Path, names: Sequence[str]) -> str:

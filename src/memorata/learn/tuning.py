@@ -278,7 +278,8 @@ def _scored(
 
 
 def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
-    every = (base, *(each for each in RECIPES.values() if each.name != base.name))
+    others = (each for each in RECIPES.values() if not each.samples and not each.rerank_depth)
+    every = (base, *(each for each in others if each.name != base.name))
     if _can_search(training):
         return every
     # Without the question, what reads it cannot be tried; the others can.

@@ -53,7 +53,7 @@ def test_the_published_numbers() -> None:
     assert RECIPES["semstreams"].analyser == "plain"
     assert RECIPES["adaptive"].legs_by_query
     legs = {name: (each.graph, each.graph_weight) for name, each in RECIPES.items() if each.graph != "none"}
-    assert legs.pop("confident") == legs["balanced"]
+    assert legs.pop("confident") == legs.pop("precise") == legs["balanced"]
     # 3/7 beside meaning and words, which are 1 together, is 30 beside 70.
     assert legs == {"balanced": ("names", 0.25), "memento": ("walk", 3 / 7), "semstreams": ("paths", 0.5)}
 

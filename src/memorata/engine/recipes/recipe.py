@@ -174,7 +174,7 @@ class Recipe:
     temporal_boost: Annotated[float, _time("Worth of being from the right time.", 0, 1)] = 0.40
 
     rerank_depth: Annotated[
-        int, _reranking("Candidates a re-ranker reads; 0 for none.", 0, 50, search=True)
+        int, _reranking("Candidates a re-ranker reads; 0 for none.", 0, 100, search=True)
     ] = 0
     rerank_weight: Annotated[float, _reranking("Share of the re-ranker's opinion.", 0, 1, search=True)] = 0.2
 
@@ -327,6 +327,13 @@ _ALL: Final = (
         doc="The default, asked in four other ways as well: how far the answers agree is its confidence.",
         samples=4,
     ),
+    replace(
+        _BALANCED,
+        name="precise",
+        doc="The default, of which a re-ranker reads the best fifty, where one is configured.",
+        rerank_depth=50,
+        rerank_weight=0.5,
+    ),
     Recipe(
         name="bm25", doc="Words alone.", vector_pool=0, fusion="comb_sum", normaliser="none", least_match=0
     ),
@@ -417,9 +424,11 @@ _ALL: Final = (
     ),
     Recipe(
         name="pinecone",
-        doc="Z-scored RRF 0.6/0.4 of 100 and 100; its cross-encoder needs a re-ranker.",
+        doc="Z-scored RRF 0.6/0.4 of 100 and 100, then the order of a re-ranker, where one is configured.",
         fusion="zscored_rrf",
         vector_weight=0.6,
+        rerank_depth=100,
+        rerank_weight=1.0,
     ),
     Recipe(
         name="adaptive",
