@@ -344,7 +344,12 @@ def test_words_alone_need_no_embedder(cli: Run, facts: str) -> None:
 
 
 def test_no_names_are_all_recipes_and_the_usual_measures() -> None:
-    assert recipes_of([], []) == list(RECIPES.values())
+    without = [RECIPES[name] for name in RECIPES if name not in ("confident", "precise", "pinecone")]
+    assert recipes_of([], []) == without
+    assert [each.name for each in recipes_of([], [], reranker=True) if each.rerank_depth] == [
+        "precise",
+        "pinecone",
+    ]
     assert measures_of(None) == list(MEASURES)
 
 
