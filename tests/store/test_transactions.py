@@ -55,10 +55,10 @@ def test_a_read_that_may_be_old_is_not_when_nothing_repeats_the_store(store: Sto
         store.remember_setting("x", "2")
         return store.setting("x")
 
-    assert store.relaxed(work) == ("2", "")
-    assert store.relaxed(lambda: store.setting("x"), fresh=True) == ("2", "")
+    assert store.attempt(work, replica=True) == ("2", "")
+    assert store.attempt(lambda: store.setting("x"), replica=True, fresh=True) == ("2", "")
     with pytest.raises(InvalidArgument):
-        store.relaxed(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))
+        store.attempt(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False), replica=True)
 
 
 def test_work_that_nothing_disturbs_is_done_once(store: Store) -> None:
@@ -71,9 +71,9 @@ def test_work_that_nothing_disturbs_is_done_once(store: Store) -> None:
             store.remember_setting("x", str(len(done)))
         return "answer"
 
-    assert store.tried(work) == "answer"
+    assert store.attempt(work) == ("answer", "")
     with store.together():
-        assert store.tried(work) == "answer"
+        assert store.attempt(work) == ("answer", "")
     assert (len(done), store.setting("x")) == (2, "2")
     with pytest.raises(InvalidArgument):
-        store.tried(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))
+        store.attempt(lambda: store.page(_HERE, None, 1, "no cursor", hidden=False))

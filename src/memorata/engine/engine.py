@@ -361,7 +361,7 @@ class Engine:
         def read() -> Page:
             return self.store.page(path, condition, limit, cursor, hidden=hidden)
 
-        return read() if checks.flag("fresh", fresh) else self.store.relaxed(read)[0]
+        return read() if checks.flag("fresh", fresh) else self.store.attempt(read, replica=True)[0]
 
     def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
         """Return what to know before anything is asked: for the start of a session, or of a prompt.

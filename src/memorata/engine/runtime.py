@@ -48,11 +48,20 @@ class Runtime:
     def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
         """Run an action; if derived data of these namespaces is corrupt, rebuild it and run it again.
 
-        It also runs again where a server gave way in the middle (:meth:`Store.tried`), so it writes in one
+        It also runs again where a server gave way in the middle (:meth:`Store.attempt`), so it writes in one
         transaction.
         """
+        return self._run(paths, lambda: self.store.attempt(action))[0]
+
+    def read(
+        self, paths: Sequence[str], action: Callable[[], _Result], *, fresh: bool
+    ) -> tuple[_Result, str]:
+        """Run an action that only reads, perhaps from a replica; return also why it was not, if so."""
+        return self._run(paths, lambda: self.store.attempt(action, replica=True, fresh=fresh))
+
+    def _run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
         try:
-            return self.store.tried(action)
+            return action()
         except IndexCorrupt as error:
             if self.store.read_only:
                 raise IndexCorrupt(
@@ -62,4 +71,4 @@ class Runtime:
             _LOG.warning("rebuilding what is derived from the memories of %s: %s", ", ".join(paths), error)
             for path in paths:
                 self.store.rebuild(path, self.terms_of)
-            return self.store.tried(action)
+            return action()

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -31,8 +30,6 @@ from memorata.store.rows import EMPTY, SLOTS, Namespace, marks
 
 _Key = tuple[str, str]
 """From where (a database and its replica may differ), and which namespace."""
-_WAIT_SECONDS: Final = 1.0
-"""How long somebody inside a transaction waits for others who look at the same namespace."""
 
 
 class PartitionCache:
@@ -44,24 +41,6 @@ class PartitionCache:
         self._used = 0
         self._added: dict[str, list[Added]] = {}
         self._lock = threading.Lock()
-        self._looks: dict[str, tuple[threading.RLock, int]] = {}
-
-    @contextmanager
-    def looking(self, path: str, *, patiently: bool) -> Iterator[bool]:
-        """Run a block in which no other thread uses the partition of a namespace; tell whether that is so."""
-        with self._lock:
-            lock, waiting = self._looks.get(path) or (threading.RLock(), 0)
-            self._looks[path] = lock, waiting + 1
-        held = lock.acquire() if patiently else lock.acquire(timeout=_WAIT_SECONDS)
-        try:
-            yield held
-        finally:
-            if held:
-                lock.release()
-            with self._lock:
-                lock, waiting = self._looks.pop(path)
-                if waiting > 1:
-                    self._looks[path] = lock, waiting - 1
 
     def partition(self, session: Session, namespace: Namespace, embedder: Embedder | None) -> Partition:
         """Return the partition of a namespace as of a session's view; the caller is looking at it."""

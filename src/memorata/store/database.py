@@ -372,32 +372,24 @@ class Session(Protocol):
         ...
 
 
+@frozen
+class DatabaseInfo:
+    """Where a database is, and how it was opened."""
+
+    path: str
+    """As people may see it: no password."""
+    read_only: bool = False
+    """Whether nothing can be written to it."""
+    notices: tuple[str, ...] = ()
+    """What a person should know: that it was brought up to date, or is only read."""
+
+
 class Database(Protocol):
     """A SQL database: transactions on it, and its upkeep."""
 
     @property
-    def path(self) -> str:
-        """Where it is, as people may see it: no password."""
-        ...
-
-    @property
-    def read_only(self) -> bool:
-        """Whether nothing can be written to it."""
-        ...
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What a person should know about how it was opened: brought up to date, or only read."""
-        ...
-
-    @property
-    def is_inside(self) -> bool:
-        """Whether this thread is inside a transaction."""
-        ...
-
-    @property
-    def rollbacks(self) -> int:
-        """How often a write made of several was undone after something in it had been written."""
+    def info(self) -> DatabaseInfo:
+        """Where it is, and how it was opened."""
         ...
 
     def reading(self) -> AbstractContextManager[Session]:
@@ -433,24 +425,32 @@ class Database(Protocol):
         """
         ...
 
-    def together(self) -> AbstractContextManager[None]:
-        """Make everything that this thread writes in the block one transaction."""
+    def together(self, undone: Callable[[], None] = ...) -> AbstractContextManager[None]:
+        """Make everything that this thread writes in the block one transaction.
+
+        `undone` is called if the block fails after something in it had been written.
+        """
         ...
 
-    def tried(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns, done again if the database gave way and nothing was written."""
-        ...
+    def attempt(
+        self, work: Callable[[], _Result], *, replica: bool = False, fresh: bool = False
+    ) -> tuple[_Result, str]:
+        """Return what `work` returns, done again if the database gave way and nothing was written.
 
-    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
-        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
+        With `replica` it only reads, perhaps from a copy, which is as `fresh` as the first if that is asked
+        for; what is returned besides is why it was not read from there if it should have been.
+        """
         ...
 
     def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
         ...
 
-    def alone(self) -> AbstractContextManager[bool] | None:
-        """Return what a thread holds while it uses the one connection; None where each has its own."""
+    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
+        """Run a block in which no other thread of this process uses what is kept of a namespace.
+
+        What is entered tells whether that is so: inside a transaction, others are not waited for for long.
+        """
         ...
 
     def settled(self) -> int:

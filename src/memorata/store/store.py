@@ -65,6 +65,8 @@ class Store:
         self._cache = PartitionCache(memory_budget)
         self._openings: OpeningCache | None = None
         self._embedder: Embedder | None = None
+        self.rollbacks = 0
+        """How often a write made of several was undone after something in it had been written."""
         self.keys, self.replies = KeyStore(database), ReplyStore(database)
         self.leases = LeaseStore(database)
         self.entities, self.relations = EntityStore(database), RelationStore(database)
@@ -78,22 +80,17 @@ class Store:
     @property
     def path(self) -> str:
         """Where it is, as people may see it: no password."""
-        return self._database.path
+        return self._database.info.path
 
     @property
     def read_only(self) -> bool:
         """Whether nothing can be written to it, as it is or as it was opened."""
-        return self._database.read_only
-
-    @property
-    def rollbacks(self) -> int:
-        """How often a write made of several was undone after something in it had been written."""
-        return self._database.rollbacks
+        return self._database.info.read_only
 
     @property
     def notices(self) -> tuple[str, ...]:
         """What a person should know about how the database was opened."""
-        return self._database.notices
+        return self._database.info.notices
 
     def setting(self, name: str) -> str | None:
         """Return a setting that was remembered in the database."""
@@ -111,25 +108,19 @@ class Store:
             )
         )
 
-    @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
-        before = self._database.rollbacks
-        try:
-            with self._database.together():
-                yield
-        finally:
-            if self._database.rollbacks != before:
-                # What was read inside the block may be of changes that never came to be.
-                self._forget()
+        return self._database.together(self._undone)
 
-    def tried(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns, done again if the database gave way and nothing was written."""
-        return self._database.tried(work)
+    def attempt(
+        self, work: Callable[[], _Result], *, replica: bool = False, fresh: bool = False
+    ) -> tuple[_Result, str]:
+        """Return what `work` returns, done again if the database gave way and nothing was written.
 
-    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
-        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
-        return self._database.relaxed(work, fresh=fresh)
+        With `replica` it only reads, perhaps from a copy; why it was not, if it should have been, is returned
+        besides.
+        """
+        return self._database.attempt(work, replica=replica, fresh=fresh)
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Let everything that this thread reads in the block go by one reading of a namespace's row."""
@@ -266,7 +257,7 @@ class Store:
         With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
         the end that a memory was given by what superseded it later was not known then).
         """
-        with self._looking(namespace) as held, self._database.reading() as session:
+        with self._database.exclusive(namespace) as held, self._database.reading() as session:
             row = find_namespace(session, namespace) or EMPTY
             cache = self._cache if held else PartitionCache(0)
             partition = cache.partition(session, row, self._embedder)
@@ -342,7 +333,7 @@ class Store:
 
             self._openings = OpeningCache()
         unheard = self._openings.unheard
-        with self._looking(namespace) as held:
+        with self._database.exclusive(namespace) as held:
             return held and self._database.read(lambda session: unheard(session, namespace, content))
 
     # --- vectors --------------------------------------------------------------------------------------
@@ -461,15 +452,10 @@ class Store:
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _looking(self, namespace: str) -> AbstractContextManager[bool]:
-        """Run a block in which no other thread uses what is kept of a namespace; tell whether that is so.
-
-        Whoever is inside a transaction, for which others wait, does not wait for long.
-        """
-        alone = self._database.alone()
-        if alone is not None:
-            return alone
-        return self._cache.looking(namespace, patiently=not self._database.is_inside)
+    def _undone(self) -> None:
+        # What was read inside the block may be of changes that never came to be.
+        self.rollbacks += 1
+        self._forget()
 
     def _in_use(self) -> Embedder:
         if self._embedder is None:

@@ -197,9 +197,9 @@ class DatabaseConformance:
     def test_what_nothing_disturbs_is_done_once(self, database: Database) -> None:
         """Check what work returns that may be tried again, and what may be read elsewhere."""
         done: list[int] = []
-        assert database.tried(lambda: done.append(1)) is None
-        assert database.relaxed(lambda: len(done)) == (1, "")
-        assert database.relaxed(lambda: len(done), fresh=True) == (1, "")
+        assert database.attempt(lambda: done.append(1)) == (None, "")
+        assert database.attempt(lambda: len(done), replica=True) == (1, "")
+        assert database.attempt(lambda: len(done), replica=True, fresh=True) == (1, "")
 
     def test_a_dialect_tells_time_tenant_and_what_can_be_a_key(self, database: Database) -> None:
         """Check that no more is promised than that."""

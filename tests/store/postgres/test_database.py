@@ -218,7 +218,7 @@ def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
             database.write(lambda same: put(same, "b"))
         return "done"
 
-    assert database.tried(work) == "done"
+    assert database.attempt(work) == ("done", "")
     assert (len(tries), settings_of(database)) == (2, ["a", "b"])
 
 
@@ -235,7 +235,7 @@ def test_work_inside_a_transaction_is_not_done_again_without_it(
     def both() -> None:
         with database._whole() as connection:
             put(connection, "a")
-            database.tried(lambda: work(connection))
+            database.attempt(lambda: work(connection))
 
     with pytest.raises(ConnectionLost):
         both()
@@ -253,7 +253,7 @@ def test_what_is_tried_inside_of_what_is_tried_is_not_tried_as_often_again(
         connection.execute("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '40001'; END $$")
 
     with pytest.raises(StoreUnavailable, match="others kept writing to the same memories"):
-        database.tried(lambda: database.tried(lambda: database.write(work)))
+        database.attempt(lambda: database.attempt(lambda: database.write(work)))
     assert len(tries) == 6
 
 

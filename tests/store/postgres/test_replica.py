@@ -197,7 +197,7 @@ def test_one_that_is_too_far_behind_is_not_asked(servers: tuple[str, Standby]) -
             def read() -> int:
                 return len(store.page(namespace, None, 10, None, hidden=False).memories)
 
-            found, why = store.relaxed(read)
+            found, why = store.attempt(read, replica=True)
         finally:
             standby.asked("SELECT pg_wal_replay_resume()")
         assert found == 2
@@ -218,16 +218,14 @@ def test_nothing_is_written_to_it_and_a_write_reads_what_was_written(
             memory.forget(said.id)
             return str(store.setting("analyser"))
 
-        assert store.relaxed(work) == ("snowball", "")
+        assert store.attempt(work, replica=True) == ("snowball", "")
         assert memory.list(hidden=True).memories[0].id == said.id
         assert memory.list().memories == ()
         with store.together():
-            assert store.relaxed(
-                lambda: len(store.page(memory.namespace, None, 9, None, hidden=True).memories)
-            ) == (
-                1,
-                "",
-            )
+            assert store.attempt(
+                lambda: len(store.page(memory.namespace, None, 9, None, hidden=True).memories),
+                replica=True,
+            ) == (1, "")
     finally:
         standby.asked("SELECT pg_wal_replay_resume()")
 
@@ -265,7 +263,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
                     asked.append(True)
                 return len(view.memories(np.array([0])))
 
-        found, why = store.relaxed(work)
+        found, why = store.attempt(work, replica=True)
         assert found == 1
         assert "was lost" in why
         answer = memory.recall("tea")

@@ -103,13 +103,8 @@ class Recaller:
         if recipe.vector_pool:
             vector, wrong = self.meaning.query(_text_to_embed(query), request.vector)
         embedded_at = perf_counter()
-        found, elsewhere = self.runtime.run(
-            [request.namespace],
-            partial(
-                self.runtime.store.relaxed,
-                partial(self._search, request, query, names, vector),
-                fresh=request.fresh,
-            ),
+        found, elsewhere = self.runtime.read(
+            [request.namespace], partial(self._search, request, query, names, vector), fresh=request.fresh
         )
         shown = len(found.hits)
         if request.budget is not None:
@@ -143,9 +138,7 @@ class Recaller:
             with self._view(request) as view:
                 return self._with_speakers(request, query, names, view)
 
-        found, _ = self.runtime.run(
-            [request.namespace], partial(self.runtime.store.relaxed, look, fresh=request.fresh)
-        )
+        found, _ = self.runtime.read([request.namespace], look, fresh=request.fresh)
         return found
 
     def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: Index) -> ParsedQuery:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
@@ -33,12 +33,12 @@ from memorata.model.errors import (
     StoreError,
     StoreUnavailable,
 )
-from memorata.store.database import Session, Statement
+from memorata.store.database import DatabaseInfo, Session, Statement
 from memorata.store.postgres import erasing, migrating
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import namespace_key
 from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
-from memorata.store.postgres.pool import Pool
+from memorata.store.postgres.pool import NamespaceLocks, Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
 from memorata.store.postgres.session import (
     CLOCK,
@@ -96,10 +96,6 @@ class PostgresDatabase:
         For how many seconds it, or what it has not repeated yet, is waited for before the first is asked.
     """
 
-    read_only: Final = False
-    """What may be written is for the server to say, table by table and user by user."""
-    notices: Final = ()
-
     def __init__(
         self,
         url: str,
@@ -124,7 +120,7 @@ class PostgresDatabase:
             statement_seconds=statement_seconds,
         )
         self.url, self.path = url, self.pool.name
-        self.rollbacks = 0
+        self._locks = NamespaceLocks()
         self._durable, self._patience = durable, patience
         self._here = threading.local()
         self._replica: Replica | None = None
@@ -143,6 +139,11 @@ class PostgresDatabase:
         if self._replica is not None:
             self._replica.close()
         self.pool.close()
+
+    @property
+    def info(self) -> DatabaseInfo:
+        """Where it is; what may be written is for the server to say, table by table and user by user."""
+        return DatabaseInfo(self.path)
 
     @property
     def is_inside(self) -> bool:
@@ -205,8 +206,8 @@ class PostgresDatabase:
         finally:
             self._here.kept = before
 
-    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
-        """Return what `work` reads, perhaps from a replica, and why it was not if it should have been."""
+    def _elsewhere(self, work: Callable[[], _Result], *, fresh: bool) -> tuple[_Result, str]:
+        """Return what `work` reads from the replica, or why it was not read from there."""
         replica = self._replica
         if replica is None or self.is_inside:
             return work(), ""
@@ -254,23 +255,29 @@ class PostgresDatabase:
             return written() if self._is_trying else self._persisted(written)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, undone: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
         try:
             with self._part() if self._is_writing else self._whole():
                 yield
         except BaseException:
             # What was read inside the block may be of changes that never came to be.
-            self.rollbacks += 1
+            undone()
             raise
 
-    def tried(self, work: Callable[[], _Result]) -> _Result:
+    def attempt(
+        self, work: Callable[[], _Result], *, replica: bool = False, fresh: bool = False
+    ) -> tuple[_Result, str]:
         """Return what `work` returns, which is done again if it was undone, or the connection was lost.
 
         It may read as often as it likes, and write in one transaction. Inside a transaction of this thread
         it is done once: what came before it is undone as well.
         """
-        return work() if self.is_inside or self._is_trying else self._persisted(work)
+
+        def once() -> tuple[_Result, str]:
+            return self._elsewhere(work, fresh=fresh) if replica else (work(), "")
+
+        return once() if self.is_inside or self._is_trying else self._persisted(once)
 
     @contextmanager
     def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
@@ -284,9 +291,9 @@ class PostgresDatabase:
 
     # --- upkeep ---------------------------------------------------------------------------------------
 
-    def alone(self) -> None:
-        """Return None: threads have connections of their own."""
-        return
+    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
+        """Hold the lock of a namespace; whoever is inside a transaction does not wait for it for long."""
+        return self._locks.held(namespace, patiently=not self.is_inside)
 
     def settled(self) -> int:
         """Wait until no change is on its way, and return a number up to which all are there to be read.

@@ -23,6 +23,8 @@ from memorata.store.postgres.session import PostgresSession, register
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 _CONNECT_SECONDS: Final = 10
+_WAIT_SECONDS: Final = 1.0
+"""How long somebody inside a transaction waits for others who use the same namespace."""
 _MOMENT: Final = 0.5
 """For so many seconds even who is in a hurry waits: what was given back is put away by another thread."""
 _DURABLE: Final = (
@@ -204,3 +206,28 @@ def _is_open(connection: Connection[TupleRow]) -> bool:
     except (psycopg.Error, OSError, ValueError):
         return False
     return not connection.closed
+
+
+class NamespaceLocks:
+    """A lock for each namespace that a thread of this process uses what is kept of."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._used: dict[str, tuple[threading.RLock, int]] = {}
+
+    @contextmanager
+    def held(self, path: str, *, patiently: bool) -> Iterator[bool]:
+        """Run a block that holds the lock of a namespace; tell whether it does."""
+        with self._lock:
+            lock, waiting = self._used.get(path) or (threading.RLock(), 0)
+            self._used[path] = lock, waiting + 1
+        held = lock.acquire() if patiently else lock.acquire(timeout=_WAIT_SECONDS)
+        try:
+            yield held
+        finally:
+            if held:
+                lock.release()
+            with self._lock:
+                lock, waiting = self._used.pop(path)
+                if waiting > 1:
+                    self._used[path] = lock, waiting - 1

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from memorata.store.database import Session
+from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
@@ -38,8 +38,6 @@ class SqliteDatabase:
         The one connection, and what a thread holds while it uses it.
     read_only, read_only_because
         Whether nothing can be written, and why.
-    rollbacks
-        How often a write made of several was undone after something in it had been written.
     migration
         What was done to the file when it was opened, if it was of an older schema.
     """
@@ -66,27 +64,21 @@ class SqliteDatabase:
         self.lock = threading.RLock()
         self.read_only_because = why_read_only(self.session)
         self.read_only = bool(self.read_only_because)
-        self.rollbacks = 0
         register(self.session)
         watch_forks(self)
 
     @property
-    def is_inside(self) -> bool:
-        """Whether the one connection is inside a transaction."""
-        return self.session.in_transaction
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        """What a person should know about how it was opened: brought up to date, or only read."""
-        found = []
+    def info(self) -> DatabaseInfo:
+        """Where the file is, and how it was opened: brought up to date, or only to be read."""
+        notices = []
         if (done := self.migration) is not None:
             kept = "no copy of it was kept"
             if done.backup is not None:
                 kept = f"the file as it was is kept at {done.backup}"
-            found.append(f"the file was brought from schema {done.found} to {done.reached}; {kept}")
+            notices.append(f"the file was brought from schema {done.found} to {done.reached}; {kept}")
         if self.read_only and self.read_only_because != ASKED_FOR:
-            found.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
-        return tuple(found)
+            notices.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
+        return DatabaseInfo(self.path, self.read_only, tuple(notices))
 
     def reading(self) -> _Reading:
         """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
@@ -134,7 +126,7 @@ class SqliteDatabase:
                 return work(self.session)
 
     @contextmanager
-    def together(self) -> Iterator[None]:
+    def together(self, undone: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Make everything that is written in the block one transaction: all of it happens, or nothing.
 
         The block holds the database: in this process others wait for its end, elsewhere those who write.
@@ -146,15 +138,13 @@ class SqliteDatabase:
                     yield
             except BaseException:
                 if self.session.total_changes != before:
-                    self.rollbacks += 1
+                    undone()
                 raise
 
-    def tried(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns: between a process and its file nothing is lost."""
-        return work()
-
-    def relaxed(self, work: Callable[[], _Result], *, fresh: bool = False) -> tuple[_Result, str]:
-        """Return what `work` reads; a file has no replica, so it is always as new as can be."""
+    def attempt(
+        self, work: Callable[[], _Result], *, replica: bool = False, fresh: bool = False
+    ) -> tuple[_Result, str]:
+        """Return what `work` returns: nothing is lost on the way to a file, which has no copy."""
         return work(), ""
 
     @contextmanager
@@ -163,7 +153,7 @@ class SqliteDatabase:
         with one.guarded(self.session, guard):
             yield
 
-    def alone(self) -> threading.RLock:
+    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
         """Return what a thread holds while it uses the one connection."""
         return self.lock
 
