@@ -9,7 +9,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, Final, NoReturn
 
@@ -19,6 +19,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
+from memorata._frozen import frozen
 from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
@@ -70,7 +71,7 @@ def bound(sql: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] 
     return {f"p{number}": value for number, value in enumerate(values, 1)}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """The note that a write happened, made in its transaction: who did not hear looks for it.
 
