@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.engine.recall.recaller import tokens
-from memorata.mcp.answers import MIN_BUDGET, Answer, Row, block, complete, memory_row, row, within_budget
+from memorata.mcp.answers import MIN_BUDGET, Answer, Row, block, complete, memory_row, within_budget
 from memorata.model.memory import Memory, Source
+from memorata.service.data_rows import row
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 

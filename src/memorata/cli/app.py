@@ -36,6 +36,7 @@ COMMANDS: Final = {
     "admin": ("namespaces", "purge-namespace", "check", "stats", "vacuum", "backup", "reembed", "index"),
     "configuration": ("doctor", "trust"),
     "server": ("mcp", "serve", "key"),
+    "agents": ("install", "uninstall"),
     "bench": ("bench",),
     "feedback": ("feedback", "log", "replay", "retune"),
     "demo": ("demo",),

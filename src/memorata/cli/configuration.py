@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -58,12 +59,25 @@ def doctor(session: Session) -> None:
         "settings": {name: _origin(settings, name) for name in type(settings).model_fields},
         "settings_file": None if settings.config is None else str(settings.config.path),
     }
+    report["agents"] = _agents(advice)
     _check_reranker(settings, advice)
     report["advice"] = advice
     if session.output.json:
         session.output.data(report)
     else:
         _show_report(session, report)
+
+
+def _agents(advice: list[str]) -> list[str]:
+    """Return the coding agents that have our hooks, and advise what a hook could not do."""
+    from memorata.agents.client import last_failure, run_folder
+    from memorata.agents.events import AGENTS
+    from memorata.agents.install import installed
+
+    agents = [agent for agent in AGENTS if installed(agent, Path.home())]
+    if agents and (failure := last_failure(run_folder(os.environ, Path.home()))):
+        advice.append(f"a hook of a coding agent failed: {failure}")
+    return agents
 
 
 def _origin(settings: Settings, name: str) -> str:
@@ -208,6 +222,7 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         *(("", database[name]) for name in ("server", "replica") if name in database),
         *(("", f"{leg} leg: {how}") for leg, how in database.get("methods", {}).items()),
         ("embedder", used),
+        ("agents", ", ".join(report["agents"]) or "none has our hooks; memorata install AGENT"),
         ("settings", report["settings_file"] or "no settings file"),
         *(("", f"{name}: {origin}") for name, origin in report["settings"].items()),
     ]

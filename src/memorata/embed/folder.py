@@ -9,21 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memorata import _legacy_names
-
-
-def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
-    """Return where a person's models and memories live, as the platform has it.
-
-    >>> data_folder({}, "linux", Path("/home/ada")).as_posix()
-    '/home/ada/.local/share/memorata'
-    """
-    if platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif platform == "darwin":
-        base = home / "Library" / "Application Support"
-    else:
-        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
-    return base / "memorata"
+from memorata._data_folder import data_folder
 
 
 def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from memorata.embed.folder import data_folder
+from memorata._data_folder import data_folder
 from memorata.embed.prompts import split
 from memorata.model.errors import InvalidArgument
 

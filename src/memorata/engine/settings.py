@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from memorata import _legacy_names
+from memorata._data_folder import data_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
-from memorata.embed.folder import data_folder, models_folder
+from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config_file import (

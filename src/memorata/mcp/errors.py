@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from typing import Final
 
-from memorata.mcp.answers import Answer, Row, row, within_budget
+from memorata.mcp.answers import Answer, Row, within_budget
 from memorata.mcp.arguments import InvalidToolArguments
+from memorata.service.data_rows import row
 
 _LOG: Final = logging.getLogger(__name__)
 _BUDGET: Final = 500

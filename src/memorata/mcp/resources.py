@@ -116,6 +116,8 @@ PROMPT: Final = types.Prompt(
 _LESSON: Final = """\
 You have a memory that lasts between conversations. Use it like this.
 
+Call briefing once, when a conversation begins: it tells what I want always, what I prefer, and what is open.
+
 Recall first. At the start of a task, and whenever I mention something you do not see in this conversation (a
 person, a project, "as last time"), call recall with a plain question. Ask again in other words before you
 conclude that nothing is known. If nothing is known, say so; do not guess.

@@ -18,7 +18,6 @@ from memorata.mcp.answers import (
     entity_row,
     memory_row,
     relation_row,
-    row,
     within_budget,
 )
 from memorata.mcp.arguments import (
@@ -33,6 +32,7 @@ from memorata.mcp.arguments import (
     Relate,
     Remember,
 )
+from memorata.service.data_rows import row
 
 if TYPE_CHECKING:
     from memorata.engine import Engine

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from memorata.service.formats.record import Reading, Record, stable_id
+from memorata.text.standing import standing
 
 # Written around what a hook hands to an agent, and around what agents put into the words of a person.
 RECALLED_TAG: Final = "memorata-recall"
@@ -95,16 +96,28 @@ def _records(
                 yield Record(number, skipped=message.skipped)
             continue
         fields, content = message
-        words = _INSERTED.sub("", content).strip()
-        if not words or words.startswith(_PROGRAM_OPENINGS):
+        words = spoken(content)
+        if not words:
             yield Record(number, skipped="a message of the program")
             continue
         fields["content"] = words
+        fields["category"] = category_of(fields["source"]["speaker"], words)
         fields["source"]["position"] = session.position
         session.position += 1
         if session.metadata:
             fields["metadata"] = dict(session.metadata)
         yield Record(number, fields)
+
+
+def spoken(text: str) -> str:
+    """Return what a person or the assistant said of a message, without what programs put into it."""
+    words = _INSERTED.sub("", text).strip()
+    return "" if words.startswith(_PROGRAM_OPENINGS) else words
+
+
+def category_of(role: str, text: str) -> str:
+    """Return the category of a message: what a person says for good is an instruction or a preference."""
+    return (standing(text) if role == "user" else None) or "message"
 
 
 _IGNORED: Final = Record(0)
@@ -175,7 +188,6 @@ def _text(content: object) -> str:
 def _fields(id_: str, role: str, session: _Session, time: object) -> _Line:
     fields: _Line = {
         "id": id_,
-        "category": "message",
         "tier": "episodic",
         "source": {"speaker": role, "session": session.id},
     }

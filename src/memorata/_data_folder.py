@@ -1,0 +1,21 @@
+"""Where a person's memories and models live; apart, since hooks must know it and load nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's models and memories live, as the platform has it.
+
+    >>> data_folder({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/memorata'
+    """
+    if platform == "win32":
+        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
+    elif platform == "darwin":
+        base = home / "Library" / "Application Support"
+    else:
+        base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
+    return base / "memorata"

@@ -1,0 +1,154 @@
+"""The command that an agent runs: hand the event to the background process, and print what it answers.
+
+An agent waits for this, so it loads the standard library alone, and it must never stand in the agent's way:
+what goes wrong is written to a log, which ``memorata doctor`` shows, and the exit code is 0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TextIO
+
+from memorata._data_folder import data_folder
+
+MAX_EVENT_BYTES: Final = 4_000_000
+MAX_LOG_BYTES: Final = 100_000
+PREFIX: Final = "MEMORATA_"
+# Seconds that an agent is kept waiting. A process that is not there yet is worth waiting for when a session
+# starts, and when something is to be captured; a prompt goes on without.
+PATIENCE: Final = {"SessionStart": 3.0, "sessionStart": 3.0, "UserPromptSubmit": 1.0}
+_CAPTURE_PATIENCE: Final = 3.0
+_RETRY_SECONDS: Final = 0.05
+
+
+def main() -> int:
+    """Answer one event, given on standard input; ``memorata-hook AGENT``."""
+    agent = sys.argv[1] if len(sys.argv) > 1 else ""
+    return run(agent, sys.stdin.buffer, sys.stdout, os.environ, home=Path.home())
+
+
+def run(agent: str, events: BinaryIO, answers: TextIO, environment: Mapping[str, str], *, home: Path) -> int:
+    """Hand one event over and write the answer; 0 whatever happens."""
+    folder = run_folder(environment, home)
+    try:
+        event = json.loads(events.read(MAX_EVENT_BYTES))
+        answer = ask({"agent": agent, "event": event}, _seconds(event), environment, folder)
+        if answer:
+            json.dump(answer, answers)
+            answers.flush()
+    except Exception as error:  # The agent must go on without memory; the log says why it had to.
+        log_failure(folder, f"{agent}: {type(error).__name__}: {error}")
+    return 0
+
+
+def _seconds(event: object) -> float:
+    name = event.get("hook_event_name") if isinstance(event, dict) else None
+    return PATIENCE.get(str(name), _CAPTURE_PATIENCE)
+
+
+def ask(
+    request: Mapping[str, Any], seconds: float, environment: Mapping[str, str], folder: Path
+) -> dict[str, Any] | None:
+    """Return the answer of the background process, which is started if there is none; None if it has nothing.
+
+    Raises `TimeoutError` where it does not answer in time, and `ConnectionError` where it cannot be reached.
+    """
+    deadline = time.monotonic() + seconds
+    started = False
+    while True:
+        address = read_address(folder, environment)
+        if address is not None:
+            try:
+                return _exchange(address, request, deadline)
+            except ConnectionRefusedError:
+                pass  # It ended without removing its address.
+        if not started:
+            start(environment)
+            started = True
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the background process did not answer within {seconds:g} s")
+        time.sleep(_RETRY_SECONDS)
+
+
+def _exchange(
+    address: Mapping[str, Any], request: Mapping[str, Any], deadline: float
+) -> dict[str, Any] | None:
+    seconds = max(0.01, deadline - time.monotonic())
+    with socket.create_connection(("127.0.0.1", address["port"]), timeout=seconds) as connection:
+        connection.sendall(json.dumps({"token": address["token"], **request}).encode() + b"\n")
+        with connection.makefile("rb") as lines:
+            reply = json.loads(lines.readline(MAX_EVENT_BYTES))
+    if "error" in reply:
+        raise ConnectionError(reply["error"])
+    answer: dict[str, Any] | None = reply["answer"]
+    return answer
+
+
+def start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    """Start the background process, apart from the agent that asks."""
+    command = [sys.executable, "-m", "memorata.agents.daemon"]
+    # Its settings are those of the user: what lies in the folder of a project is none of its business.
+    return subprocess.Popen(
+        command,
+        cwd=Path.home(),
+        env=dict(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def run_folder(environment: Mapping[str, str], home: Path) -> Path:
+    """Return the folder of addresses and of the log, beside the user's memories."""
+    return data_folder(environment, sys.platform, home) / "hooks"
+
+
+def address_file(folder: Path, environment: Mapping[str, str]) -> Path:
+    """Return where the process with these settings says how it is reached: one for each environment."""
+    settings = sorted((name, value) for name, value in environment.items() if name.startswith(PREFIX))
+    return folder / f"{hashlib.sha256(repr(settings).encode()).hexdigest()[:16]}.json"
+
+
+def read_address(folder: Path, environment: Mapping[str, str]) -> dict[str, Any] | None:
+    """Return port and token of the running process; None if there is none."""
+    try:
+        address: dict[str, Any] = json.loads(address_file(folder, environment).read_text("utf-8"))
+    except (OSError, ValueError):
+        return None
+    return address
+
+
+def log_failure(folder: Path, message: str) -> None:
+    """Write down why a hook had nothing to say; the older half goes when the log grows."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        log = folder / "failures.log"
+        if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
+            log.write_bytes(log.read_bytes()[-MAX_LOG_BYTES // 2 :])
+        with log.open("a", encoding="utf-8") as lines:
+            lines.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(message.split())}\n")
+    except OSError as error:
+        sys.stderr.write(f"memorata-hook: {message}; and the log cannot be written: {error}\n")
+
+
+def last_failure(folder: Path) -> str | None:
+    """Return the last line of the log; None if nothing ever failed."""
+    try:
+        lines = (folder / "failures.log").read_text("utf-8").splitlines()
+    except OSError:
+        return None
+    return lines[-1] if lines else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

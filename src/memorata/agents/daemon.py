@@ -1,0 +1,137 @@
+"""The background process of the hooks: one per user and settings, with the memory and its model open.
+
+It listens on loopback and answers whoever knows the token, which stands in a file that only the user can
+read. It ends after half an hour without an event, and when another has taken its place.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import queue
+import secrets
+import socketserver
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.agents.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
+from memorata.agents.events import answer
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+
+IDLE_SECONDS: Final = 1_800.0
+_TOKEN_BYTES: Final = 32
+_SECONDS_PER_LINE: Final = 5.0
+
+
+class HookServer(socketserver.ThreadingTCPServer):
+    """Answers events, one line of JSON each; captures are done one after the other, behind the answers."""
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(self, engine: Engine, address: Path, folder: Path, *, idle: float = IDLE_SECONDS) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.engine = engine
+        self.token = secrets.token_hex(_TOKEN_BYTES)
+        self.folder = folder
+        self._address = address
+        self._idle = idle
+        self._last = time.monotonic()
+        self._captures: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._worker = threading.Thread(target=self._capture_all, name="captures")
+
+    def serve(self) -> None:
+        """Serve until nothing has come for a while, or another process has taken over."""
+        self._worker.start()
+        self._write_address()
+        try:
+            self.serve_forever(poll_interval=0.5)
+        finally:
+            self.server_close()
+            self._captures.put(None)
+            self._worker.join()
+            if self._is_current():
+                self._address.unlink(missing_ok=True)
+
+    def answered(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the reply to a request; what is to be captured waits its turn."""
+        self._last = time.monotonic()
+        if not hmac.compare_digest(str(request.get("token")), self.token):
+            return {"error": "wrong token"}
+        told, capture = answer(self.engine, str(request.get("agent")), request["event"])
+        if capture is not None:
+            self._captures.put(capture)
+        return {"answer": told}
+
+    def service_actions(self) -> None:
+        """End where nobody asks any more; called between requests."""
+        if time.monotonic() - self._last > self._idle or not self._is_current():
+            threading.Thread(target=self.shutdown).start()
+
+    def _capture_all(self) -> None:
+        while (capture := self._captures.get()) is not None:
+            try:
+                capture()
+            except (
+                Exception
+            ) as error:  # The next capture of the same transcript brings what this one did not.
+                log_failure(self.folder, f"capture: {type(error).__name__}: {error}")
+            self._last = time.monotonic()
+
+    def _write_address(self) -> None:
+        """Write port and token, readable by the user alone, in one step."""
+        self._address.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        part = self._address.with_suffix(f".{os.getpid()}")
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+            json.dump({"port": self.server_address[1], "token": self.token, "pid": os.getpid()}, file)
+        part.replace(self._address)
+
+    def _is_current(self) -> bool:
+        try:
+            return bool(json.loads(self._address.read_text("utf-8"))["token"] == self.token)
+        except (OSError, ValueError, KeyError):
+            return False
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    timeout = _SECONDS_PER_LINE
+    server: HookServer
+
+    def handle(self) -> None:
+        try:
+            reply = self.server.answered(json.loads(self.rfile.readline(MAX_EVENT_BYTES)))
+        except Exception as error:  # The client logs it; the server goes on.
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        self.wfile.write(json.dumps(reply).encode() + b"\n")
+
+
+def main() -> int:
+    """Open the memory of the user's settings and serve."""
+    from memorata.engine.settings import Settings
+
+    folder = run_folder(os.environ, Path.home())
+    try:
+        settings = Settings()
+        # What people type into an agent holds keys and passwords more often than what they choose to keep.
+        if settings.origin("redact") == "default":
+            settings = settings.model_copy(update={"redact": True})
+        if isinstance(settings.db, Path):
+            settings.db.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with settings.open(must_exist=False, embed=True) as engine:
+            engine.recall("warm up")
+            HookServer(engine, address_file(folder, os.environ), folder).serve()
+    except Exception as error:
+        log_failure(folder, f"background process: {type(error).__name__}: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Installing into coding agents from the command line: shown, asked, written, undone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a home without agents."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    return tmp_path / "home"
+
+
+def test_what_would_change_is_shown_and_nothing_written(cli: Run, home: Path) -> None:
+    shown = cli("install", "claude-code", "--dry-run")
+    assert "memorata-hook claude-code" in shown.out
+    assert list(home.iterdir()) == []
+
+
+def test_install_and_uninstall(cli: Run, home: Path) -> None:
+    assert cli("install", "codex", "--yes").code == 0
+    assert (home / ".codex" / "hooks.json").exists()
+    assert "has all of it already" in cli("install", "codex", "--yes").err
+    assert "codex" in cli("doctor").out
+    undone = cli("uninstall", "codex", "--yes", "--json").json
+    assert undone["written"]
+    assert len(undone["files"]) == 2
+    assert not (home / ".codex" / "hooks.json").exists()
+    assert "has none of it already" in cli("uninstall", "codex", "--yes").err
+
+
+def test_without_a_terminal_it_asks_for_yes(cli: Run, home: Path) -> None:
+    refused = cli("install", "cursor")
+    assert refused.code == 2
+    assert "--yes" in refused.err
+    assert list(home.iterdir()) == []
+
+
+def test_an_agent_that_is_not_known(cli: Run) -> None:
+    assert "one of 'claude-code', 'codex', 'cursor', got 'clippy'" in cli("install", "clippy").err
+
+
+def test_doctor_says_what_a_hook_could_not_do(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    cli("install", "cursor", "--yes")
+    from memorata.agents.client import log_failure, run_folder
+
+    log_failure(run_folder({"XDG_DATA_HOME": str(home / "data")}, home), "cursor: TimeoutError: too late")
+    assert "a hook of a coding agent failed" in cli("doctor").out
