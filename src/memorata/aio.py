@@ -83,6 +83,7 @@ class AsyncDuplicateGroups(_Facet[DuplicateGroups]):
     supersede = _threaded(DuplicateGroups.supersede)
     runs = _threaded(DuplicateGroups.runs)
     undo = _threaded(DuplicateGroups.undo)
+    reinstate = _threaded(DuplicateGroups.reinstate)
     contradictions = _threaded(DuplicateGroups.contradictions)
     resolve_contradiction = _threaded(DuplicateGroups.resolve_contradiction)
     resolve_contradictions = _threaded(DuplicateGroups.resolve_contradictions)

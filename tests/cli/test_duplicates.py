@@ -133,6 +133,8 @@ def test_contradictions_are_shown_and_decided(cli: Run, cities: tuple[str, str])
     assert "No contradictions" in cli("contradictions").err
     assert cli("contradictions", "--all").lines[0].startswith("contradicts\t")
     assert new in cli("history", old).out
+    assert cli("contradictions", "--undo").code == 2
+    assert cli("contradictions", old, "--undo").out.strip() == f"reinstated {old}"
 
 
 def test_both_can_be_true(cli: Run, cities: tuple[str, str]) -> None:

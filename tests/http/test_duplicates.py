@@ -42,6 +42,15 @@ def test_a_contradiction_is_decided(client: TestClient, engine: Engine) -> None:
     assert client.get("/v1/contradictions").json() == {"contradictions": []}
     assert len(client.get("/v1/contradictions", params={"resolved": True}).json()["contradictions"]) == 1
     assert client.post("/v1/contradictions", json=body).status_code == 422
+    assert client.post("/v1/duplicates/reinstate", json={"ids": [old]}).json() == {"done": 1}
+    assert client.get(f"/v1/memories/{old}").json()["superseded_by"] is None
+    assert client.post("/v1/duplicates/reinstate", json={"ids": [old]}).status_code == 422
+
+
+def test_a_correction_supersedes(client: TestClient) -> None:
+    old = client.post("/v1/memories", json={"content": "Anna works at Google"}).json()["id"]
+    body = {"content": "Anna works at Meta", "category": "correction"}
+    assert client.post("/v1/memories", json=body).json()["supersedes"] == [old]
 
 
 def test_summaries_that_are_none_are_refused(client: TestClient, tea: str) -> None:

@@ -39,6 +39,7 @@ Accept = Annotated[
 ]
 Reject = Annotated[str | None, Option("--reject", metavar="OLDER", help="ID and OLDER can both be true.")]
 Because = Annotated[str | None, Option("--because", help="The reason, which is kept.")]
+Reinstate = Annotated[bool, Option("--undo", help="Make ID current again, which another one superseded.")]
 Model = Annotated[str | None, Option("--model", help="Let this language model resolve all open ones.")]
 Address = Annotated[str, Option("--address", metavar="URL", help="Its OpenAI-compatible address, up to /v1.")]
 
@@ -96,16 +97,23 @@ def contradictions(
     accept: Accept = None,
     reject: Reject = None,
     because: Because = None,
+    undo: Reinstate = False,
     model: Model = None,
     address: Address = "http://127.0.0.1:11434/v1",
 ) -> None:
     """Show which memories may contradict each other, and resolve contradictions."""
+    if undo and (id is None or any(value is not None for value in (accept, reject, model))):
+        raise InvalidArgument("--undo", undo, "given with the ID of a superseded memory, and nothing else")
     if (accept is not None or reject is not None) and (id is None or because is None):
         raise InvalidArgument("--because", because, "given, and an ID, with --accept or --reject")
     if sum(value is not None for value in (accept, reject, model)) > 1:
         raise InvalidArgument("--accept", accept, "given without --reject and --model")
     with session.memory() as engine:
         newer = None if id is None else memory_of(engine, id).id
+        if undo and newer is not None:
+            current = engine.duplicates.reinstate(newer)
+            session.output.result({"reinstated": [current.id]}, f"reinstated {current.id}")
+            return
         older = accept if accept is not None else reject
         pairs: tuple[Contradiction, ...]
         if newer is not None and older is not None:

@@ -55,6 +55,18 @@ async def undo(context: WriteContext, body: UndoRequest) -> Response:
     )
 
 
+@router.post("/duplicates/reinstate", **answers(DoneAnswer))
+async def reinstate(context: WriteContext, body: MemoryIds) -> Response:
+    """Take back that memories were superseded: they are current again."""
+
+    def work() -> Json:
+        for id_ in body.ids:
+            context.engine.duplicates.reinstate(id_, namespace=context.namespace)
+        return {"done": len(body.ids)}
+
+    return await context.write(work, UPDATE)
+
+
 @router.get("/contradictions", **answers(ContradictionsAnswer))
 async def contradictions(
     context: ReadContext,

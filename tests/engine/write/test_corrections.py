@@ -7,6 +7,7 @@ from tests.dedupe.test_contradiction_score import CHANGES, OTHERS
 
 import memorata
 from memorata.engine import Engine
+from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
 
 NINE = CHANGES[:10]
@@ -73,3 +74,27 @@ def test_a_batch_corrects_what_is_there_and_what_it_says_itself(memory: Engine) 
     assert memory.get(rome.id).superseded_by == paris.id
     (oslo,) = memory.get(lima.id).supersedes
     assert memory.get(oslo).content == "Bob lives in Oslo"
+
+
+def test_every_supersession_can_be_taken_back(memory: Engine) -> None:
+    rome = memory.remember("Anna lives in Rome")
+    paris = memory.remember("Anna lives in Paris now", category="correction")
+    oslo = memory.correct(paris.id, "Anna lives in Oslo")
+    with pytest.raises(InvalidArgument, match=paris.id):
+        memory.duplicates.reinstate(rome.id)
+    for id_, winner in ((paris.id, oslo.id), (rome.id, paris.id)):
+        assert memory.duplicates.reinstate(id_).superseded_by is None
+        assert memory.get(winner).supersedes == ()
+    assert memory.get(rome.id).valid_to is None
+    assert memory.duplicates.repeats(paris.id) == ()
+    assert {hit.memory.id for hit in memory.recall("Anna lives").hits} == {rome.id, paris.id, oslo.id}
+    with pytest.raises(InvalidArgument):
+        memory.duplicates.reinstate(rome.id)
+
+
+def test_a_decision_can_be_taken_back(memory: Engine) -> None:
+    rome, paris = memory.remember("Anna lives in Rome"), memory.remember("Anna lives in Paris now")
+    memory.duplicates.resolve_contradiction(paris.id, rome.id, contradicts=True, because="so it is")
+    memory.duplicates.reinstate(rome.id)
+    (note,) = memory.duplicates.contradictions(rome.id, resolved=True)
+    assert (note.verdict, note.decided_because) == ("compatible", "taken back")

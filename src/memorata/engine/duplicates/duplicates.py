@@ -1,12 +1,12 @@
 """The facet `duplicates`: what was said twice, and what cannot both be true.
 
-`remember` looks for duplicates itself (:mod:`memorata.engine.hearing`). These verbs are for what was written
-before it did, or without it: they show the groups first, supersede them in a run that is written down, go on
-with a run that was interrupted, and can take one back.
+`remember` looks for duplicates itself (:mod:`memorata.engine.write.deduplication`). These verbs are for what
+was written before it did, or without it: they show the groups first, supersede them in a run that is written
+down, go on with a run that was interrupted, and can take one back.
 
-`remember` also notes what a new memory may contradict, and does nothing else about it. Somebody has to
-decide: a person, a program, or a language model. A decision is written down with who made it and why; only
-then does the newer memory supersede the older one.
+`remember` also notes what a new memory may contradict; a correction supersedes what it surely contradicts.
+About the rest somebody has to decide: a person, a program, or a language model. A decision is written down
+with who made it and why; only then does the newer memory supersede the older one. All can be taken back.
 """
 
 from __future__ import annotations
@@ -209,6 +209,24 @@ class DuplicateGroups:
             return undone
 
         return self._runtime.run([path], undo)
+
+    def reinstate(self, id: str, *, namespace: str | None = None) -> Memory:
+        """Take back that a memory was superseded: it is current again, beside what took its place.
+
+        For a correction that was none, a decision that was wrong, or a repeat that is something else.
+
+        Parameters
+        ----------
+        id
+            The superseded memory; what superseded it must be current.
+        namespace
+            Whose memories; None for the engine's.
+        """
+        path = self._runtime.path(namespace)
+        wanted = memory_id("id", id)
+        return self._runtime.run(
+            [path], lambda: self._store.duplicates.reinstate(path, wanted, self._runtime.terms_of)
+        )
 
     def contradictions(
         self, id: str | None = None, *, resolved: bool = False, namespace: str | None = None

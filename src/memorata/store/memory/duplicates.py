@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
@@ -110,6 +110,10 @@ class DuplicateStore:
     def runs(self, namespace: str) -> list[Run]:
         """Return the runs over a namespace, the latest first."""
         return self._database.read(lambda session: runs(session, namespace))
+
+    def reinstate(self, namespace: str, id: str, terms_of: _TermsOf | None = None) -> Memory:
+        """Take back that a memory was superseded, and return it; its successor must be current."""
+        return self._database.write(lambda session: reinstate(session, namespace, id, terms_of), namespace)
 
     def undo_run(
         self, namespace: str, number: int, now: datetime, terms_of: _TermsOf | None = None
@@ -237,26 +241,13 @@ def undo_run(
         f"r.supported_after {_PAIRS} WHERE r.run = ? AND +r.namespace = ? ORDER BY r.number DESC",
         (wanted, 0 if owner is None else owner.number),
     ).fetchall()
-    for note, loser_id, winner_id, before, after, mentions, once, since in rows:
-        owner, _, _, winner = find(session, namespace, winner_id)
-        _, _, _, loser = find(session, namespace, loser_id)
-        if winner.superseded_by is not None or loser.superseded_by != winner_id:
+    for row in rows:
+        _, _, _, winner = find(session, namespace, row[2])
+        _, _, _, loser = find(session, namespace, row[1])
+        if winner.superseded_by is not None or loser.superseded_by != winner.id:
             left.append(loser)
-            continue
-        notes = notes_of(session, namespace, winner_id)
-        reinstated.append(_reinstate(session, namespace, loser_id))
-        winner = _unlisted(session, namespace, winner_id, loser_id)
-        poorer = replace(
-            winner,
-            mentions=max(1, winner.mentions - mentions),
-            confidence=before if winner.confidence == after else winner.confidence,
-            supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
-        )
-        session.execute(f"DELETE FROM repeats {_BY_NUMBER}", (owner.number, note))
-        if terms_of is not None:
-            poorer, others = given_back(poorer, notes, {note})
-            note_taken(session, owner.number, others)
-        update(session, poorer, winner.version, terms_of)
+        else:
+            reinstated.append(_take_back(session, namespace, row, terms_of))
     undone = session.execute(
         "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
         "WHERE number = ? AND +namespace = ? AND undone_at IS NULL RETURNING number",
@@ -267,6 +258,56 @@ def undo_run(
     from memorata.store.memory.repeats import Undone
 
     return Undone(tuple(reinstated), tuple(left))
+
+
+def reinstate(
+    session: Session, namespace: str, id_: str, terms_of: Callable[[Memory], Terms] | None = None
+) -> Memory:
+    """Take back that a memory was superseded: it is current again, and what it had added is given back."""
+    owner, number, _, loser = find(session, namespace, id_)
+    if loser.superseded_by is None:
+        raise InvalidArgument("id", id_, "a memory that another one superseded")
+    _, winner_number, _, winner = find(session, namespace, loser.superseded_by)
+    if winner.superseded_by is not None:
+        raise InvalidArgument("id", id_, f"one whose successor is current: reinstate {winner.id} first")
+    session.execute(
+        "UPDATE contradictions SET verdict = 'compatible', decided_because = 'taken back' "
+        "WHERE +namespace = ? AND newer = ? AND older = ?",
+        (owner.number, winner_number, number),
+    )
+    note = session.execute(
+        "SELECT number, before, after, mentions, supported_before, supported_after FROM repeats "
+        "WHERE +namespace = ? AND memory = ? AND winner = ?",
+        (owner.number, number, winner_number),
+    ).fetchone()
+    if note is not None:
+        return _take_back(session, namespace, (note[0], loser.id, winner.id, *note[1:]), terms_of)
+    current = _reinstate(session, namespace, loser.id)
+    update(session, _unlisted(session, namespace, winner.id, loser.id), winner.version, terms_of)
+    return current
+
+
+def _take_back(
+    session: Session, namespace: str, row: Sequence[Any], terms_of: Callable[[Memory], Terms] | None
+) -> Memory:
+    """Let a repeat be current again, and its winner be as it was without it."""
+    note, loser_id, winner_id, before, after, mentions, once, since = row
+    owner, _, _, _ = find(session, namespace, winner_id)
+    notes = notes_of(session, namespace, winner_id)
+    current = _reinstate(session, namespace, loser_id)
+    winner = _unlisted(session, namespace, winner_id, loser_id)
+    poorer = replace(
+        winner,
+        mentions=max(1, winner.mentions - mentions),
+        confidence=before if winner.confidence == after else winner.confidence,
+        supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
+    )
+    session.execute(f"DELETE FROM repeats {_BY_NUMBER}", (owner.number, note))
+    if terms_of is not None:
+        poorer, others = given_back(poorer, notes, {note})
+        note_taken(session, owner.number, others)
+    update(session, poorer, winner.version, terms_of)
+    return current
 
 
 def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
