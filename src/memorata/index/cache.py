@@ -307,7 +307,9 @@ def _load_vectors(session: Session, namespace: Namespace, into: Partition, embed
                     f"the codes of slot {start} of {namespace.path} are missing or there twice"
                 )
             if size is not None and coded_by == embedder[0]:
-                into.vectors.add_codes(Codes.decoded(session.blob("vector_codes", "codes", number, place)))
+                into.vectors.add_codes(
+                    Codes.decoded(session.dialect.blob(session, "vector_codes", "codes", number, place))
+                )
             else:
                 into.vectors.add(*stored_vectors(session, number, embedder, first, first + slots))
             start = first + slots

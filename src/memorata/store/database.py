@@ -258,6 +258,10 @@ class Dialect(Protocol):
         """Return what gives the count, and all values in one, of a statement with a column of bytes."""
         ...
 
+    def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column of one row, which may be many."""
+        ...
+
     @property
     def hash_index(self) -> HashIndex | None:
         """What finds memories and vectors by hashes; None where indexes of the database do."""
@@ -355,16 +359,8 @@ class Session(Protocol):
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
         ...
 
-    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
-        """Return the bytes of one column of one row."""
-        ...
-
-    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
-        """Add one row, the namespace first among its columns, and return the number it got."""
-        ...
-
-    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of one namespace, which is first among their columns; each gets the next number."""
+    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
+        """Add rows of one namespace, which is first among their columns; return the last number given out."""
         ...
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:

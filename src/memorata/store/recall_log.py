@@ -225,7 +225,8 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
         of_recall = number, entry.id, microseconds(entry.at), entry.query, recipe, entry.embedder
         rows.append((*of_recall, description, blob, shown, size, length))
         size += length
-    session.insert_many("recalls", _COLUMNS, rows)
+    if rows:
+        session.insert("recalls", _COLUMNS, *rows)
     _trim(session, size - bounds.megabytes * _MEGABYTE, bounds.recalls)
 
 

@@ -380,7 +380,7 @@ def log_change(
     `naming` for a change of declared names, which is about no memory (`NO_MEMORY`); `slots` for how
     many the namespace has from now on.
     """
-    change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), "change")
+    change = session.insert("changes", "namespace, slot, kind", (number, slot, kind), key="change")
     if naming:
         session.execute("UPDATE namespaces SET change = ?1, naming = ?1 WHERE number = ?2", (change, number))
     elif slots is not None:

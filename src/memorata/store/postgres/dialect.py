@@ -98,6 +98,11 @@ class PostgresDialect:
         column = sql.split()[1]
         return f"SELECT count(*), string_agg({column}, ''::bytea) FROM ({sql}) AS rows"
 
+    def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column of one row."""
+        sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
+        return bytes(session.execute(sql, (namespace, number)).fetchone()[0])
+
     def condition(self, filter: Filter | None) -> Condition:
         """Return the condition that selects what a filter lets through, or more."""
         if filter is None:

@@ -276,27 +276,15 @@ class PostgresSession:
             if path not in self._rows:
                 self._lock(columns, path)
 
-    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
-        """Return the bytes of one column of one row."""
-        sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
-        return bytes(self.execute(sql, (namespace, number)).fetchone()[0])
-
-    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
-        """Add one row, the namespace first among its columns, and return the number it got."""
-        number = self.number(values[0])
-        marks = ", ".join("?" * (len(values) + 1))
-        self.execute(f"INSERT INTO {table} ({key}, {columns}) VALUES ({marks})", (number, *values))
-        return number
-
-    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows of one namespace, which is first among their columns; each gets the next number."""
-        if rows:
-            first = self.number(rows[0][0], len(rows))
-            marks = ", ".join("?" * (len(rows[0]) + 1))
-            self.executemany(
-                f"INSERT INTO {table} (number, {columns}) VALUES ({marks})",
-                [(number, *row) for number, row in enumerate(rows, first)],
-            )
+    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
+        """Add rows of one namespace, which is first among their columns; return the last number given out."""
+        first = self.number(rows[0][0], len(rows))
+        sql = f"INSERT INTO {table} ({key}, {columns}) VALUES ({', '.join('?' * (len(rows[0]) + 1))})"
+        if len(rows) == 1:
+            self.execute(sql, (first, *rows[0]))
+        else:
+            self.executemany(sql, [(number, *row) for number, row in enumerate(rows, first)])
+        return first + len(rows) - 1
 
     def number(self, namespace: int, count: int = 1) -> int:
         """Return the next number of a namespace, the first of `count`; this transaction locks its row.
@@ -419,20 +407,11 @@ class OptimisticSession:
             raise ViewMoved("the namespace was written to while it was read")
         return [rows.fetchall() for rows in sent]
 
-    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
-        """Return the bytes of one column of one row."""
-        sql = f"SELECT {column} FROM {table} WHERE namespace = ? AND number = ?"
-        return bytes(self.execute(sql, (namespace, number)).fetchone()[0])
-
     def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
         """Refuse: it only reads."""
         raise ViewMoved("something is to be written where it is only read")
 
-    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> NoReturn:
-        """Refuse: it only reads."""
-        self.executemany(table, ())
-
-    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> NoReturn:
+    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> NoReturn:
         """Refuse: it only reads."""
         self.executemany(table, ())
 

@@ -225,21 +225,14 @@ class SqliteSession(sqlite3.Connection):
             return self.execute(sql, (path,)).fetchone()
         return once(self, path, lambda: self.execute(sql, (path,)).fetchone())
 
-    def blob(self, table: str, column: str, namespace: int, number: int) -> bytes:
-        """Return the bytes of one column; not as a row, which SQLite puts together and Python copies."""
-        with self.blobopen(table, column, number, readonly=True) as opened:
-            return opened.read()
-
-    def insert(self, table: str, columns: str, values: Sequence[Any], key: str = "number") -> int:
-        """Add one row and return the number it got."""
-        number = self.execute(_insertion(table, columns, len(values)), values).lastrowid
+    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
+        """Add rows and return the last number given out."""
+        sql = _insertion(table, columns, len(rows[0]))
+        if len(rows) > 1:
+            self.executemany(sql, rows[:-1])
+        number = self.execute(sql, rows[-1]).lastrowid
         assert number is not None  # an INSERT always has one
         return number
-
-    def insert_many(self, table: str, columns: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Add rows; each gets the next number."""
-        if rows:
-            self.executemany(_insertion(table, columns, len(rows[0])), rows)
 
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements."""

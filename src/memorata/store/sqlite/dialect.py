@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from memorata.index.postings import PLACES
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
@@ -122,6 +122,11 @@ class SqliteDialect:
         """
         column = sql.split()[1]
         return f"SELECT count(*), CAST(group_concat({column}, '') AS BLOB) FROM ({sql})"
+
+    def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
+        """Return the bytes of one column; not as a row, which SQLite puts together and Python copies."""
+        with cast(sqlite3.Connection, session).blobopen(table, column, number, readonly=True) as opened:
+            return opened.read()
 
     def condition(self, filter: Filter | None) -> Condition:
         """Return the condition that selects what a filter lets through, exactly."""
