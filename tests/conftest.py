@@ -22,9 +22,11 @@ from hypothesis import settings
 import memorata
 
 # These machines are shared, and a slow example is not a wrong one.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+# Each run draws other examples, so many short runs find what a long one finds.
+settings.register_profile("here", deadline=None, max_examples=30)
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("thorough", deadline=None, max_examples=300)
+settings.load_profile(os.environ.get("MEMORATA_TEST_PROFILE") or ("ci" if os.environ.get("CI") else "here"))
 
 UNTRACED = ("hypothesis", "long", "untraced")
 """Markers of tests that run without a tracer."""

@@ -109,7 +109,8 @@ def adaptive_trade(relevance: Numbers) -> float:
     related = np.sort(checks.numbers("relevance", relevance))[-_SHOWN:]
     if not related.size:
         return _UNDECIDED
-    gap = float(related[-1] - related.mean())
+    with np.errstate(over="ignore"):  # a gap beyond all numbers is a large one
+        gap = float(np.sum(related[-1] / related.size - related / related.size))
     return next((trade for above, trade in _ADAPTIVE if gap > above), _UNDECIDED)
 
 

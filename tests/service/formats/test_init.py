@@ -75,12 +75,10 @@ def test_formats_are_told_by_what_a_file_says_and_by_its_suffix(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize(
-    "data", [b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"[null]", b'{"a": 1}', b"\0"]
-)
-def test_no_format_falls_over_anything(format: str, data: bytes) -> None:
-    for record in read(data, format, name="x").records:
-        assert record.problem or record.skipped or record.fields
+def test_no_format_falls_over_anything(format: str) -> None:
+    for data in (b"", b"\xff\xfe", b"{", b"[" * 100_000, b"null", b"[null]", b'{"a": 1}', b"\0"):
+        for record in read(data, format, name="x").records:
+            assert record.problem or record.skipped or record.fields, data[:10]
 
 
 @given(st.binary(max_size=200), st.sampled_from(FORMATS))
