@@ -84,7 +84,7 @@ class Session:
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":
             try:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             except OSError as error:
                 raise StoreUnavailable(
                     f"the folder {path.parent} cannot be made ({error.strerror}); name another file with --db"

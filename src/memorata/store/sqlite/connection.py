@@ -24,6 +24,7 @@ from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, translated
 from memorata.store.sqlite.hash_index import Book
+from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.migrations import Migration, migrate
 from memorata.store.sqlite.read_only import (
     ASKED_FOR,
@@ -377,6 +378,8 @@ def _opened(name: str, *, uri: bool = False) -> SqliteSession:
 def _opened_to_write(name: str) -> SqliteSession:
     """Open a file to be written, or to be read alone where its disk has no room for what a writer needs."""
     there = name != IN_MEMORY and Path(name).exists()
+    if name != IN_MEMORY:
+        create_private(Path(name))
     connection = _opened(name)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()

@@ -23,6 +23,7 @@ from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavail
 from memorata.store.database import Session
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.errors import translated
+from memorata.store.sqlite.files import create_private
 
 _OWED: Final = "unfinished_purge"
 
@@ -103,6 +104,7 @@ def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
+        create_private(partial)
         with translated(str(target)), closing(sqlite3.connect(partial)) as copy:
             connection.backup(copy, pages=4096)
         _to_disk(partial)

@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from memorata._frozen import frozen
 from memorata.model.errors import StoreUnavailable
+from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
 
@@ -95,6 +96,7 @@ def _backup(file: Path, schema: int) -> Path:
     whole = next(path for path in _names(file, schema) if not path.exists())
     partial = whole.with_name(f"{whole.name}.{os.getpid()}.partial")
     try:
+        create_private(partial)
         # A connection of its own sees what is committed, and not what a migration is about to do.
         with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(partial)) as target:
             source.backup(target, pages=4096)
