@@ -51,6 +51,14 @@ Cors = Annotated[
     list[str] | None,
     Option("--cors", metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."),
 ]
+TrustedProxy = Annotated[
+    list[str] | None,
+    Option(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        help="A proxy, or a network of them, that says where requests came from; repeatable.",
+    ),
+]
 Rate = Annotated[float | None, Option("--rate", help="Requests a second that one key may make.")]
 Burst = Annotated[int, Option("--burst", help="How many of them at once.")]
 Timeout = Annotated[float, Option("--timeout", help="The most seconds for one answer.")]
@@ -159,6 +167,7 @@ def serve(
     require_key: RequireKey = False,
     allow_host: AllowHost = None,
     cors: Cors = None,
+    trusted_proxy: TrustedProxy = None,
     rate: Rate = None,
     burst: Burst = 100,
     timeout: Timeout = 30.0,
@@ -183,10 +192,14 @@ def serve(
             raise
         raise MissingExtra("The server", "'memorata[server]'") from error
     from memorata.engine.access import ApiKeys
-    from memorata.service.auth import is_loopback
+    from memorata.service.auth import check_network, is_loopback
 
     loopback = is_loopback(host)
     required = require_key or not loopback
+    if not required and "*" in (cors or ()):
+        raise InvalidArgument("--cors", "*", "the sites that may, unless a key is needed (--require-key)")
+    for proxy in trusted_proxy or ():
+        check_network("--trusted-proxy", proxy)
     if rate is None and required:
         rate = _RATE
     limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
@@ -202,7 +215,9 @@ def serve(
         api = create_api(engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
         telemetry.set_up(log_level, contents=log_contents)
         try:
-            server.serve(api, host, port, lambda address: _announce(session, address, keys))
+            server.serve(
+                api, host, port, lambda address: _announce(session, address, keys), trusted_proxy or ()
+            )
         except OSError as error:
             if error.errno not in (EADDRINUSE, EACCES):
                 raise

@@ -39,6 +39,9 @@ _ROUTERS: Final = (
     memories, recall, entities, graph, duplicates, recipes, learning, transfer, jobs, status,
 )  # fmt: skip
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
+REQUESTS_PER_SECOND_OF_WORK: Final = 100
+"""How many requests one second of processor time counts for in the rate limit: a large limit, explanations
+and work on graphs cost what they take. A recall takes about 10 ms, one request."""
 
 
 def create_api(
@@ -68,7 +71,12 @@ def create_api(
     """
     allowed = Limits() if limits is None else limits
     metrics = Metrics()
-    workers = Workers(allowed.threads, allowed.waiting, allowed.seconds)
+    rate = RateLimiter(allowed.rate, allowed.burst)
+
+    def charge(caller: str, seconds: float) -> None:
+        rate.charge(caller, seconds * REQUESTS_PER_SECOND_OF_WORK - 1)
+
+    workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge)
     metrics.busy.set_function(lambda: workers.busy)
     server = ServerState(
         engine,
@@ -78,7 +86,7 @@ def create_api(
         metrics,
         spans(),
         Jobs(),
-        RateLimiter(allowed.rate, allowed.burst),
+        rate,
     )
 
     @asynccontextmanager

@@ -26,7 +26,7 @@ from memorata.http.telemetry import Metrics, Spans
 from memorata.http.workers import Workers
 from memorata.model.errors import NotAdmitted, StoreUnavailable
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.service.auth import RateLimiter
+from memorata.service.auth import FAILURES, RateLimiter
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.jobs import Jobs
 
@@ -47,7 +47,7 @@ class ServerState:
     spans: Spans
     jobs: Jobs
     rate: RateLimiter
-    failures: RateLimiter = field(default_factory=lambda: RateLimiter(1.0, 20))
+    failures: RateLimiter = field(default_factory=lambda: RateLimiter(*FAILURES))
     """How often one address may show a key that is not good."""
 
 
@@ -72,7 +72,9 @@ class RequestContext:
 
     async def run(self, work: Callable[[], _Result], *, writing: bool = False) -> _Result:
         """Run something on a thread of the engine's."""
-        return await self.server.workers.run(work, writing=writing)
+        # Where no key is needed, everybody is the same caller.
+        caller = self.access.name if self.server.keys.required else ""
+        return await self.server.workers.run(work, caller=caller, writing=writing)
 
     async def recheck(self) -> None:
         """Raise unless the key is still good: what takes long must not outlive one that was revoked."""
@@ -208,9 +210,8 @@ async def authenticate(request: Request, credentials: Credentials) -> Access:
     try:
         access = await _admitted(request)
     except NotAdmitted:
-        client = request.client.host if request.client is not None else ""
         # Who shows none does not guess.
-        seconds = server.failures.take(client) if "authorization" in request.headers else 0.0
+        seconds = server.failures.take(_address(request)) if "authorization" in request.headers else 0.0
         if seconds:
             raise TooManyRequests(seconds) from None
         raise
@@ -245,8 +246,16 @@ async def _admitted(request: Request) -> Access:
     if access is None and token is None:
         access = server.keys.authenticate(None)
     if access is None:
+        seconds = server.failures.wait(_address(request))
+        if seconds:
+            # Not looked up: a guess costs nothing, and is not told to be right.
+            raise TooManyRequests(seconds)
         access = await server.workers.run(lambda: server.keys.authenticate(token))
     return access
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
 
 
 def _authorised(

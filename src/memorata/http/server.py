@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from types import FrameType
 from typing import Final
@@ -17,30 +17,46 @@ from typing import Final
 import uvicorn
 from fastapi import FastAPI
 
+from memorata.http.connections import Connections, connection_bound, protocol_of
 from memorata.http.context import ServerState
 from memorata.http.telemetry import log_event
 
 _BACKLOG: Final = 1_024
+_ACCEPTED_AT_ONCE: Final = 64
+"""How many connections are accepted before the first of them is looked at: they need descriptors too."""
+_TICKS_PER_SWEEP: Final = 10
+"""uvicorn ticks ten times a second."""
 _GRACE: Final = 30
 """How many seconds requests have to end after the server was asked to stop."""
 
 
-def serve(app: FastAPI, host: str, port: int, announce: Callable[[str], None]) -> None:
-    """Serve an application until SIGINT or SIGTERM; `announce` gets the address once it listens."""
+def serve(
+    app: FastAPI, host: str, port: int, announce: Callable[[str], None], proxies: Sequence[str] = ()
+) -> None:
+    """Serve an application until SIGINT or SIGTERM; `announce` gets the address once it listens.
+
+    `proxies` are addresses or networks whose word is taken for where a request came from (the headers
+    X-Forwarded-For and X-Forwarded-Proto); anybody else's is not, for whoever sends a request writes them.
+    """
+    connections = Connections(connection_bound(), proxies=proxies)
     with closing(listening(host, port)) as sock:
         config = uvicorn.Config(
             app,
+            http=protocol_of(connections),
+            backlog=_ACCEPTED_AT_ONCE,
             log_config=None,
             access_log=False,
             server_header=False,
             lifespan="on",
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),
             timeout_keep_alive=30,
             timeout_graceful_shutdown=_GRACE,
         )
         # uvicorn raises the signal again when all is done; the process should then end as after any command.
         before = signal.signal(signal.SIGTERM, _leave)
         try:
-            _Server(config, app.state.server, lambda: announce(address_of(sock))).run([sock])
+            _Server(config, app.state.server, connections, lambda: announce(address_of(sock))).run([sock])
         finally:
             signal.signal(signal.SIGTERM, before)
 
@@ -63,16 +79,31 @@ def address_of(sock: socket.socket) -> str:
 
 
 class _Server(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, server: ServerState, announce: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server: ServerState,
+        connections: Connections,
+        announce: Callable[[], None],
+    ) -> None:
         super().__init__(config)
         self._server = server
+        self._connections = connections
         self._announce = announce
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for sock in sockets or ():
+            # How many wait to be accepted is another number than how many are accepted at once.
+            sock.listen(_BACKLOG)
         if self.started:
             log_event("started")
             self._announce()
+
+    async def on_tick(self, counter: int) -> bool:
+        if counter % _TICKS_PER_SWEEP == 0:
+            self._connections.sweep()
+        return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         log_event("stopping", signal=signal.Signals(sig).name)

@@ -1,11 +1,12 @@
-"""A few threads for the engine, which is synchronous, and a bounded queue in front of them.
+"""A few threads for the engine, which is synchronous, and fair, bounded queues in front of them.
 
 The store on SQLite has one connection and one lock, which a verb holds while it reads or writes: threads take
 turns there. They overlap in what comes before and after, above all the embedding of a text, which runs
 outside Python. So a few threads are as fast as many, and answer each request sooner.
 
 Writing may wait for minutes, for an embedding service that hangs. So it never has all the threads: one is
-left to reads, whose queries are answered by the lexical leg meanwhile.
+left to reads, whose queries are answered by the lexical leg meanwhile. Whose turn it is among several callers
+is told by :mod:`memorata.service.fair_queue`.
 """
 
 from __future__ import annotations
@@ -14,39 +15,65 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from time import thread_time
+from typing import Final, TypeVar
 
 from memorata.service.errors import Overloaded, TimedOut
+from memorata.service.fair_queue import FairQueue, Turn
 
 _Result = TypeVar("_Result")
+_QUEUE_SHARE: Final = 4
+"""One caller may have a fourth of what may wait in all."""
 
 
 class Workers:
-    """A pool of threads: how many there are, how many requests may wait for one, and for how long."""
+    """A pool of threads: how many there are, how many requests may wait for one, and for how long.
 
-    def __init__(self, threads: int, waiting: int, seconds: float) -> None:
+    `charge` is told the caller of each piece of work and how many seconds of processor time it took.
+    """
+
+    def __init__(
+        self,
+        threads: int,
+        waiting: int,
+        seconds: float,
+        charge: Callable[[str, float], object] = lambda caller, seconds: None,
+    ) -> None:
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
         self._max_busy = threads + waiting
+        self._max_waiting = max(1, waiting // _QUEUE_SHARE)
         self._seconds = seconds
-        self._writers = asyncio.Semaphore(max(1, threads - 1))
+        self._charge = charge
+        self._queue = FairQueue(threads, max(1, threads - 1))
         self.busy = 0
 
     async def run(
-        self, work: Callable[[], _Result], *, seconds: float | None = None, writing: bool = False
+        self,
+        work: Callable[[], _Result],
+        *,
+        caller: str = "",
+        seconds: float | None = None,
+        writing: bool = False,
     ) -> _Result:
-        """Run `work` on a thread and return its result; `writing` if it may wait for what it writes."""
-        if self.busy >= self._max_busy:
+        """Run `work` on a thread and return its result.
+
+        It waits for the turn of its `caller`, whom `""` leaves open; `writing` if it may wait for what it
+        writes.
+        """
+        if self.busy >= self._max_busy or (caller and self._queue.waiting(caller) >= self._max_waiting):
             raise Overloaded
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="memorata")
         self.busy += 1
+        granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        turn = Turn(caller, lambda: None if granted.done() else granted.set_result(None), writing=writing)
         future: asyncio.Future[_Result] | None = None
         try:
             async with asyncio.timeout(self._seconds if seconds is None else seconds):
-                if writing:
-                    await self._writers.acquire()
-                future = self._submit(work, writing=writing)
+                self._queue.add(turn)
+                await granted
+                future = self._submit(work, turn)
                 # A verb cannot be stopped half-way: it ends, or is undone, by itself.
                 return await asyncio.shield(future)
         except TimeoutError as error:
@@ -61,22 +88,28 @@ class Workers:
         finally:
             if future is None:
                 self.busy -= 1
+                self._queue.withdraw(turn)
 
-    def _submit(self, work: Callable[[], _Result], *, writing: bool) -> asyncio.Future[_Result]:
+    def _submit(self, work: Callable[[], _Result], turn: Turn) -> asyncio.Future[_Result]:
+        took = 0.0
+
+        def timed() -> _Result:
+            nonlocal took
+            started = thread_time()
+            try:
+                return work()
+            finally:
+                took = thread_time() - started
+
         def ended(future: asyncio.Future[_Result]) -> None:
             self.busy -= 1
-            if writing:
-                self._writers.release()
+            self._queue.end(turn, took)
+            self._charge(turn.caller, took)
             if not future.cancelled():
                 # Nobody may be waiting for the error any more; fetching it here silences the warning.
                 future.exception()
 
-        try:
-            submitted = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, work)
-        except BaseException:
-            if writing:
-                self._writers.release()
-            raise
+        submitted = asyncio.get_running_loop().run_in_executor(self._pool, copy_context().run, timed)
         submitted.add_done_callback(ended)
         return submitted
 

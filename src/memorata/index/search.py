@@ -31,7 +31,7 @@ from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, 
 from memorata.index.record import Records
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray
-from memorata.model.errors import IndexCorrupt
+from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
@@ -180,6 +180,10 @@ class NamespaceIndex:
             ).fetchall()
             for row in rows:
                 known[row[-1]] = memory(row, path)
+            if lost := sum(slot not in known for slot in unread):
+                raise StoreCorrupt(
+                    f"{lost} memories of {path} are not where their records say; run `memorata check`"
+                )
         return [known[slot] for slot in wanted]
 
     def _without(self, terms: Sequence[str]) -> Mask | None:

@@ -202,7 +202,12 @@ def serve_http(
             streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY_BYTES
         )
         config = uvicorn.Config(
-            app, log_config=None, access_log=False, ws="none", timeout_graceful_shutdown=_GRACE_SECONDS
+            app,
+            log_config=None,
+            access_log=False,
+            ws="none",
+            proxy_headers=False,
+            timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listening.getsockname()[1]}{PATH}")

@@ -22,10 +22,13 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL, Access, ApiKeys
 from memorata.model import checks
-from memorata.model.errors import NotAdmitted
+from memorata.model.errors import InvalidArgument, NotAdmitted
 
 SESSION_LIFETIME: Final = timedelta(hours=12)
-MAX_LOGINS: Final = 1_000
+MAX_LOGINS: Final = 100
+"""How many browsers are logged in with one key; those who logged in longest ago go first."""
+FAILURES: Final = (1.0, 20)
+"""How many keys that are not good one address may show: a second, and at once."""
 MAX_BUCKETS: Final = 10_000
 """How many callers are remembered; those who called longest ago go first."""
 
@@ -46,6 +49,20 @@ class RateLimiter:
         self._burst = checks.whole("burst", burst, 1)
         self._ticks = ticks
         self._kept: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def wait(self, caller: str) -> float:
+        """Return in how many seconds there is a token for a caller, without taking it."""
+        if self._rate is None or caller not in self._kept:
+            return 0.0
+        tokens, since = self._kept[caller]
+        return max(0.0, 1.0 - tokens - (self._ticks() - since) * self._rate) / self._rate
+
+    def charge(self, caller: str, tokens: float) -> None:
+        """Take more of a caller's tokens, for a request that cost more than one; there may be too few."""
+        if self._rate is not None and caller in self._kept:
+            left, since = self._kept[caller]
+            # A debt is paid back within as many seconds as it takes to fill the bucket.
+            self._kept[caller] = max(-float(self._burst), left - max(0.0, tokens)), since
 
     def take(self, caller: str) -> float:
         """Take a token of a caller's, and return 0; if there is none, return in how many seconds there is."""
@@ -92,7 +109,8 @@ class Sessions:
         self.now = clock
         self._keys = keys
         self._secret = secrets.token_bytes(32) if secret is None else secret
-        self._logins: OrderedDict[str, str] = OrderedDict()
+        self._logins: dict[str, str] = {}
+        self._failures = RateLimiter(*FAILURES)
 
     @property
     def key_required(self) -> bool:
@@ -125,14 +143,26 @@ class Sessions:
         """Return whether a form carries the session's token."""
         return hmac.compare_digest(self.token(session).encode(), token.encode())
 
-    def log_in(self, key: str) -> Session:
-        """Return a new session for whoever shows a good key; raise NotAdmitted for any other."""
+    def log_in(self, key: str, address: str = "") -> Session:
+        """Return a new session for whoever shows a good key; raise NotAdmitted for any other.
+
+        Who shows others too often from one address is told to wait, whatever they show.
+        """
+        wait = self._failures.wait(address)
+        if wait:
+            raise NotAdmitted(f"too many keys that are not good; try again in {wait:.0f} s")
         if self._keys is not None:
-            self._keys.authenticate(key)
+            try:
+                self._keys.authenticate(key)
+            except NotAdmitted:
+                self._failures.take(address)
+                raise
         session = self.new()
         self._logins[session.id] = key
-        while len(self._logins) > MAX_LOGINS:
-            self._logins.popitem(last=False)
+        # Of this key alone: nobody logs out the browsers of another.
+        mine = [other for other, shown in self._logins.items() if shown == key]
+        for oldest in mine[:-MAX_LOGINS]:
+            self.log_out(Session(oldest, 0))
         return session
 
     def log_out(self, session: Session) -> None:
@@ -169,3 +199,16 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def check_network(argument: str, value: str) -> None:
+    """Raise unless a text is an address, or a network of addresses.
+
+    Examples
+    --------
+    >>> check_network("--trusted-proxy", "10.0.0.0/8")
+    """
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        raise InvalidArgument(argument, value, "an address, or a network such as 10.0.0.0/8") from None

@@ -122,10 +122,13 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
             raise InvalidArgument("FILE", name, expected)
         yield Source(name, path.name, detected, data, name)
         return
+    root = path.resolve()
     for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
-        if not file.is_file():
-            # Nobody may ever write into a pipe, and whoever reads it waits for that.
-            reason = "no file: a link that leads nowhere, a pipe or a device"
+        # Nobody may ever write into a pipe, and whoever reads it waits for that.
+        reason = "" if file.is_file() else "no file: a link that leads nowhere, a pipe or a device"
+        if not reason and not file.resolve().is_relative_to(root):
+            reason = "a link to a file outside of the folder"
+        if reason:
             notes.skipped.append({"file": str(file), "line": 1, "where": "the file", "reason": reason})
             continue
         try:

@@ -147,7 +147,8 @@ def _passages(session: Session, number: int, embedder: tuple[int, int] | None) -
         "SELECT slot, length(vectors) FROM vectors WHERE +namespace = ? AND number >= ? AND number < ?",
         (number, place(embedder[0], number, 0), place(embedder[0], number, SLOTS)),
     ).fetchall()
-    return {slot: length // (4 * embedder[1]) for slot, length in rows}
+    # A damaged row may have none.
+    return {slot: (length or 0) // (4 * embedder[1]) for slot, length in rows}
 
 
 def _remove_useless_vectors(session: Session, number: int) -> None:

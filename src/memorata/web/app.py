@@ -163,7 +163,8 @@ def _log_in(site: _Site) -> _Endpoint:
             values = await _values(request)
             site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
             context = _bare(site, request, site.sessions.token(browser.session))
-            session = await run_in_threadpool(site.sessions.log_in, values.text("key"))
+            address = request.client.host if request.client is not None else ""
+            session = await run_in_threadpool(site.sessions.log_in, values.text("key"), address)
         except NotAdmitted as error:
             return context.page("login.html", problem=str(error), status=403)
         except MemorataError as error:

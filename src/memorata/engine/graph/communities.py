@@ -140,21 +140,44 @@ class Structure:
         return [members for members in everyone if members.size > 1]
 
 
+@frozen(eq=False)
+class Selection:
+    """The largest communities of a level, with their memories: all that is read from the store for them."""
+
+    level: Level
+    number: int
+    count: int
+    largest: list[_Members]
+
+    @classmethod
+    def of(
+        cls,
+        structure: Structure,
+        level: int,
+        limit: int,
+        known: NamespaceGraph,
+        view: Index,
+        shows: Callable[[Records], BoolArray],
+    ) -> Selection:
+        """Return so many communities of a level, of what may be seen."""
+        groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
+        groups.sort(key=lambda members: (-members.size, int(members[0])))
+        largest = [_Members.of(members, structure, known, view) for members in groups[:limit]]
+        return cls(structure.levels[level], level, len(groups), largest)
+
+
 def told(
-    structure: Structure,
-    level: int,
-    limit: int,
-    known: NamespaceGraph,
-    view: Index,
-    shows: Callable[[Records], BoolArray],
+    selection: Selection,
     terms_of: Callable[[Memory], Terms],
+    frequencies_of: Callable[[list[str]], tuple[int, dict[str, int]]],
     cache: MutableMapping[str, Summary],
 ) -> Communities:
-    """Return the largest communities of a level, with summaries."""
-    chosen = structure.levels[level]
-    groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
-    groups.sort(key=lambda members: (-members.size, int(members[0])))
-    shown = [_Members.of(members, structure, known, view) for members in groups[:limit]]
+    """Return communities with summaries.
+
+    Nothing is looked at meanwhile but the frequencies of terms: this takes most of the time, in which others
+    who use the same store need not wait.
+    """
+    chosen, shown = selection.level, selection.largest
     memories = {memory.id: memory for each in shown for memory in each.memories}
     read = {id_: terms_of(memory).get("content", {}) for id_, memory in memories.items()}
     # A bare number says little about a group, and there are many different ones.
@@ -163,13 +186,13 @@ def told(
         for id_, found in read.items()
     }
     vocabulary = sorted({term for found in terms.values() for term in found})
-    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
+    summariser = StatisticalSummariser(_Frequencies(*frequencies_of(vocabulary)))
     answered = tuple(
         Group(tuple(memory.id for memory in each.memories), tuple(each.entities), summary)
         for each in shown
         for summary in summarised([each.community(terms, readable=True)], summariser, cache)
     )
-    return Communities(level, len(groups), chosen.modularity, chosen.converged, answered)
+    return Communities(selection.number, selection.count, chosen.modularity, chosen.converged, answered)
 
 
 def summaries(
@@ -208,7 +231,8 @@ class _Frequencies:
     frequencies: Mapping[str, int]
 
     def document_frequency(self, term: str) -> int:
-        return self.frequencies[term]
+        # What was just there may have been removed before it was counted.
+        return max(1, self.frequencies[term])
 
 
 @frozen

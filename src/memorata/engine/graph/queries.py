@@ -151,22 +151,25 @@ class GraphQueries:
         namespace
             Whose; None for the engine's.
         """
-        from memorata.engine.graph.communities import LEVELS, told
+        from memorata.engine.graph.communities import LEVELS, Selection, told
 
         if checks.whole("level", level) >= LEVELS:
             raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
         checks.whole("limit", limit)
         then = checks.optional_instant("as_of", as_of)
 
-        def answer(look: Look) -> Communities:
+        def select(look: Look) -> Selection:
             known = self._lookup.graph(look)
             structure = self._structure(look, known, seed)
-            if len(self._summaries) >= _KEPT_SUMMARIES:
-                self._summaries.clear()
-            terms_of = self._runtime.terms_of
-            return told(structure, level, limit, known, look.view, look.shows, terms_of, self._summaries)
+            return Selection.of(structure, level, limit, known, look.view, look.shows)
 
-        return self._lookup.at(namespace, answer, then)
+        def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
+            return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), then)
+
+        selection = self._lookup.at(namespace, select, then)
+        if len(self._summaries) >= _KEPT_SUMMARIES:
+            self._summaries.clear()
+        return told(selection, self._runtime.terms_of, frequencies_of, self._summaries)
 
     def near(
         self,

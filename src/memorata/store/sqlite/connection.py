@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache, partial
-from json import JSONDecodeError
 from pathlib import Path
 from threading import get_ident, main_thread
 from time import monotonic, sleep
@@ -22,7 +21,7 @@ from memorata.model.errors import (
 from memorata.store.database import Session, Statement
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, translated
+from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, is_translated, translated
 from memorata.store.sqlite.hash_index import Book
 from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.migrations import Migration, migrate
@@ -152,8 +151,10 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
                     whole.read_at = -1
                     connection.execute(end)
             raise
-    except (sqlite3.DatabaseError, JSONDecodeError) as error:
-        raise in_our_words(error, name) from error
+    except Exception as error:
+        if is_translated(error):
+            raise in_our_words(error, name) from error
+        raise
 
 
 def _begin(connection: sqlite3.Connection) -> None:

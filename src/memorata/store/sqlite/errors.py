@@ -13,6 +13,16 @@ BUSY_SECONDS: Final = 30.0
 """How long a connection waits for the lock of another."""
 
 
+def is_translated(error: BaseException | None) -> bool:
+    """Return whether an error is one of SQLite's, or what reading a damaged row raises.
+
+    That is JSON that cannot be read, or is missing; and a text, or a message of SQLite's, that is no UTF-8.
+    """
+    if isinstance(error, TypeError):
+        return str(error).startswith("the JSON object must be")
+    return isinstance(error, sqlite3.DatabaseError | JSONDecodeError | UnicodeDecodeError)
+
+
 def translated(name: str) -> AbstractContextManager[None]:
     """Turn SQLite's errors into ours."""
     return Translated(name)
@@ -30,20 +40,20 @@ class Translated:
         return
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.DatabaseError | JSONDecodeError):
+        if isinstance(error, Exception) and is_translated(error):
             raise in_our_words(error, self._name) from error
 
 
-def in_our_words(error: sqlite3.DatabaseError | JSONDecodeError, name: str) -> StoreError:
-    """Return the error to raise for one of SQLite's, or for a list in a row that cannot be read."""
+def in_our_words(error: Exception, name: str) -> StoreError:
+    """Return the error to raise in the place of one that :func:`is_translated`."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if isinstance(error, JSONDecodeError):
+    if isinstance(error, JSONDecodeError | TypeError):
         return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         # A file that is no database cannot be checked either; it is most often another one than was meant.
         advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
         return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
-    if "Could not decode to UTF-8" in str(error):
+    if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
         return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreUnavailable(f"{name} stayed locked by another process for {BUSY_SECONDS:g} s; try again")

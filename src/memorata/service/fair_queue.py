@@ -1,0 +1,147 @@
+"""Whose turn it is: a few workers shared fairly among callers, however many requests each of them sends.
+
+Each caller has a queue of its own. The next turn goes to the caller who has used the least so far, counted in
+seconds of processor time, so that one large request weighs as much as many small ones (start-time fair
+queuing: Goyal, Vin and Cheng, 1996). Who comes back after a pause begins where the busy ones are: what was
+not used is not saved up. While several callers are active each has one worker at a time; the sole one has all
+but one, which is left for whoever comes next.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from time import monotonic
+from typing import Final
+
+from memorata.model import checks
+
+ACTIVE_SECONDS: Final = 2.0
+"""For how long after their last turn others are kept to their share for a caller's sake."""
+_TRIFLE: Final = 1e-4
+"""Seconds that every turn counts for at least."""
+
+
+class Turn:
+    """A request that waits for a worker, or has one: `start` is called when it gets it."""
+
+    __slots__ = ("caller", "running", "start", "writing")
+
+    def __init__(self, caller: str, start: Callable[[], None], *, writing: bool = False) -> None:
+        self.caller = caller
+        self.start = start
+        self.writing = writing
+        self.running = False
+
+
+class _Caller:
+    """What one caller waits for, has and has used."""
+
+    __slots__ = ("active_at", "running", "used", "waiting")
+
+    def __init__(self, used: float) -> None:
+        self.waiting: deque[Turn] = deque()
+        self.running = 0
+        self.used = used
+        self.active_at = 0.0
+
+
+class FairQueue:
+    """Shares `workers` among callers, of which `writers` at most may be writing; `""` is everybody together.
+
+    Examples
+    --------
+    >>> started = []
+    >>> queue = FairQueue(2, 2, ticks=lambda: 0.0)
+    >>> names = ["anna", "anna", "anna", "bert"]
+    >>> turns = [Turn(name, lambda name=name: started.append(name)) for name in names]
+    >>> for turn in turns:
+    ...     queue.add(turn)
+    >>> started
+    ['anna', 'bert']
+    >>> queue.end(turns[0], 0.5)
+    >>> started
+    ['anna', 'bert', 'anna']
+    """
+
+    def __init__(self, workers: int, writers: int, ticks: Callable[[], float] = monotonic) -> None:
+        self._workers = checks.whole("workers", workers, 1)
+        self._free = workers
+        self._free_to_write = checks.whole("writers", writers, 1)
+        self._ticks = ticks
+        self._callers: dict[str, _Caller] = {}
+        self._now = 0.0
+
+    def waiting(self, caller: str) -> int:
+        """Return how many turns a caller waits for."""
+        state = self._callers.get(caller)
+        return 0 if state is None else len(state.waiting)
+
+    def add(self, turn: Turn) -> None:
+        """Let a request wait for its turn, which may be at once."""
+        state = self._callers.get(turn.caller)
+        if state is None:
+            state = self._callers[turn.caller] = _Caller(self._now)
+        if not state.waiting and not state.running:
+            state.used = max(state.used, self._now)
+        state.waiting.append(turn)
+        state.active_at = self._ticks()
+        self._start_next()
+
+    def withdraw(self, turn: Turn) -> None:
+        """Take back a request that is not to be carried out, whether or not it had got its turn."""
+        if turn.running:
+            self.end(turn, 0.0)
+        elif (state := self._callers.get(turn.caller)) is not None and turn in state.waiting:
+            state.waiting.remove(turn)
+
+    def end(self, turn: Turn, seconds: float) -> None:
+        """Say that a request has ended, and how much processor time it took."""
+        state = self._callers[turn.caller]
+        turn.running = False
+        state.running -= 1
+        state.used += max(seconds, _TRIFLE)
+        state.active_at = self._ticks()
+        self._free += 1
+        self._free_to_write += turn.writing
+        self._start_next()
+        self._let_go()
+
+    def _start_next(self) -> None:
+        while self._free and (turn := self._next()) is not None:
+            state = self._callers[turn.caller]
+            state.waiting.remove(turn)
+            state.running += 1
+            turn.running = True
+            self._now = max(self._now, state.used)
+            self._free -= 1
+            self._free_to_write -= turn.writing
+            turn.start()
+
+    def _next(self) -> Turn | None:
+        """Return whose turn it is; None if nobody may start now."""
+        since = self._ticks() - ACTIVE_SECONDS
+        # Everybody together is no caller that could take something from another.
+        active = sum(
+            bool(name and (state.waiting or state.running or state.active_at > since))
+            for name, state in self._callers.items()
+        )
+        share = 1 if active > 1 else max(1, self._workers - 1)
+        candidates = [
+            (state.used, number, turn)
+            for number, (name, state) in enumerate(self._callers.items())
+            if (state.running < share or not name) and (turn := self._first(state)) is not None
+        ]
+        return min(candidates)[2] if candidates else None
+
+    def _first(self, state: _Caller) -> Turn | None:
+        """Return the first of a caller's requests that may start; a write that has to wait is passed."""
+        return next((turn for turn in state.waiting if self._free_to_write or not turn.writing), None)
+
+    def _let_go(self) -> None:
+        """Forget callers who have been away for long enough to begin anew."""
+        since = self._ticks() - ACTIVE_SECONDS
+        for name, state in list(self._callers.items()):
+            away = not state.waiting and not state.running and state.active_at <= since
+            if away and state.used <= self._now:
+                del self._callers[name]
