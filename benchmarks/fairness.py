@@ -58,7 +58,9 @@ class Client:
 
     def __init__(self, port: int, name: str, token: str) -> None:
         self._port, self._name, self._token = port, name, token
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        # Two machines, as far as one has addresses for them.
+        source = ("127.0.0.2" if name == "victim" else "127.0.0.1", 0)
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, 60, source)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> int:
         """Return the status of an answer, after reading it."""

@@ -15,6 +15,13 @@ def test_a_free_port_is_found_and_told() -> None:
             pass
 
 
+def test_no_packet_waits_for_the_one_before() -> None:
+    with listening("127.0.0.1", 0) as sock, socket.create_connection(sock.getsockname()):
+        accepted, _ = sock.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 def test_an_address_of_version_six_is_in_brackets() -> None:
     if not socket.has_ipv6:
         pytest.skip("this machine has no IPv6")

@@ -230,6 +230,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         if os.name == "posix":  # elsewhere it would let two programs listen on one port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Connections inherit it: no packet waits for the acknowledgement of the one before.
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.bind((host, port))
         # From here on whoever connects waits in line, and is not refused.
         listening.listen(_BACKLOG)
