@@ -75,8 +75,8 @@ def listening(host: str, port: int) -> socket.socket:
     """
     family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     sock = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
-    # Connections inherit it. Without, the second packet of an answer waits until the first is acknowledged: 40 ms
-    # for every recall. asyncio sets it only for sockets that were made with the protocol's number.
+    # Connections inherit it. Without, the second packet of an answer waits until the first is acknowledged:
+    # 40 ms for every recall. asyncio sets it only for sockets that were made with the protocol's number.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return sock
 

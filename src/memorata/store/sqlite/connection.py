@@ -22,8 +22,8 @@ from memorata.store.database import Session, Statement
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, is_translated, translated
-from memorata.store.sqlite.hash_index import Book
 from memorata.store.sqlite.files import create_private
+from memorata.store.sqlite.hash_index import Book
 from memorata.store.sqlite.migrations import Migration, migrate
 from memorata.store.sqlite.read_only import (
     ASKED_FOR,
