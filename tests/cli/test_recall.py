@@ -240,6 +240,26 @@ def test_a_period_brings_what_happened_then_to_the_front(cli: Run) -> None:
     assert first("2026-04-01T00:00Z .. 2026-04-30T19:00Z") == "on-2026-04-30"
 
 
+def test_since_and_until_leave_out_the_rest_and_a_day_at_the_end_counts_whole(cli: Run) -> None:
+    for day in ("2026-04-30", "2026-05-31", "2026-06-01"):
+        cli("remember", f"tea with Anna {day[5:7]}", "--valid-from", f"{day}T18:00Z", "--id", f"on-{day}")
+
+    def shown(*bounds: str) -> list[str]:
+        return sorted(hit["id"] for hit in cli("recall", "tea with Anna", *bounds, "--json").json["hits"])
+
+    assert shown("--since", "2026-05-31") == ["on-2026-05-31", "on-2026-06-01"]
+    assert shown("--until", "2026-05-31") == ["on-2026-04-30", "on-2026-05-31"]
+    assert shown("--since", "2026-05-01", "--until", "2026-05-31T12:00Z") == []
+
+
+def test_the_time_that_a_query_names_is_told(cli: Run) -> None:
+    cli("remember", "tea with Anna", "--valid-from", "2026-05-07T18:00Z")
+    asked = cli("recall", "tea with Anna in May 2026", "--json").json["period"]
+    assert (asked["phrase"], asked["restricts"]) == ("May 2026", True)
+    shown = cli("recall", "tea with Anna in May 2026")
+    assert "Time: kept to “May 2026” (2026-05-01 to 2026-05-31)." in shown.err
+
+
 @pytest.mark.parametrize(
     "period", ["yesterday", "2026-05-02..2026-05-01", "..", "2026-05-01..", "2026-13-01"]
 )

@@ -54,7 +54,7 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     assert "query: Field required" in said
     assert "limit: Input should be less than or equal to 50" in said
     assert "colour: there is no such argument" in said
-    assert "Its arguments are: query, limit, budget, category, tags, as_of, recipe, variants." in said
+    assert "Its arguments are: query, limit, budget, category, tags, since, until, as_of, recipe, variants." in said
 
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
@@ -148,6 +148,10 @@ def test_recall_can_be_narrowed(people: Engine, say: Say) -> None:
     assert "Nothing that is remembered answers this." in say(
         "recall", query="tea", as_of="2020-01-01T00:00:00Z"
     )
+    assert "Nothing that is remembered answers this." in say(
+        "recall", query="tea", until="2020-01-01T00:00:00Z"
+    )
+    assert "tea" in {row["id"] for row in data(say("recall", query="tea", since="2020-01-01T00:00:00Z"))}
 
 
 def test_an_answer_keeps_its_budget_and_says_what_it_left_out(engine: Engine, say: Say) -> None:

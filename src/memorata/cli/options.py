@@ -120,11 +120,14 @@ def text_of(words: Sequence[str]) -> str:
     return text
 
 
-def time_of(option: str, text: str | None) -> datetime | None:
-    """Return a time given in ISO 8601; a day alone is its midnight in UTC."""
+def time_of(option: str, text: str | None, *, end: bool = False) -> datetime | None:
+    """Return a time given in ISO 8601; a day alone is its midnight in UTC, or with `end` the next."""
     from memorata.service.codec import time_from_json
 
-    return None if text is None else time_from_json(option, text)
+    if text is None:
+        return None
+    moment = time_from_json(option, text)
+    return moment + timedelta(days=1) if end and _DAY.fullmatch(text.strip()) else moment
 
 
 def period_of(option: str, text: str | None) -> Period | None:

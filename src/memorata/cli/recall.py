@@ -43,6 +43,10 @@ _OPERATIONS: Final = {"sum": "added", "product": "multiplied", "ratio": "divided
 TrueAt = Annotated[str | None, Option("--true-at", metavar="TIME", help="What was true at that time.")]
 Near = Annotated[str | None, Option("--near", metavar="LAT,LON", help="Memories from near there count more.")]
 PeriodText = Annotated[str | None, Option("--period", metavar="FROM..TO", help="The time it is about.")]
+Since = Annotated[str | None, Option("--since", metavar="TIME", help="Only what happened from then on.")]
+Until = Annotated[
+    str | None, Option("--until", metavar="TIME", help="Only what happened before then; a day counts whole.")
+]
 Sessions = Annotated[bool, Option("--sessions", help="Rank whole sessions, each with its best memories.")]
 Budget = Annotated[int | None, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
 BriefingBudget = Annotated[int, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
@@ -97,6 +101,8 @@ def recall(
     true_at: TrueAt = None,
     near: Near = None,
     period: PeriodText = None,
+    since: Since = None,
+    until: Until = None,
     sessions: Sessions = False,
     budget: Budget = None,
     reranker: Reranker = None,
@@ -114,6 +120,8 @@ def recall(
         "as_of": time_of("--as-of", as_of),
         "true_at": time_of("--true-at", true_at),
         "period": period_of("--period", period),
+        "since": time_of("--since", since),
+        "until": time_of("--until", until, end=True),
         "near": place_of("--near", near),
         "sessions": sessions,
         "budget": budget,
@@ -218,6 +226,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
                 )
+    if result.period is not None:
+        output.say(f"Time: {result.period.note}.", "")
     for text in result.degraded:
         output.warn(f"Note: {text}.")
     agreement = result.agreement

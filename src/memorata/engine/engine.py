@@ -417,6 +417,8 @@ class Engine:
         as_of: datetime | None = None,
         true_at: datetime | None = None,
         period: Period | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         near: Place | None = None,
         budget: int | None = None,
         vector: Floats | None = None,
@@ -448,7 +450,11 @@ class Engine:
         true_at
             Answer with what held in the world at that moment, as far as it is known.
         period
-            The time the query is about, if known; otherwise its words may name one.
+            The time the query is about, if known; otherwise its words may name one. It restricts, with a soft
+            edge; where nothing of it is found, the result says so and has what is closest in time first.
+        since, until
+            Only memories of what happened from then on, and before then; of one that says no time, when it
+            was learnt.
         near
             Where to look around: memories from near there count more.
         budget
@@ -474,6 +480,8 @@ class Engine:
                 id=self.recall_log.name(moment),
                 now=moment,
                 period=of_type("period", period, Period),
+                since=checks.optional_instant("since", since),
+                until=checks.optional_instant("until", until),
                 near=of_type("near", near, Place),
                 vector=vector,
                 filter=parsed_filter(filter),

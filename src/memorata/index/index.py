@@ -109,6 +109,10 @@ class Index(Protocol):
         """
         ...
 
+    def restricted(self, slots: IntArray) -> Index:
+        """Return the same look, in which only these memories may be returned."""
+        ...
+
     def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
         """Return which memories, of the given or of all, may be returned and have none of the terms."""
         ...

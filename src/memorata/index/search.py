@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -135,6 +136,14 @@ class NamespaceIndex:
         around = links.around(slots, reach)
         found = distinct(around[around >= 0])
         return found if self._allowed is None else found[self._allowed[found]]
+
+    def restricted(self, slots: IntArray) -> NamespaceIndex:
+        """Return the same look, in which only these memories may be returned."""
+        mask = np.zeros(len(self._partition), np.bool_)
+        mask[slots] = True
+        view = copy(self)
+        view._allowed = mask if self._allowed is None else mask & self._allowed
+        return view
 
     def without(self, slots: IntArray | None, terms: Sequence[str]) -> IntArray:
         """Return which memories, of the given or of all, may be returned and have none of the terms."""

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
-from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK
+from memorata.engine.recall.log import AS_THEY_ARE, DAY, NEAR, RANK
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
@@ -187,6 +187,7 @@ def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
         now=recall.at,
         period=None if period is None else _period(period),
         about_time=logged["about_time"],
+        near=recall.column(NEAR).astype(np.float64) if NEAR in recall.columns else None,
         here=_SOMEWHERE if logged["here"] else None,
     )
 

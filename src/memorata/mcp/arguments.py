@@ -118,6 +118,12 @@ class Recall(Arguments):
     budget: Budget = DEFAULT_BUDGET
     category: Word | None = Field(default=None, description="Only memories of this category.")
     tags: list[Word] = Field(default=[], max_length=20, description="Only memories with one of these tags.")
+    since: Time | None = Field(
+        default=None, description="Only memories of what happened from then on. ISO 8601 with a zone."
+    )
+    until: Time | None = Field(
+        default=None, description="Only memories of what happened before then. ISO 8601 with a zone."
+    )
     as_of: Time | None = Field(
         default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
     )

@@ -143,11 +143,14 @@ def recall(engine: Engine, args: Recall) -> Answer:
         args.query,
         limit=args.limit,
         filter=conditions or None,
+        since=args.since,
+        until=args.until,
         as_of=args.as_of,
         recipe=args.recipe,
         variants=args.variants,
     )
-    notes = "".join(f" Note: {note}." for note in result.degraded)
+    period = () if result.period is None else (result.period.note,)
+    notes = "".join(f" Note: {note}." for note in (*period, *result.degraded))
     if result.agreement is not None:
         notes += f" Several ways of asking agree to {result.agreement.confidence:.2f} of 1."
     if not result.hits:

@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from memorata.model import checks
-from memorata.model.checks import FloatArray, Numbers
+from memorata.model.checks import BoolArray, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.model.period import Period
@@ -21,6 +21,24 @@ Boost = Annotated[float, Declared("How much being from the right time is worth."
 
 _FADES_OVER = 3.0
 """Proximity reaches zero at this many tolerances."""
+
+# Chosen on the questions of short_facts, LoCoMo, RealTalk, TimeQA and LongMemEval-S dev that name a time,
+# with two embedders: benchmarks/RESULTS.md has what each is worth.
+_DAY = 86_400.0
+_TOLD_OF_ANOTHER = 0.7
+"""What counts of when it was told, where what it says happened at another time."""
+_REPORTED = 0.9
+"""Nearness of what is told right after the period: people tell what has happened."""
+_REPORT_DAYS, _REPORT_SHARE = 7.0, 0.25
+"""Reports come within so many days after the period, or this share of its length if that is longer."""
+_HELD = 0.8
+"""Nearness of what was learnt right before the period, and may hold in it: "Priya rents a flat"."""
+_HELD_FROM_DAYS = 14.0
+"""A period of fewer days asks for what happened, not for what held."""
+_HALF_LIFE_SHARE, _MOST_HALF_LIFE = 1.5, 60.0
+"""That halves in so many lengths of the period, at most in so many days."""
+_NAMED = 0.8
+"""Nearness of what names a time of the period, whenever it was said."""
 
 
 def proximity(times: Numbers, period: Period) -> FloatArray:
@@ -56,6 +74,93 @@ def proximity(times: Numbers, period: Period) -> FloatArray:
     reach = _FADES_OVER * tolerance
     fade = (reach - np.minimum(away, reach)) / (reach - tolerance)
     return np.asarray(np.minimum(1.0, fade))
+
+
+def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period) -> FloatArray:
+    """Return how much each memory has to do with a period, from 0 to 1.
+
+    The largest of: 1 if it happened or was learnt in the period, and around it 0.9 falling linearly to 0 at
+    three times the tolerance; 0.8 if its text names a time of the period; for what is told after it, 0.9
+    falling linearly to 0 within 7 days or a quarter of the period's length, whichever is longer; and, where
+    the period has 14 days or more, for what was learnt before its end and may still have held, 0.8 halved
+    with every 1.5 lengths of the period, at most 60 days, that lie between. When it was learnt counts 0.7 of
+    that where it happened at another time.
+
+    Parameters
+    ----------
+    created, event
+        When each was learnt, and when what it says happened, in POSIX seconds.
+    named
+        Whether the text of each names a time of the period.
+    period
+        The target.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> day = 86_400
+    >>> month = Period(datetime(1970, 2, 1, tzinfo=UTC), datetime(1970, 3, 1, tzinfo=UTC))
+    >>> said = [40 * day, 31 * day - 42 * day, (59 + 3.5) * day, 100 * day]
+    >>> nearness(said, said, np.array([False, False, False, True]), month)
+    array([1.  , 0.4 , 0.45, 0.8 ])
+    """
+    learnt, happened = checks.numbers("created", created), checks.numbers("event", event)
+    checks.same_length(created=learnt, event=happened, named=named)
+    start, end = period.start.timestamp(), period.end.timestamp()
+    length = end - start
+    late = (learnt - end) / max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length)
+    told = np.where((late > 0) & (late < 1), _REPORTED * (1.0 - late), 0.0)
+    told = np.maximum(told, _edged(learnt, period)) * np.where(learnt == happened, 1.0, _TOLD_OF_ANOTHER)
+    near = np.maximum(np.maximum(_edged(happened, period), told), _NAMED * np.asarray(named, np.float64))
+    if length >= _HELD_FROM_DAYS * _DAY:
+        half_life = min(_HALF_LIFE_SHARE * length, _MOST_HALF_LIFE * _DAY)
+        age = np.maximum(0.0, start - learnt) / half_life
+        near = np.maximum(near, np.where(learnt <= end, _HELD * np.exp2(-age), 0.0))
+    return np.asarray(near)
+
+
+def _edged(times: FloatArray, period: Period) -> FloatArray:
+    """Return 1 inside a period, and 0.9 falling linearly to 0 at three times its tolerance around it."""
+    start, end = period.start.timestamp(), period.end.timestamp()
+    away = np.maximum(start - times, times - end)
+    reach = _FADES_OVER * period.tolerance.total_seconds()
+    if reach == 0:
+        return np.asarray(away <= 0, np.float64)
+    return np.where(away <= 0, 1.0, np.maximum(0.0, _REPORTED * (1.0 - np.minimum(away, reach) / reach)))
+
+
+def closeness(times: Numbers, period: Period) -> FloatArray:
+    """Return how close each time is to a period however far away: a half at one length of it, at least a day.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> week = Period(datetime(1970, 1, 8, tzinfo=UTC), datetime(1970, 1, 15, tzinfo=UTC))
+    >>> closeness([0, 10 * 86_400, 28 * 86_400], week)
+    array([0.5       , 1.        , 0.33333333])
+    """
+    at = checks.numbers("times", times)
+    start, end = period.start.timestamp(), period.end.timestamp()
+    scale = max(end - start, _DAY)
+    away = np.maximum(0.0, np.maximum(start - at, at - end))
+    return np.asarray(scale / (scale + away))
+
+
+def restricted(composite: Numbers, near: Numbers, *, boost: Boost = 0.60) -> Combination:
+    """Score by ``composite · (1 - boost · (1 - nearness))``: what is from another time is held back.
+
+    Parameters
+    ----------
+    composite, near, boost
+        As for :func:`boosted_additive`.
+
+    Examples
+    --------
+    >>> restricted([0.5, 0.5], [0.0, 1.0]).scores
+    array([0.2, 0.5])
+    """
+    score, close, loss = _checked(composite, near, boost)
+    return Combination.finite("product", ("composite", "time factor"), score, 1.0 - loss * (1.0 - close))
 
 
 def boosted_additive(composite: Numbers, near: Numbers, *, boost: Boost = 0.40) -> Combination:

@@ -227,6 +227,8 @@ class RecallRequest(RequestBody):
     as_of: Time | None = Field(None, description="Answer with what was believed then.")
     true_at: Time | None = Field(None, description="Answer with what held in the world then.")
     period: PeriodInput | None = Field(None, description="The period the query is about.")
+    since: Time | None = Field(None, description="Only memories of what happened from then on.")
+    until: Time | None = Field(None, description="Only memories of what happened before then.")
     near: PlaceInput | None = Field(None, description="Memories from near there count more.")
     budget: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] | None = Field(
         None, description="How many tokens the hits may take together."
@@ -260,6 +262,8 @@ class RecallRequest(RequestBody):
             "as_of": self.as_of,
             "true_at": self.true_at,
             "period": None if period is None else Period(period.start, period.end),
+            "since": self.since,
+            "until": self.until,
             "near": None if near is None else near.place(),
             "budget": self.budget,
             "fresh": self.fresh,

@@ -119,8 +119,13 @@ Spelt: TypeAlias = Callable[[str], Sequence[str]]
 TIERS: Final = tuple(tier.value for tier in Tier)
 
 
-def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, Any] | None:
-    """Return the filter that a form describes, None if it is empty; `spelt` returns spellings of a name."""
+def filter_of(
+    values: Values, spelt: Spelt = lambda name: (name,), *, times: bool = True
+) -> dict[str, Any] | None:
+    """Return the filter that a form describes, None if it is empty; `spelt` returns spellings of a name.
+
+    Without `times`, whoever asks takes care of since and until.
+    """
     equal = ("category", "tier", "speaker", "session")
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
     if values.text("text"):
@@ -129,9 +134,9 @@ def filter_of(values: Values, spelt: Spelt = lambda name: (name,)) -> dict[str, 
         conditions.append({"tags": {"all": list(values.listed("tag"))}})
     conditions += [{"entities": {"any": list(spelt(name))}} for name in values.listed("entity")]
     since, until = values.instant("since"), values.instant("until", end=True)
-    if since is not None:
+    if times and since is not None:
         conditions.append({"created_at": {">=": since.isoformat()}})
-    if until is not None:
+    if times and until is not None:
         conditions.append({"created_at": {"<": until.isoformat()}})
     if values.text("filter"):
         conditions.append(_read(values.text("filter")))

@@ -151,7 +151,9 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
             recipe=recipe,
             changes=changes,
             limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
-            filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
+            filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace), times=False),
+            since=values.instant("since"),
+            until=values.instant("until", end=True),
             as_of=values.instant("as_of", end=True),
         )
     shown = rows(result)

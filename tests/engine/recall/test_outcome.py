@@ -48,6 +48,7 @@ def test_plain_data_holds_everything() -> None:
         "milliseconds": {"search": 1.0},
         "methods": {},
         "agreement": None,
+        "period": None,
         "sessions": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

@@ -44,7 +44,7 @@ def test_a_time_among_other_things_lifts_without_letting_in(memory: memorata.Eng
     memory.remember("The dentist called.", id="new", valid_from=NOW - timedelta(days=1))
     memory.remember("It rained.", id="rain", created_at=NOW - timedelta(days=1))
     found = memory.recall("Did the dentist call yesterday?", changes={"deduplicate": False})
-    assert ids(found) == ["new", "old"]
+    assert ids(found) == ["new", "old"]  # both were told today, and one is of yesterday
 
 
 @pytest.mark.parametrize(("zone", "yesterday"), [(timezone(timedelta(hours=9)), "b"), (UTC, "a")])

@@ -45,6 +45,7 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
     bare = RecallContext(**{name: getattr(whole, name) for name in needed})
     assert {field.name: getattr(bare, field.name) for field in fields(RecallContext)[len(needed) :]} == {
         "about_time": False,
+        "near": None,
         "here": None,
         "reranker": None,
         "graph": None,

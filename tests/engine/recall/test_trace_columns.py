@@ -113,6 +113,8 @@ def one_by_one(trace: Trace) -> TraceColumns:
             columns[f"{name}{RANK}"] = [ranks.get(slot, np.nan) for slot in slots]
     if trace.unread.size:
         columns["unread"] = [float(slot in trace.unread) for slot in slots]
+    if trace.near is not None:
+        columns["near"] = [float(trace.near[trace.order[place]]) for place in order]
     now = trace.moment.now.timestamp()
     columns["age"] = [(now - record["created"]) / DAY for record in records]
     columns["event"] = [(now - record["event"]) / DAY for record in records]
@@ -151,6 +153,7 @@ def some_trace(seed: int, legs: tuple[str, ...]) -> Trace:
         trace.records[name] = random.integers(0, most, size)
     trace.records["session"] -= 1
     trace.unread = trace.slots[: random.integers(0, 2)]
+    trace.near = random.random(size) if random.random() < 0.5 else None
     trace.legs = []
     for name in legs:
         found = random.permutation(40)[: random.integers(0, 20)]

@@ -21,7 +21,9 @@ from memorata.text.dates import (
     AnchorExtractor,
     RuleAnchors,
     TimeExpression,
+    date_keys,
     date_terms,
+    looked_up_keys,
     time_expressions,
 )
 from memorata.text.dates.calendar import FIRST_DAY, LAST_DAY
@@ -315,3 +317,30 @@ def test_no_word_comes_twice_and_none_is_invented(
         or years == [str(year) for year in range(int(years[0]), int(years[-1]) + 1)]
     )
     assert len(words) <= 12
+
+
+def test_keys_of_a_time_are_found_by_a_period_that_meets_it() -> None:
+    """Days are met by their day, week, month and year; a month by none of its days alone."""
+
+    def period(first: date, last: date) -> Period:
+        start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in (first, last))
+        return Period(start, end + timedelta(days=1))
+
+    day, month = date(2023, 5, 7), date(2023, 5, 1)
+    keys = set(date_keys(period(day, day)))
+    assert keys == {"@", "@2023", "@2023-05", "@2023-05-07"}
+    assert keys & set(looked_up_keys(period(day, day)))
+    assert keys & set(looked_up_keys(period(date(2023, 5, 1), date(2023, 5, 7))))
+    assert keys & set(looked_up_keys(period(month, date(2023, 5, 31))))
+    assert keys & set(looked_up_keys(period(date(2019, 1, 1), date(2025, 1, 1))))
+    assert not keys & set(looked_up_keys(period(date(2023, 5, 8), date(2023, 5, 9))))
+    assert not keys & set(looked_up_keys(period(date(2023, 6, 1), date(2023, 6, 30))))
+    of_month = set(date_keys(period(month, date(2023, 5, 31))))
+    assert of_month == {"@", "@2023", "@2023-05"}
+
+
+@pytest.mark.parametrize("phrase", ["before 2020", "since 1900", "after 2020", "in the 1800s"])
+def test_keys_of_open_and_long_periods_are_few(phrase: str) -> None:
+    (found,) = time_expressions(f"What happened {phrase}?", datetime(2026, 5, 7, tzinfo=UTC))
+    assert 1 <= len(looked_up_keys(found.period)) <= 40
+    assert date_keys(found.period)[0] == "@"

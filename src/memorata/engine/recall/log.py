@@ -257,6 +257,7 @@ AS_THEY_ARE: Final = ("tier", "accesses", "confidence", "importance", "pinned", 
 RANK: Final = " rank"
 """What follows the name of a leg in the name of the column that holds its order."""
 _UNREAD: Final = "unread"
+NEAR: Final = "near"
 _SLOTS: Final = 2**32
 """More than there are slots: the key of a candidate is its recall's number times this, plus its slot."""
 
@@ -276,7 +277,8 @@ def trace_columns(traces: Sequence[Trace]) -> list[TraceColumns]:
 
     The columns are the score a candidate ended with; what each leg said of it, under the leg's name, and
     where the leg ranked it (``words rank``), where its scores alone do not tell;
-    ``unread`` for one whose words stood in for its meaning; and of its record the age in days, the days since
+    ``unread`` for one whose words stood in for its meaning; ``near``, how near it is to the period that was
+    asked about; and of its record the age in days, the days since
     what it is about (``event``), its session and its content as numbers within this recall (``session``,
     ``repeat``), whether a machine said it, and :data:`AS_THEY_ARE`.
     """
@@ -314,6 +316,10 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
         unread = [number * _SLOTS + trace.unread for number, trace in enumerate(traces)]
         columns[_UNREAD] = np.isin(keys, np.concatenate(unread)).astype(np.float64)
         only_in[_UNREAD] = waiting
+    timed = np.array([trace.near is not None for trace in traces])
+    if timed.any():
+        near = [np.ones(trace.slots.size) if trace.near is None else trace.near for trace in traces]
+        columns[NEAR], only_in[NEAR] = np.concatenate(near)[place[order]], timed
     now = np.repeat([trace.moment.now.timestamp() for trace in traces], sizes)
     columns["age"] = (now - records["created"]) / DAY
     columns["event"] = (now - records["event"]) / DAY

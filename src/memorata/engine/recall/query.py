@@ -267,7 +267,8 @@ class RecallContext:
 
     `least_similarity` is the cosine that passes the gate by itself; `noise` the cosine up to which texts are
     likely unrelated, as the embedder was calibrated. `about_time` says that the period is what was asked for,
-    and not one detail of the query among others; `here` is the place to look around.
+    and not one detail of the query among others; `near` is how near each memory is to it, by slot, where the
+    recipe keeps to it; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `overview` opens a view of all that is in the graph, whatever this query is restricted to.
     `life` tells how sure a memory is by now; `terms_of` reads its words.
@@ -283,6 +284,7 @@ class RecallContext:
     now: datetime
     period: Period | None
     about_time: bool = False
+    near: FloatArray | None = None
     here: Place | None = None
     reranker: Reranker | None = None
     graph: Callable[[], NamespaceGraph] | None = None

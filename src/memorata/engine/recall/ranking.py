@@ -6,7 +6,8 @@ Nothing here loops over memories: every step works on arrays over the candidates
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -42,6 +43,7 @@ from memorata.rank.context import session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 from memorata.rank.order import competition_ranks, first_of_each
 from memorata.rank.quality import record_quality
+from memorata.rank.temporal import restricted
 
 
 @frozen(eq=False)
@@ -95,6 +97,9 @@ def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidat
     if not slots.size:
         return Ranked(slots, np.zeros(0), lambda position: Explanation.leaf("nothing", 0.0))
     records = context.view.records(slots)
+    if context.near is not None:
+        # From here on those of the candidates, in their order.
+        context = replace(context, near=context.near[slots])
     if context.life.confidence_loss:
         records = context.life.aged(records, context.now)
     scores: FloatArray = candidates.scores
@@ -293,10 +298,42 @@ def with_temporal(
     """Let being from the right time join in."""
     if recipe.temporal == "none" or context.period is None:
         return scores, explain
+    if recipe.temporal == "restrict" and context.near is not None:
+        both = restricted(scores, context.near, boost=recipe.temporal_boost)
+        return both.scores, _dated(both, records, context, explain)
     near = proximity(records["event"], context.period)
     form = boosted_additive if recipe.temporal == "additive" else boosted_multiplicative
     both = form(scores, near, boost=recipe.temporal_boost)
     return both.scores, chained(both, "with time", "composite", explain)
+
+
+def _dated(both: Combination, records: Records, context: RecallContext, before: Explain) -> Explain:
+    """Return the explanation of what the time that was asked for did to a score."""
+    period, near = context.period, context.near
+    assert period is not None  # callers looked
+    assert near is not None
+
+    def explain(position: int) -> Explanation:
+        at = datetime.fromtimestamp(float(records["event"][position]), UTC)
+        if at < period.start:
+            where = f"{_span(period.start - at)} before the time asked for"
+        elif at > period.end:
+            where = f"{_span(at - period.end)} after the time asked for"
+        else:
+            where = "of the time asked for"
+        note = f"{where}, nearness {near[position]:.2f}"
+        factor = Explanation.leaf("time factor", float(both.parts[1, position]), note)
+        return both.explain(position, "with time", {"composite": before(position), "time factor": factor})
+
+    return explain
+
+
+def _span(apart: timedelta) -> str:
+    """Return how far apart two times are, in the largest unit that fits, rounded down."""
+    for unit, length in (("year", 365), ("month", 30), ("day", 1)):
+        if count := apart // timedelta(days=length):
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "less than a day"
 
 
 def reranked(

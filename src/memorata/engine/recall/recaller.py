@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,7 +28,8 @@ from memorata.engine.recall.query import (
     with_speakers,
 )
 from memorata.engine.recall.ranking import Ranked, run
-from memorata.engine.recall.result import RecallResult, Rejected, SessionHit, Trace
+from memorata.engine.recall.result import RecalledPeriod, RecallResult, Rejected, SessionHit, Trace
+from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
@@ -40,8 +41,8 @@ from memorata.model.hit import Hit
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.context import best_sessions
-from memorata.text.dates import AnchorExtractor, AnchorReading, FallibleAnchors, RuleAnchors
-from memorata.text.queries import QueryClassifier, has_content, without_event_verbs
+from memorata.text.dates import AnchorExtractor
+from memorata.text.queries import QueryClassifier, has_content
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
@@ -68,6 +69,8 @@ class Request:
     as_of: datetime | None
     true_at: datetime | None
     period: Period | None
+    since: datetime | None
+    until: datetime | None
     near: Place | None
     budget: int | None
     vector: Floats | None
@@ -128,6 +131,7 @@ class Recaller:
             trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
             change=found.change,
             methods=found.methods,
+            period=found.period,
         )
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
@@ -161,21 +165,24 @@ class Recaller:
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
             recipe = recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
-        period, about_time, unread = self._period(request, query)
-        with self._view(request) as view:
+        with self._view(request) as everything:
+            view = bounded(everything, request.since, request.until)
+            scope, unread = self._scope(request, query, view)
             if names:
                 # Its vector was given: whatever was embedded, it was not what this would have been.
                 query = replace(self._with_speakers(request, query, names, view), topic="")
+            keeps = recipe.temporal == "restrict"
             context = RecallContext(
-                view=view,
+                view=view if scope is None or not keeps else scope.view(view),
                 query=query,
                 classifier=self.classifier,
                 vector=vector,
                 least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
                 noise=self.meaning.threshold,
                 now=request.now,
-                period=period,
-                about_time=about_time,
+                period=None if scope is None else scope.period,
+                about_time=scope is not None and scope.named.about,
+                near=None if scope is None or not keeps else scope.near,
                 here=request.near,
                 reranker=self.reranker,
                 graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
@@ -184,6 +191,10 @@ class Recaller:
                 terms_of=self.runtime.terms_of,
             )
             ranked = run(recipe, context)
+            if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):
+                scope = scope.opened(view)
+                opened = replace(context, view=view, near=scope.near, period=scope.period)
+                ranked = run(recipe, opened)
             sessions: tuple[SessionHit, ...] = ()
             positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
             if request.sessions:
@@ -207,32 +218,22 @@ class Recaller:
                 (unread, *context.failures),
                 status.change,
                 dict(status.methods),
+                None if scope is None else scope.told(ranked.slots[np.array(positions, np.intp)], keeps),
             )
 
-    def _period(self, request: Request, query: ParsedQuery) -> tuple[Period | None, bool, str]:
-        """Return the time the query names, given or in its words, and whether it asks for nothing else.
-
-        And why its words were not read as they should have been, if so.
-        """
-        if request.period is not None:
-            return request.period, True, ""
-        if request.recipe.temporal == "none":
-            return None, False, ""
-        read = self._read_time(query.text, request.now)
-        named = read.expression
-        if named is None:
-            return None, False, read.failure
-        rest = query.text[: named.start] + " " + query.text[named.end :]
-        topic = self.runtime.analyser.tokens(rest)
-        if topic:
-            topic = self.runtime.analyser.tokens(without_event_verbs(rest))
-        return named.period, not topic, read.failure
-
-    def _read_time(self, text: str, now: datetime) -> AnchorReading:
-        # The rules come first: to ask what a protocol has takes longer than they do.
-        if isinstance(self.anchors, RuleAnchors) or not isinstance(self.anchors, FallibleAnchors):
-            return AnchorReading(self.anchors.anchor(text, now))
-        return self.anchors.read(text, now)
+    def _scope(self, request: Request, query: ParsedQuery, view: Index) -> tuple[TimeScope | None, str]:
+        """Return the time the query is about, if any, and why its words were not read as they should be."""
+        if request.recipe.temporal == "none" and request.period is None:
+            return None, ""
+        read = partial(named_time, query.text, request.period, request.now)
+        zone = request.now.tzinfo or UTC
+        named = read(self.anchors, self.runtime.analyser)
+        scope = scope_of(view, named, zone)
+        if scope is not None and scope.empty and request.period is None:
+            # "In April", asked in March, may be next month's: where the last one has nothing, it is.
+            ahead = scope_of(view, read(self.anchors, self.runtime.analyser, nearest=True), zone)
+            scope = ahead if ahead is not None and not ahead.empty else scope
+        return scope, named.failure
 
     def _degraded(self, request: Request, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
@@ -272,6 +273,7 @@ class _SearchResult:
     failures: tuple[str, ...]
     change: int
     methods: Mapping[str, str]
+    period: RecalledPeriod | None
 
 
 def _text_to_embed(query: ParsedQuery) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from memorata.engine.recall.query import RecallContext
     from memorata.index.record import Records
     from memorata.model.period import Period
+
+
+_INSTANT: Final = timedelta(microseconds=1)
 
 
 @frozen
@@ -44,6 +48,55 @@ class Rejected:
             "reason": self.reason,
             "missed": [each.as_dict() for each in self.missed],
         }
+
+
+@frozen
+class RecalledPeriod:
+    """The period that a recall was about, and what it did with it.
+
+    Attributes
+    ----------
+    phrase
+        The words of the query that name it; empty where the caller gave it.
+    start, end
+        From when until when.
+    restricts
+        Whether only memories that have to do with it were searched.
+    empty
+        Whether nothing of it was found, so that everything was searched, the closest in time first.
+    inside
+        How many of the hits are of it, where it restricts.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> may = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+    >>> RecalledPeriod("in May", *may, restricts=True, empty=False, inside=3).note
+    'kept to “in May” (2026-05-01 to 2026-05-31)'
+    >>> RecalledPeriod("in May", *may, restricts=False, empty=True, inside=0).note
+    'nothing found of “in May” (2026-05-01 to 2026-05-31); what is closest in time comes first'
+    """
+
+    phrase: str
+    start: datetime
+    end: datetime
+    restricts: bool
+    empty: bool
+    inside: int
+
+    @property
+    def note(self) -> str:
+        """What was done with it, in words."""
+        days = f"{self.start.date()} to {max(self.start, self.end - _INSTANT).date()}"
+        named = f"“{self.phrase}” ({days})" if self.phrase else days
+        if self.empty:
+            return f"nothing found of {named}; what is closest in time comes first"
+        return f"kept to {named}" if self.restricts else f"what is of {named} comes first"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data, for JSON."""
+        instants = {"start": self.start.isoformat(), "end": self.end.isoformat()}
+        return asdict(self) | instants | {"note": self.note}
 
 
 @frozen
@@ -93,6 +146,8 @@ class RecallResult:
         How the store searched, by ``"vector"`` and ``"lexical"``, as far as it did: by an index, or a scan.
     agreement
         How far the samples agree, where the recipe asks for several or there are variants; else None.
+    period
+        The period that was asked about, and what was done with it; None where the query names none.
     """
 
     hits: tuple[Hit, ...]
@@ -108,6 +163,7 @@ class RecallResult:
     change: int = field(default=0, repr=False, compare=False)
     methods: Mapping[str, str] = field(default_factory=dict, compare=False)
     agreement: Agreement | None = field(default=None, compare=False)
+    period: RecalledPeriod | None = None
 
     @property
     def support(self) -> float:
@@ -148,6 +204,7 @@ class RecallResult:
             "milliseconds": dict(self.milliseconds),
             "methods": dict(self.methods),
             "agreement": None if self.agreement is None else _agreement_data(self.agreement),
+            "period": None if self.period is None else self.period.as_dict(),
         }
 
 
@@ -231,7 +288,7 @@ def support(trace: Trace | None) -> float:
 class Trace:
     """The candidates of one recall in their final order, with what they were ranked by."""
 
-    __slots__ = ("kept", "legs", "moment", "order", "records", "scores", "shown", "slots", "unread")
+    __slots__ = ("kept", "legs", "moment", "near", "order", "records", "scores", "shown", "slots", "unread")
 
     def __init__(
         self,
@@ -251,6 +308,8 @@ class Trace:
         self.records = records
         self.order = order
         self.kept = kept
+        self.near = context.near
+        """How near each is to the time asked for, as records and before they were ordered."""
         self.shown: Sequence[int] = ()
 
     def seen(self, positions: Sequence[int]) -> Trace:

@@ -24,6 +24,7 @@ from memorata.text.analysers import ANALYSERS
 
 CURVES: Final = ("none", *_CURVES)
 FORMS: Final = ("none", "additive", "multiplicative")
+TEMPORAL_FORMS: Final = (*FORMS, "restrict")
 GRAPHS: Final = ("none", "names", "walk", "paths", "communities")
 CONFIDENCE_FORMS: Final = (*FORMS, "rrf")
 WEIGHTINGS: Final = (*PRESETS, "fixed", "query", "category")
@@ -170,7 +171,9 @@ class Recipe:
     fading_days: Annotated[
         float, _time("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
     ] = 30.0
-    temporal: Annotated[str, _time("How being from the right time joins in.", choices=FORMS)] = "none"
+    temporal: Annotated[str, _time("How being from the right time joins in.", choices=TEMPORAL_FORMS)] = (
+        "none"
+    )
     temporal_boost: Annotated[float, _time("Worth of being from the right time.", 0, 1)] = 0.40
 
     rerank_depth: Annotated[
@@ -301,8 +304,8 @@ _OURS: Final[dict[str, Any]] = {
     "machine_weight": 0.8,
     "quality": "multiplicative",
     "quality_weight": 0.05,
-    "temporal": "multiplicative",
-    "temporal_boost": 0.2,
+    "temporal": "restrict",
+    "temporal_boost": 0.6,
     "least_match": 0.18,
 }
 

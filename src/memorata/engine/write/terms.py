@@ -10,7 +10,7 @@ from typing import Final
 
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser, Languages, roots, term_counts
-from memorata.text.dates import TimeExpression, date_terms, time_expressions
+from memorata.text.dates import TimeExpression, date_keys, date_terms, time_expressions
 from memorata.text.folding import folded
 
 
@@ -38,6 +38,11 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     if beginnings := roots(content):
         found["roots"] = term_counts(beginnings)
     found["dates"] = _dates(memory, analyser)
+    if named := named_times(content, memory.created_at):
+        # Beside the names, whose lists have no lengths that count: as words of the date these would make it
+        # a long one, and hold back what names a time.
+        keys = {key: 1 for each in named if not each.vague for key in date_keys(each.period)}
+        found["names"] = found.get("names", {}) | keys
     return found
 
 

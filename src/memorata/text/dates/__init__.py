@@ -35,6 +35,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
 from memorata.text.dates import phrases
+from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.english import ENGLISH
 from memorata.text.dates.german import GERMAN
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
@@ -63,6 +64,7 @@ _WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "sat
 
 _MAX_NAMED: Final = 3
 """How many days, months or years are named one by one."""
+_INSTANT: Final = timedelta(microseconds=1)
 _DAY_TOLERANCE, _MONTH_TOLERANCE, _YEAR_TOLERANCE = (timedelta(days=days) for days in (1, 10, 60))
 """Up to which tolerance the day, the month and the year are worth naming."""
 
@@ -75,6 +77,8 @@ class TimeExpression:
     end: int
     phrase: str
     period: Period
+    vague: bool = False
+    """Whether it names no stretch that one could keep to: "recently"."""
 
     def __post_init__(self) -> None:
         checks.whole("start", self.start)
@@ -126,15 +130,17 @@ class RuleAnchors:
     """
 
     language: str | None = None
+    nearest: bool = False
 
     def __post_init__(self) -> None:
         if self.language is not None:
             checks.one_of("language", self.language, DATE_LANGUAGES)
+        checks.flag("nearest", self.nearest)
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
         """Return the narrowest time that `text`, asked at `now`, names, the first of equals; None if none."""
         return min(
-            time_expressions(text, now, self.language),
+            time_expressions(text, now, self.language, nearest=self.nearest),
             key=lambda one: one.period.end - one.period.start + 2 * one.period.tolerance,
             default=None,
         )
@@ -172,7 +178,7 @@ def time_expressions(
     spans: list[DateSpan] = []
     for start, end in windows:
         inside = _spans(text[start:end], lower[start:end], now.date(), language, nearest)
-        spans += [DateSpan(span.start + start, span.end + start, span.days) for span in inside]
+        spans += [span._replace(start=span.start + start, end=span.end + start) for span in inside]
     expressions = (_expression(text, span, now) for span in spans)
     return tuple(expression for expression in expressions if expression is not None)
 
@@ -202,12 +208,10 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
         raise InvalidArgument("period", period, "a Period")
     if not isinstance(zone, tzinfo):
         raise InvalidArgument("zone", zone, "a time zone")
-    try:
-        first = period.start.astimezone(zone).date()
-        # The end is the next midnight, but for a single instant.
-        last = max(first, (period.end.astimezone(zone) - timedelta(microseconds=1)).date())
-    except OverflowError:  # at the ends of the calendar, where the zone has no such day
+    bounds = _first_and_last(period, zone)
+    if bounds is None:
         return ""
+    first, last = bounds
     if (last - first).days < _MAX_NAMED and period.tolerance <= _DAY_TOLERANCE:
         days = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
         weekdays = [_WEEKDAYS[day.weekday()] for day in days]
@@ -219,6 +223,85 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     if last.year - first.year < _MAX_NAMED and period.tolerance <= _YEAR_TOLERANCE:
         return _named([str(year) for year in range(first.year, last.year + 1)])
     return ""
+
+
+NAMES_A_TIME: Final = "@"
+"""The key that everything has whose text names a time."""
+_MAX_DAY_KEYS, _MAX_MONTH_KEYS, _MAX_YEAR_KEYS = 14, 13, 40
+"""How many days, months and years of a period are keys: a memory of a decade is of none of its months."""
+_MOST_DAYS_LOOKED_UP, _MOST_MONTHS_LOOKED_UP = 20, 24
+
+
+def date_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
+    """Return the keys of a time that a text names, with its tolerance: its days, months and years.
+
+    Who looks for a period looks up :func:`looked_up_keys`, and finds what names a time of it.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> date_keys(Period(datetime(2023, 5, 7, tzinfo=UTC), datetime(2023, 5, 8, tzinfo=UTC)))
+    ('@', '@2023', '@2023-05', '@2023-05-07')
+    """
+    days = _first_and_last(period, zone, period.tolerance)
+    if days is None:
+        return (NAMES_A_TIME,)
+    parts = zip((_years, _months, _days), (_MAX_YEAR_KEYS, _MAX_MONTH_KEYS, _MAX_DAY_KEYS), strict=True)
+    levels = [keys for part, most in parts if len(keys := part(*days, most + 1)) <= most]
+    return (NAMES_A_TIME, *(key for keys in levels for key in keys))
+
+
+def looked_up_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
+    """Return the keys of which a memory that speaks of a period has one.
+
+    Days of up to 20 days, the tolerance included; months of up to two years; years of what is longer, the
+    40 next to its end where that is open to the past, otherwise the first 40.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> looked_up_keys(Period(datetime(2023, 5, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)))
+    ('@2023-05',)
+    >>> looked_up_keys(Period(datetime(2020, 5, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)))
+    ('@2020', '@2021', '@2022', '@2023')
+    """
+    around, exactly = _first_and_last(period, zone, period.tolerance), _first_and_last(period, zone)
+    if around is None or exactly is None:
+        return ()
+    if len(days := _days(*around, _MOST_DAYS_LOOKED_UP + 1)) <= _MOST_DAYS_LOOKED_UP:
+        return days
+    if len(months := _months(*exactly, _MOST_MONTHS_LOOKED_UP + 1)) <= _MOST_MONTHS_LOOKED_UP:
+        return months
+    first, last = exactly
+    if first <= FIRST_DAY + timedelta(days=1):
+        first = last.replace(year=max(1, last.year - _MAX_YEAR_KEYS + 1), day=1)
+    return _years(first, last, _MAX_YEAR_KEYS)
+
+
+def _first_and_last(
+    period: Period, zone: tzinfo, around: timedelta = timedelta(0)
+) -> tuple[date, date] | None:
+    """Return the first and the last day of a period; None at the ends of the calendar."""
+    try:
+        first = (period.start - around).astimezone(zone).date()
+        # The end is the next midnight, but for a single instant.
+        return first, max(first, (period.end + around - _INSTANT).astimezone(zone).date())
+    except OverflowError:
+        return None
+
+
+def _days(first: date, last: date, most: int) -> tuple[str, ...]:
+    count = min((last - first).days + 1, most)
+    return tuple(f"@{(first + timedelta(days=ahead)).isoformat()}" for ahead in range(count))
+
+
+def _months(first: date, last: date, most: int) -> tuple[str, ...]:
+    start, count = 12 * first.year + first.month - 1, 12 * (last.year - first.year) + last.month - first.month
+    return tuple(f"@{at // 12:04}-{at % 12 + 1:02}" for at in range(start, start + min(count + 1, most)))
+
+
+def _years(first: date, last: date, most: int) -> tuple[str, ...]:
+    return tuple(f"@{year:04}" for year in range(first.year, min(last.year + 1, first.year + most)))
 
 
 def _months_and_years(days: list[date]) -> tuple[list[str], list[str]]:
@@ -267,4 +350,4 @@ def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | No
         period = span.days.period(now.tzinfo or UTC)
     except OverflowError:
         return None
-    return TimeExpression(span.start, span.end, text[span.start : span.end], period)
+    return TimeExpression(span.start, span.end, text[span.start : span.end], period, span.vague)

@@ -43,6 +43,7 @@ class DateSpan(NamedTuple):
     start: int
     end: int
     days: Days
+    vague: bool = False
 
 
 class RuleMatch(NamedTuple):
@@ -271,7 +272,7 @@ def _single(
             return None
     if not strong or days.first >= days.after:
         return None
-    return DateSpan(start, match.end, days)
+    return DateSpan(start, match.end, days, vague=kind == "recently")
 
 
 def _shifted(days: Days, measure: re.Match[str], bound: str, vocabulary: Vocabulary) -> Days:
