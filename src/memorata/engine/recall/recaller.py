@@ -69,11 +69,11 @@ class Request:
     as_of: datetime | None
     true_at: datetime | None
     period: Period | None
-    since: datetime | None
-    until: datetime | None
     near: Place | None
     budget: int | None
     vector: Floats | None
+    since: datetime | None = None
+    until: datetime | None = None
     fresh: bool = False
     id: str = ""
     """What feedback will refer to; empty for what is not logged."""
