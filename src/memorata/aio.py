@@ -205,6 +205,8 @@ class AsyncEngine(_Facet[Engine]):
     correct = _threaded(Engine.correct)
     update = _threaded(Engine.update)
     get = _threaded(Engine.get)
+    put = _threaded(Engine.put)
+    delete = _threaded(Engine.delete)
     list = _threaded(Engine.list)
     history = _threaded(Engine.history)
     briefing = _threaded(Engine.briefing)

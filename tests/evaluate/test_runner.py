@@ -21,7 +21,7 @@ from memorata.engine import open as open_engine
 from memorata.evaluate import runner
 from memorata.evaluate.dataset import Document, Haystack, Question, labels_name, read_labels
 from memorata.evaluate.run_file import Run, read_machine, read_run
-from memorata.evaluate.runner import UNDATED, RunFile, code_version, corpus_of, document_text, run, ungated
+from memorata.evaluate.runner import UNDATED, RunFile, code_version, corpus_of, document_text, run
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError
 from memorata.store.sqlite.store import SqliteStore
 
@@ -366,7 +366,7 @@ def scores(engine: Engine, recipe: Recipe) -> dict[str, float]:
 @pytest.mark.parametrize("name", RECIPES)
 def test_what_passed_the_gate_has_the_same_score_and_order(engine: Engine, name: str) -> None:
     closed = scores(engine, RECIPES[name])
-    wide = scores(engine, ungated(RECIPES[name]))
+    wide = scores(engine, RECIPES[name].ungated())
     assert {id_: wide[id_] for id_ in closed} == closed
     if RECIPES[name].diversity == "none":
         assert [id_ for id_ in wide if id_ in closed] == list(closed)
@@ -374,13 +374,13 @@ def test_what_passed_the_gate_has_the_same_score_and_order(engine: Engine, name:
 
 @pytest.mark.parametrize("name", [name for name, recipe in RECIPES.items() if recipe.vector_pool])
 def test_every_candidate_is_shown(engine: Engine, name: str) -> None:
-    assert len(scores(engine, ungated(RECIPES[name]))) == len(TEXTS)
+    assert len(scores(engine, RECIPES[name].ungated())) == len(TEXTS)
 
 
 def test_words_alone_need_no_embedder() -> None:
     with open_engine(":memory:", embedder=None, clock=lambda: NOW) as engine:
         engine.remember("green tea")
-        assert len(scores(engine, ungated(RECIPES["balanced"]))) == 1
+        assert len(scores(engine, RECIPES["balanced"].ungated())) == 1
 
 
 MAY_2023 = datetime(2023, 5, 7, tzinfo=UTC)

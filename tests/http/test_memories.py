@@ -209,3 +209,15 @@ def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_wel
     done.set()
     client.app.state.server.workers.close()  # type: ignore[attr-defined]
     assert jobs.all() == ()
+
+
+def test_a_memory_under_a_key(client: TestClient) -> None:
+    where = {"key": "anna/drink"}
+    assert client.get("/v1/memories/keyed", params=where).status_code == 404
+    first = client.put("/v1/memories/keyed", params=where, json={"content": "Anna drinks tea."})
+    assert first.status_code == 200
+    second = client.put("/v1/memories/keyed", params=where, json={"content": "Anna drinks coffee."}).json()
+    assert client.get("/v1/memories/keyed", params=where).json()["content"] == "Anna drinks coffee."
+    assert len(client.get(f"/v1/memories/{second['id']}/history").json()["memories"]) == 2
+    assert client.delete("/v1/memories/keyed", params=where).json()["id"] == second["id"]
+    assert client.get("/v1/memories/keyed", params=where).status_code == 404

@@ -63,6 +63,7 @@ Variants = Annotated[
     list[str] | None,
     Option("--variant", metavar="TEXT", help="The same query in other words; repeatable."),
 ]
+NoGate = Annotated[bool, Option("--no-gate", help="Show the best, however unlike the query.")]
 Explain = Annotated[bool, Option("--explain", "-e", help="Show how every score came about.")]
 Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
 
@@ -105,6 +106,7 @@ def recall(
     until: Until = None,
     sessions: Sessions = False,
     budget: Budget = None,
+    no_gate: NoGate = False,
     reranker: Reranker = None,
     agreement: Agreement = None,
     variant: Variants = None,
@@ -125,6 +127,7 @@ def recall(
         "near": place_of("--near", near),
         "sessions": sessions,
         "budget": budget,
+        "gate": not no_gate,
         "fresh": fresh,
         "variants": variant or (),
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memorata.embed.port import Embedder, Reranker
@@ -35,7 +35,7 @@ from memorata.engine.write.terms import dated
 from memorata.engine.write.writer import Writer, batches
 from memorata.index.codes import Floats
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import Memory
 from memorata.model.period import Period
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
+    from memorata.engine.write.keyed import Keyed
     from memorata.learn.experiments import Experiments
 
 BATCH: Final = 1_000
@@ -321,9 +322,64 @@ class Engine:
         path = self.runtime.path(namespace)
         return self._writer.update(path, memory_id("id", id), fields, expected_version)
 
-    def get(self, id: str, *, namespace: str | None = None) -> Memory:
-        """Return one memory by its id, hidden ones too."""
+    def get(self, id: str | None = None, *, key: str | None = None, namespace: str | None = None) -> Memory:
+        """Return one memory by its id, hidden ones too; or the current version under a key of `put`."""
+        if (id is None) == (key is None):
+            raise NotGiven("id or key", "one of the two")
+        if key is not None:
+            return self._keyed(namespace).get(key)
         return self.store.get(self.runtime.path(namespace), [memory_id("id", id)])[0]
+
+    def put(self, key: str, /, content: str, *, namespace: str | None = None, **details: Any) -> Memory:  # noqa: ANN401
+        """Remember under a key of the caller's; what stood there before is superseded, and in `history`.
+
+        The same content again changes the given details and makes no version. Deduplication leaves it alone.
+        `metadata` holds the `key`, and in later versions as `key_created_at` when the first was written; the
+        `created_at` of a version is its own, so that `as_of` tells the truth.
+
+        Parameters
+        ----------
+        key
+            Any text of up to 1,000 characters; free again after `delete` or `forget`.
+        content
+            What is to stand under it.
+        namespace
+            Whose memory; None for the engine's.
+        **details
+            Any other field of :class:`~memorata.model.Memory`, as in `remember`.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.put("anna/drink", "Anna drinks tea.")
+        ...     now = memory.put("anna/drink", "Anna drinks coffee.")
+        ...     memory.get(key="anna/drink").content, len(memory.history(now.id))
+        ('Anna drinks coffee.', 2)
+        """
+        return self._keyed(namespace).put(key, content, details)
+
+    def delete(self, *, key: str, namespace: str | None = None) -> Memory:
+        """Forget the current version under a key, and return it; the key is free then."""
+        memory = self._keyed(namespace).get(key)
+        self.forget(memory.id, namespace=namespace)
+        return memory
+
+    def _keyed(self, namespace: str | None) -> Keyed:
+        from memorata.engine.write.keyed import Keyed
+
+        path = self.runtime.path(namespace)
+
+        def visible(id: str) -> Memory | None:
+            return next(iter(self.list(namespace=path, filter={"id": id}, limit=1).memories), None)
+
+        return Keyed(
+            path,
+            lambda ids: {id_ for _, id_ in self.store.known([(path, id_) for id_ in ids])},
+            visible,
+            partial(self.remember, namespace=path),
+            partial(self.update, namespace=path),
+        )
 
     def list(
         self,
@@ -424,6 +480,7 @@ class Engine:
         vector: Floats | None = None,
         fresh: bool = False,
         variants: Sequence[str] = (),
+        gate: bool = True,
     ) -> RecallResult:
         """Find the right few memories for a query, and say why.
 
@@ -463,12 +520,15 @@ class Engine:
             The query's vector, if it has been computed already.
         fresh
             Whether it must know all that was written before; without, a replica may answer.
+        gate
+            Whether to leave out what is not good enough; without, the best `limit` come however unlike.
         variants
             The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
         """
         # With its time zone, which says when the days begin that the query names.
         moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
         with self.store.snapshot():
+            chosen = self._recipe(recipe, changes, namespace)
             request = Request(
                 text=checks.writable("query", query),
                 limit=checks.whole("limit", limit),
@@ -486,7 +546,7 @@ class Engine:
                 vector=vector,
                 filter=parsed_filter(filter),
                 namespace=self.runtime.path(namespace),
-                recipe=self._recipe(recipe, changes, namespace),
+                recipe=chosen if checks.flag("gate", gate) else chosen.ungated(),
             )
             if request.recipe.vector_pool:
                 self._embedding.retry()

@@ -2,14 +2,13 @@
 
 A haystack is remembered once and asked with all recipes. Each question is recalled twice: with the recipe as
 shipped, which is timed and shows whether it would rather not have answered, and with its gate open
-(:func:`ungated`), which gives the whole ranking. What is in the run file already is not asked again, so an
-interrupted evaluation goes on where it was.
+(:meth:`Recipe.ungated`), which gives the whole ranking. What is in the run file already is not asked again,
+so an interrupted evaluation goes on where it was.
 """
 
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -42,7 +41,6 @@ from memorata.model.memory import Memory, Source
 
 SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does unless told otherwise."""
-_LOWEST: Final = math.nextafter(-1.0, 0.0)
 """The lowest cosine a recipe can ask for, -1 being the word for "as calibrated"."""
 UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When documents without a time are dated, so that every run is the same."""
@@ -236,7 +234,7 @@ def _answer(
 ) -> Answer:
     now = _moment(question, corpus)
     shipped = _require_complete(engine.recall(question.text, recipe=recipe, limit=SHOWN, now=now), recipe)
-    wide = ungated(recipe)
+    wide = recipe.ungated()
     by_session = granularity == "session"
     result = _require_complete(
         engine.recall(question.text, recipe=wide, limit=depth, sessions=by_session, now=now), recipe
@@ -267,13 +265,6 @@ def _require_complete(result: RecallResult, recipe: Recipe) -> RecallResult:
     if result.degraded:
         raise MemorataError(f"recipe {recipe.name!r} cannot be measured: {'; '.join(result.degraded)}")
     return result
-
-
-def ungated(recipe: Recipe) -> Recipe:
-    """Return a recipe that ranks alike and lets every candidate through."""
-    return recipe.changed(
-        {"least_similarity": _LOWEST, "least_match": 0.0, "least_confidence": 0.0, "only_vectors_pass": False}
-    )
 
 
 @frozen

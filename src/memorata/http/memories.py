@@ -24,7 +24,9 @@ from memorata.service.answers import (
 from memorata.service.codec import Json, memories_json, memory_json
 from memorata.service.schemas import (
     MAX_RESULTS,
+    MAX_WORD,
     Correction,
+    KeyedMemory,
     MemoryIds,
     MemoryUpdate,
     NewMemories,
@@ -35,6 +37,7 @@ from memorata.service.schemas import (
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], responses=RESPONSES)
 
+MemoryKey = Annotated[str, Query(min_length=1, max_length=MAX_WORD, description="A key of the caller's.")]
 MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
 
 
@@ -61,6 +64,34 @@ async def create_many(context: WriteContext, body: NewMemories) -> Response:
         return {**memories_json(made), "known": len(items) - len(made)}
 
     return await context.write(work, CREATE, status=201, remembers=items)
+
+
+@router.put("/keyed", **answers(MemoryAnswer))
+async def put(context: WriteContext, key: MemoryKey, body: KeyedMemory) -> Response:
+    """Remember under a key; what stood there before stays readable in the history."""
+
+    def work() -> Json:
+        fields = body.set_fields()
+        content = fields.pop("content")
+        return memory_json(context.engine.put(key, content, namespace=context.namespace, **fields))
+
+    return await context.write(work, CREATE, remembers=[body.set_fields()])
+
+
+@router.get("/keyed", **answers(MemoryAnswer))
+async def get_keyed(context: ReadContext, key: MemoryKey) -> Response:
+    """Return the current version under a key."""
+    return await context.read(
+        lambda: memory_json(context.engine.get(key=key, namespace=context.namespace)), SEARCH
+    )
+
+
+@router.delete("/keyed", **answers(MemoryAnswer))
+async def delete_keyed(context: WriteContext, key: MemoryKey) -> Response:
+    """Forget the current version under a key, which is free then."""
+    return await context.write(
+        lambda: memory_json(context.engine.delete(key=key, namespace=context.namespace)), DELETE
+    )
 
 
 @router.get("", **answers(MemoryPageAnswer))

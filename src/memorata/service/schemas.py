@@ -186,6 +186,12 @@ class Correction(MemoryDetails):
     content: str = Field(min_length=1, max_length=MAX_TEXT)
 
 
+class KeyedMemory(MemoryDetails):
+    """What is to stand under a key."""
+
+    content: str = Field(min_length=1, max_length=MAX_TEXT)
+
+
 class MemoryIds(RequestBody):
     """Memories by their ids."""
 
@@ -234,6 +240,7 @@ class RecallRequest(RequestBody):
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
+    gate: Flag = Field(True, description="Leave out what is not good enough.")
     variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
         [],
         max_length=MAX_VARIANTS,
@@ -267,6 +274,7 @@ class RecallRequest(RequestBody):
             "near": None if near is None else near.place(),
             "budget": self.budget,
             "fresh": self.fresh,
+            "gate": self.gate,
             "variants": self.variants,
         }
 

@@ -6,6 +6,7 @@ tuner and the web page are generated from this file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
@@ -234,6 +235,20 @@ class Recipe:
         quality = self.quality_weight if self.quality != "none" else 0.0
         # Three tenths and seven tenths are a little more than 1 in floats.
         return round(quality + self.recency_weight + self.importance_weight + self.frequency_weight, 9)
+
+    def ungated(self) -> Recipe:
+        """Return a recipe that ranks alike and lets every candidate through."""
+        # Below every cosine; -1 stands for what the embedder was calibrated to.
+        lowest = math.nextafter(-1.0, 0.0)
+        return replace(
+            self,
+            least_similarity=lowest,
+            least_match=0.0,
+            least_confidence=0.0,
+            least_agreement=0.0,
+            least_support=0.0,
+            only_vectors_pass=False,
+        )
 
     def changed(self, changes: Mapping[str, Any]) -> Recipe:
         """Return this recipe with some parameters changed; an unknown name is an error.
