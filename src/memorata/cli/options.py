@@ -197,7 +197,6 @@ def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> d
 
 
 def _typed(parameter: Parameter, text: str, option: str) -> object:
-    from memorata.engine.recipes.recipe import checked
 
     option = f"{option} {parameter.name}"
     if parameter.choices:
@@ -208,7 +207,7 @@ def _typed(parameter: Parameter, text: str, option: str) -> object:
             value = {**dict.fromkeys(TRUE, True), **dict.fromkeys(FALSE, False)}[text.lower()]
         else:
             value = parameter.type(text)
-        return checked(parameter, value)
+        return parameter.checked(value)
     except (KeyError, ValueError) as error:
         raise InvalidArgument(option, value, parameter.range) from error
 

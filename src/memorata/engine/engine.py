@@ -28,7 +28,7 @@ from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
 from memorata.engine.runtime import Runtime
-from memorata.engine.write.drafts import DedupeMode, Drafts
+from memorata.engine.write.drafts import DedupeMode, DedupeRules, Drafts
 from memorata.engine.write.names import NameIndex
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import dated
@@ -92,6 +92,7 @@ class Engine:
         redact: bool = False,
         life: LifecycleRules | Mapping[str, Any] | None = None,
         duplicates: str = "near",
+        dedupe: DedupeRules | Mapping[str, Any] | None = None,
         notes: Sequence[str] = (),
         logging: Logging | None = None,
         specification: str | None = None,
@@ -105,7 +106,9 @@ class Engine:
         self.dedupe_mode = DedupeMode.of(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
-        self.runtime = runtime = Runtime(store, analyser, clock, namespace, LifecycleRules.of(life))
+        self.runtime = runtime = Runtime(
+            store, analyser, clock, namespace, LifecycleRules.of(life), DedupeRules.of(dedupe)
+        )
         self.namespace = runtime.namespace
         self.recipes = Recipes(runtime, recipe)
         self.recipe = self.recipes.default

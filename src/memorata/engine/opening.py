@@ -25,7 +25,7 @@ from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
-from memorata.engine.write.drafts import DedupeMode
+from memorata.engine.write.drafts import DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import (
@@ -68,6 +68,7 @@ def open(
     redact: bool = False,
     life: LifecycleRules | Mapping[str, Any] | None = None,
     duplicates: str = "near",
+    dedupe: DedupeRules | Mapping[str, Any] | None = None,
     durable: bool = True,
     must_exist: bool = False,
     read_only: bool = False,
@@ -119,6 +120,9 @@ def open(
     duplicates
         What `remember` does about what was said before, in the same words (``"exact"``) or also in nearly the
         same (``"near"``): it is superseded by the earlier memory. ``"off"`` to write everything as it comes.
+    dedupe
+        Rules of that, as a :class:`~memorata.engine.write.drafts.DedupeRules` or some of them by name: the
+        least cosine (`threshold`), which of two stays (`strategy`), MinHash `permutations`.
     durable
         Whether an acknowledged write survives a power cut.
     must_exist
@@ -163,6 +167,7 @@ def open(
     checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
     checks.above("lease_seconds", lease_seconds, 0)
     LifecycleRules.of(life)
+    rules = DedupeRules.of(dedupe)
     if logging is not None and not isinstance(logging, Logging):
         raise InvalidArgument("logging", logging, "how recalls are logged, or None")
     if clock is not None and not callable(clock):
@@ -212,6 +217,7 @@ def open(
             recipe=recipe,
             namespace=namespace,
             duplicates=duplicates,
+            dedupe=rules,
             life=life,
             notes=[*store.notices, *notes],
             specification=specification,

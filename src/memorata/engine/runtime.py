@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.write.drafts import DedupeRules
 from memorata.engine.write.terms import terms_of
 from memorata.model.errors import IndexCorrupt
 from memorata.model.identifiers import namespace as checked_namespace
@@ -18,6 +19,7 @@ from memorata.text.analysers import Analyser
 
 _LOG: Final = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
+DEFAULT_DEDUPE: Final = DedupeRules()
 
 
 class Runtime:
@@ -30,11 +32,13 @@ class Runtime:
         clock: Callable[[], datetime],
         namespace: str,
         rules: LifecycleRules = DEFAULT_RULES,
+        dedupe: DedupeRules = DEFAULT_DEDUPE,
     ) -> None:
         self.store = store
         self.analyser = analyser
         self.clock = clock
         self.rules = rules
+        self.dedupe = dedupe
         self.namespace = checked_namespace("namespace", namespace)
 
     def path(self, namespace: str | None) -> str:

@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
@@ -37,7 +37,7 @@ from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
 from memorata.engine.opening import open_anchors
 from memorata.engine.recall.log import Logging
-from memorata.engine.write.drafts import DedupeMode
+from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -49,7 +49,13 @@ from memorata.store.postgres.address import ServerAddress, is_address
 if TYPE_CHECKING:
     from memorata.embed.select import Resources
 
+_Value = TypeVar("_Value", float, str, float | str)
 PREFIX: Final = "MEMORATA_"
+_TABLES: Final = {
+    "life": tuple(rule.name for rule in RULES),
+    "dedupe": tuple(rule.name for rule in DEDUPE_RULES),
+}
+"""The settings that are tables, and the names of the rules in them."""
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
@@ -64,6 +70,7 @@ _EXPECTED: Final = {
     "read_dates": "true or false",
     "redact": "true or false",
     "life": "a table of rules, such as working_days, and their numbers",
+    "dedupe": "a table of rules, such as threshold, and their values",
     "durable": "true or false",
     "read_only": "true or false",
     "migration_backup": "true or false",
@@ -135,6 +142,9 @@ class Settings(BaseModel):
     duplicates: str = Field(
         default="near", description="What is done about what was said before: near, exact or off."
     )
+    dedupe: dict[str, float | str] = Field(
+        default_factory=dict, description="Rules of that, by name: threshold, strategy, permutations."
+    )
     durable: bool = Field(default=True, description="Whether an acknowledged write survives a power cut.")
     read_only: bool = Field(
         default=False, description="Whether the file is only read, and nothing is written to it."
@@ -196,8 +206,9 @@ class Settings(BaseModel):
             **dict.fromkeys(given, ""),
         }
         values = written | {field: os.environ[name] for field, name in variables.items()} | given
-        if "life" in variables and "life" not in given:
-            values["life"] = _rules(values["life"], places["life"])
+        for table in _TABLES:
+            if table in variables and table not in given:
+                values[table] = _rules(table, values[table], places[table])
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -280,6 +291,7 @@ class Settings(BaseModel):
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
             redact=self.redact,
             duplicates=self.duplicates,
+            dedupe=self.dedupe,
             life=self.life,
             durable=self.durable,
             must_exist=must_exist,
@@ -316,6 +328,14 @@ class Settings(BaseModel):
         # In a file, or in JSON, a count may be written 2 or 2.0.
         typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
         LifecycleRules.of(typed)
+        return typed
+
+    @field_validator("dedupe")
+    @classmethod
+    def _rules_of_deduplication(cls, value: dict[str, float | str]) -> dict[str, float | str]:
+        counts = {rule.name for rule in DEDUPE_RULES if rule.type is int}
+        typed = {name: _whole(given) if name in counts else given for name, given in value.items()}
+        DedupeRules.of(typed)
         return typed
 
     @field_validator("duplicates")
@@ -361,8 +381,8 @@ def _config_file(named: str | None) -> ConfigFile | None:
     return None if path is None else read_config(path, known, named=by_variable)
 
 
-def _whole(number: float) -> float:
-    return int(number) if number.is_integer() else number
+def _whole(number: _Value) -> _Value | int:
+    return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
 def _variables() -> dict[str, str]:
@@ -373,12 +393,12 @@ def _variables() -> dict[str, str]:
     return {field: name for field, name in variables.items() if name}
 
 
-def _rules(text: str, place: str) -> object:
-    """Return rules of life, the only setting that is a table, from the JSON they are in the environment."""
+def _rules(table: str, text: str, place: str) -> object:
+    """Return rules, settings that are tables, from the JSON they are in the environment."""
     try:
         return json.loads(text)
     except ValueError as error:
-        raise InvalidArgument(f"life (from {place})", text, f"JSON: {_EXPECTED['life']}") from error
+        raise InvalidArgument(f"{table} (from {place})", text, f"JSON: {_EXPECTED[table]}") from error
 
 
 def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
@@ -394,10 +414,6 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     if name in _SECRETS or (name == "db" and "://" in str(value)):
         value = "(not shown)"
     place = places.get(name, "")
-    if (
-        name == "life"
-        and isinstance(cause, InvalidArgument)
-        and cause.argument in LifecycleRules.__dataclass_fields__
-    ):
-        name, value = f"{cause.argument} in life", cause.value
+    if isinstance(cause, InvalidArgument) and cause.argument in _TABLES.get(name, ()):
+        name, value = f"{cause.argument} in {name}", cause.value
     return InvalidArgument(f"{name} (from {place})" if place else name, value, expected)

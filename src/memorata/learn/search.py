@@ -19,7 +19,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recipes.recipe import checked
 from memorata.learn.validation import (
     Fold,
     Verdict,
@@ -198,7 +197,7 @@ class _Search:
         self._objective = objective
         self._questions = questions
         self._space = {parameter.name: self._distribution(parameter) for parameter in parameters}
-        current = {parameter.name: checked(parameter, current[parameter.name]) for parameter in parameters}
+        current = {parameter.name: parameter.checked(current[parameter.name]) for parameter in parameters}
         self._values: dict[tuple[Any, ...], FloatArray | None] = {}
         self.current = current
         self.tried = 0

@@ -17,7 +17,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe, checked
+from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.recipes.saved import SavedRecipe
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query
 from memorata.learn.search import GridScores, optimise, tune_grid
@@ -234,7 +234,7 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
     steps = []
     for name, values in grid.items():
         parameter = _BY_NAME[checks.one_of("grid", name, tuple(_BY_NAME))]
-        steps.append([checked(parameter, value) for value in values])
+        steps.append([parameter.checked(value) for value in values])
     count = int(np.prod([len(each) for each in steps]))
     if count > MAX_SETTINGS:
         raise InvalidArgument(

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, get_args, get_type_hints
 
 from memorata._frozen import frozen
+from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
 
@@ -63,6 +64,20 @@ class Parameter:
         if self.type is bool:
             return "yes or no"
         return f"{'whole, ' if self.type is int else ''}{self.low:g} to {self.high:g}"
+
+    def checked(self, value: object) -> Any:  # noqa: ANN401 - of the parameter's own type
+        """Return `value` if the parameter may have it, else raise."""
+        if self.choices:
+            return checks.one_of(self.name, value, self.choices)
+        if self.type is bool:
+            return checks.flag(self.name, value)
+        low, high = self.low or 0, self.high or 0
+        if self.type is int:
+            number = checks.whole(self.name, value, int(low))
+            if number > high:
+                raise InvalidArgument(self.name, value, f"a whole number from {low:g} to {high:g}")
+            return number
+        return checks.within(self.name, value, low, high)
 
 
 def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:

@@ -9,6 +9,8 @@ import pytest
 import memorata
 from memorata import Engine
 from memorata.engine import RECIPES, RecallResult
+from memorata.engine.settings import Settings
+from memorata.engine.write.drafts import DedupeRules
 from memorata.model.errors import InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -146,3 +148,47 @@ def test_adaptive_variety_is_decided_by_the_gap_of_the_scores_as_they_are(memory
     assert max(scores) - sum(scores) / len(scores) < 0.1, "after a min-max it would be above 0.3"
     assert orders["adaptive"] == orders["0.5"] == [texts[0], texts[2], texts[1]]
     assert orders["0.8"] == texts
+
+
+@pytest.mark.parametrize(
+    ("strategy", "current"),
+    [
+        ("keep_first", ["Anna likes green tea"]),
+        ("keep_highest_confidence", ["Anna likes green tea."]),
+        ("keep_most_recent", ["Anna likes green tea."]),
+        ("keep_both", ["Anna likes green tea", "Anna likes green tea."]),
+    ],
+)
+def test_which_of_two_repeats_stays_is_a_setting(strategy: str, current: list[str]) -> None:
+    settings = Settings(db=":memory:", embedder="lexical", dedupe={"strategy": strategy})
+    with settings.open() as memory:
+        first = memory.remember("Anna likes green tea", confidence=0.7)
+        second = memory.remember("Anna likes green tea.", confidence=0.85)
+        listed = memory.list().memories
+        assert sorted(each.content for each in listed) == current
+        if strategy in ("keep_highest_confidence", "keep_most_recent"):
+            assert [(each.confidence, each.mentions) for each in listed] == [(0.85, 2)]
+            assert memory.get(first.id).superseded_by == second.id
+
+
+def test_the_threshold_of_repeats_is_a_setting() -> None:
+    texts = ["Anna really likes green tea", "Anna likes green tea"]
+    for threshold, count in ((0.7, 1), (0.0, 2)):
+        with memorata.open(":memory:", embedder="lexical", dedupe={"threshold": threshold}) as memory:
+            for text in texts:
+                memory.remember(text)
+            assert len(memory.list().memories) == count
+
+
+def test_rules_of_deduplication_come_from_files_and_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORATA_DEDUPE", '{"permutations": 128, "threshold": 0.9}')
+    with Settings(db=":memory:", embedder="lexical").open() as memory:
+        assert memory.runtime.dedupe == DedupeRules(threshold=0.9, permutations=128)
+        assert memory.duplicates.find(paraphrases=True, method="lsh").groups == ()
+    for wrong, said in (
+        ({"permutations": 1}, "permutations in dedupe"),
+        ({"strategy": "x"}, "strategy"),
+        ({"x": 1}, "dedupe"),
+    ):
+        with pytest.raises(InvalidArgument, match=said):
+            Settings(dedupe=wrong)

@@ -100,6 +100,7 @@ class DuplicateGroups:
             method,
             strategy,
             checks.flag("paraphrases", paraphrases),
+            self._runtime.dedupe.permutations,
         )
         hidden = {each.memory_id for each in self._store.hidden(path)}
         current = [
@@ -344,11 +345,8 @@ class DuplicateGroups:
         return tuple(decided)
 
     def _duplicate_threshold(self) -> float:
-        from memorata.dedupe.verification import duplicate_cosine
-
-        return duplicate_cosine(
-            0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
-        )
+        embedder = self._embedding.embedder
+        return self._runtime.dedupe.cosine(0.0 if embedder is None else embedder.similarity_threshold)
 
     def _supersede(self, path: str, group: DuplicateGroup, run: int, hidden: set[str]) -> None:
         """Supersede the repeats of a group that still are what they were."""

@@ -102,6 +102,7 @@ class DuplicateSearch:
     method: str | None = None
     strategy: str = "keep_highest_confidence"
     paraphrases: bool = False
+    permutations: int = 300
 
     def run(
         self,
@@ -118,7 +119,7 @@ class DuplicateSearch:
             texts, largest=_BUCKET, progress=lambda done: progress("reading words", done, len(texts))
         )
         denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
-        likeness = Likeness(self.threshold, self.signer)
+        likeness = Likeness(self.threshold, self.signer, self.permutations)
         candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), given))
         if self.paraphrases:
             keys = paraphrase_keys(texts)
@@ -256,7 +257,6 @@ Progress = Callable[[str, int, int], None]
 
 _LETTERS: Final = 0.75
 """The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
-_HASHES: Final = 300
 _BAND_BUCKET: Final = 32
 """The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
 _BEYOND: Final = 1
@@ -288,6 +288,7 @@ class Likeness:
 
     threshold: float
     signer: Signer
+    permutations: int = 300
 
     def find(
         self,
@@ -361,7 +362,7 @@ class Likeness:
     def _by_letters(
         self, texts: Sequence[str], similarity: float, apart: Keys, told: _ProgressReport
     ) -> IntArray:
-        banding = bands_for(similarity, _HASHES, _MISS)
+        banding = bands_for(similarity, self.permutations, _MISS)
         signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
         bands = told.through(band_keys(signatures, banding), banding.bands)
         return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recipes.recipe import checked
 from memorata.index.record import Records, supported_days
 from memorata.model import checks
 from memorata.model.checks import FloatArray
@@ -72,7 +71,7 @@ class LifecycleRules:
 
     def __post_init__(self) -> None:
         for rule in RULES:
-            object.__setattr__(self, rule.name, checked(rule, getattr(self, rule.name)))
+            object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
 
     @classmethod
     def of(cls, given: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:

@@ -216,7 +216,7 @@ class Recipe:
         checks.text("name", self.name)
         checks.text("doc", self.doc)
         for parameter in PARAMETERS:
-            object.__setattr__(self, parameter.name, checked(parameter, getattr(self, parameter.name)))
+            object.__setattr__(self, parameter.name, parameter.checked(getattr(self, parameter.name)))
         if not self.vector_pool and not self.lexical_pool:
             raise InvalidArgument("lexical_pool", 0, "above 0 when vector_pool is 0")
         by_rank = self.fusion in _BY_RANK or self.confidence == "rrf"
@@ -282,21 +282,6 @@ class Recipe:
     def as_dict(self) -> dict[str, Any]:
         """Return the recipe as plain data."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def checked(parameter: Parameter, value: object) -> object:
-    """Return `value` if the parameter may have it, else raise."""
-    if parameter.choices:
-        return checks.one_of(parameter.name, value, parameter.choices)
-    if parameter.type is bool:
-        return checks.flag(parameter.name, value)
-    low, high = parameter.low or 0, parameter.high or 0
-    if parameter.type is int:
-        number = checks.whole(parameter.name, value, int(low))
-        if number > high:
-            raise InvalidArgument(parameter.name, value, f"a whole number from {low:g} to {high:g}")
-        return number
-    return checks.within(parameter.name, value, low, high)
 
 
 PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)

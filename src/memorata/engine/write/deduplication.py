@@ -70,6 +70,7 @@ class Deduplicator:
     threshold: float
     noise: float
     terms_of: Callable[[Memory], Terms]
+    strategy: str = "keep_first"
 
     def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Deduplicated:
         """Write entries, all or none, and return what came of them."""
@@ -80,7 +81,7 @@ class Deduplicator:
             self.store.add(entries)
             return Deduplicated(given, given)
         with self.store.together():
-            said = _Findings(given)
+            said = _Findings(given, self.strategy)
             # In one order, so that two who write to several namespaces do not wait for each other.
             heard.sort(key=lambda place: given[place].namespace)
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
@@ -210,8 +211,9 @@ class _Candidate:
 class _Findings:
     """What was found out about the memories of a batch while it is compared."""
 
-    def __init__(self, given: Sequence[Memory]) -> None:
+    def __init__(self, given: Sequence[Memory], strategy: str) -> None:
         self._given = given
+        self._strategy = strategy
         self._repeats: dict[str, list[Repeat]] = {}
         self._hints: dict[str, list[Contradiction]] = {}
         self._now: dict[str, Memory] = {}
@@ -220,8 +222,9 @@ class _Findings:
     def judged(self, new: Memory, older: Memory, cosine: float | None, kind: str, threshold: float) -> bool:
         """Tell whether a memory was said before, and write it down if so.
 
-        The older one stays, whatever the confidences: what refers to it goes on doing so. It takes over the
-        higher of the two, and is supported by the other. Only a correction takes its place.
+        Mostly the older one stays, whatever the confidences: what refers to it goes on doing so. It takes
+        over the higher of the two, and is supported by the other. A correction takes its place, and so does
+        a duplicate that the strategy prefers.
         """
         if older.id in self._gone:
             return False
@@ -231,9 +234,15 @@ class _Findings:
         if decision.verdict is Verdict.CORRECTION and decision.winner is new:
             repeat = Repeat(older.id, new.id, _CORRECTION, decision.reason, at)
             self._gone[older.id] = new.id
-        elif decision.verdict is Verdict.DUPLICATE and extends(new.content, older.content):
+        elif decision.verdict is Verdict.DUPLICATE and (
             # It says what was said, and more.
+            extends(new.content, older.content) or self._strategy == "keep_both"
+        ):
             return False
+        elif decision.verdict is Verdict.DUPLICATE and self._prefers(new, older):
+            sure = max(older.confidence, new.confidence)
+            repeat = Repeat(older.id, new.id, kind, decision.reason, at, older.mentions, sure, None)
+            self._gone[older.id] = new.id
         elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
             latest = max(filter(None, (older.created_at, older.supported_at)))
             sure = corroborated(max(older.confidence, new.confidence), latest, at)
@@ -246,6 +255,13 @@ class _Findings:
             return False
         self._repeats.setdefault(new.namespace, []).append(repeat)
         return True
+
+    def _prefers(self, new: Memory, older: Memory) -> bool:
+        """Return whether the strategy lets the new one of two duplicates stay."""
+        if older.pinned:
+            return False
+        surer = self._strategy == "keep_highest_confidence" and new.confidence > older.confidence
+        return surer or (self._strategy == "keep_most_recent" and new.created_at >= older.created_at)
 
     def contradicted(self, new: Memory, candidates: Iterable[Memory]) -> None:
         """Note which of some memories a new one may contradict; a correction supersedes the surest."""

@@ -7,19 +7,24 @@ from dataclasses import fields, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import compress
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import Memory, Source, build_memory
+from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
 from memorata.text.standing import standing
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
 _KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
+
+
+DEDUPE_STRATEGIES: Final = ("keep_first", "keep_highest_confidence", "keep_most_recent", "keep_both")
+"""Which of two that say the same stays when the second is remembered; to merge is for `duplicates.find`."""
 
 
 class DedupeMode(StrEnum):
@@ -36,6 +41,50 @@ class DedupeMode(StrEnum):
     def of(cls, given: str) -> DedupeMode:
         """Return the mode of a name, or raise."""
         return cls(checks.one_of("duplicates", given, [mode.value for mode in cls]))
+
+
+@frozen
+class DedupeRules:
+    """How duplicates are recognised, and which of two stays when one is remembered.
+
+    >>> DedupeRules.of({"threshold": 0.95}).cosine(noise=0.35), round(DedupeRules().cosine(noise=0.35), 2)
+    (0.95, 0.92)
+    """
+
+    threshold: Annotated[
+        float, Declared("Least cosine of two that say the same; 0 for what suits the embedder.", 0, 1)
+    ] = 0.0
+    strategy: Annotated[str, Declared("Which of the two stays.", choices=DEDUPE_STRATEGIES)] = "keep_first"
+    permutations: Annotated[
+        int,
+        Declared("MinHash permutations that find candidates of the same letters.", 64, 4096),
+    ] = 300
+
+    def __post_init__(self) -> None:
+        for rule in DEDUPE_RULES:
+            object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
+
+    @classmethod
+    def of(cls, given: DedupeRules | Mapping[str, Any] | None) -> DedupeRules:
+        """Return rules that are given as such, or by name, or not at all."""
+        if isinstance(given, DedupeRules):
+            return given
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidArgument("dedupe", given, "rules of deduplication, or their names and values")
+        named = dict(given or {})
+        for name in named:
+            checks.one_of("dedupe", name, [rule.name for rule in DEDUPE_RULES])
+        return cls(**named)
+
+    def cosine(self, noise: float) -> float:
+        """Return the least cosine of duplicates with an embedder of this noise ceiling."""
+        from memorata.dedupe.verification import duplicate_cosine
+
+        return self.threshold or duplicate_cosine(noise)
+
+
+DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)
+"""Every rule of deduplication."""
 
 
 @frozen

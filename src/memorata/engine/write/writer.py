@@ -135,11 +135,13 @@ class Writer:
         return entries
 
     def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Deduplicated:
-        from memorata.dedupe.verification import duplicate_cosine
         from memorata.engine.write.deduplication import Deduplicator
 
         noise = 0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
-        hearing = Deduplicator(self._store, duplicate_cosine(noise), noise, self._runtime.terms_of)
+        rules = self._runtime.dedupe
+        hearing = Deduplicator(
+            self._store, rules.cosine(noise), noise, self._runtime.terms_of, rules.strategy
+        )
         paths = sorted({entry.memory.namespace for entry in entries})
         return self._runtime.run(paths, lambda: hearing.take(entries, mode, self._runtime.clock()))
 
