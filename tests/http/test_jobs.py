@@ -167,6 +167,21 @@ def test_tuning_with_too_little_feedback_says_how_much_it_takes(client: TestClie
     assert client.get("/v1/recipes").json()["saved"] == []
 
 
+def test_thresholds_are_tuned_by_a_job(client: TestClient, engine: Engine) -> None:
+    for number in range(25):
+        engine.remember(f"Route {number} has the code K{number * 37}.", id=f"route{number}")
+    for number in range(25):
+        found = engine.recall(f"code of route {number}", limit=3)
+        for hit in found:
+            kind = "yes" if hit.memory.id == f"route{number}" else "no"
+            engine.feedback.record(found.id, hit.memory.id, "relevant", kind)
+    done = ended(client, "tune", {"thresholds": "f1", "save_as": "gated"})
+    assert done["state"] == "done", done
+    assert set(done["result"]["evidence"]["setting"]) == {"least_similarity", "least_confidence"}
+    assert (done["result"]["saved"] == "gated") == done["result"]["accepted"]
+    assert client.post("/v1/jobs/tune", json={"thresholds": "luck"}).status_code == 422
+
+
 def test_a_long_search_keeps_its_lease(client: TestClient, tea: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[TrainingSet] = []
 

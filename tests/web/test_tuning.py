@@ -98,6 +98,23 @@ def test_what_luck_explains_is_refused_with_numbers(client: TestClient, engine: 
     assert engine.recipes.list() == ()
 
 
+@pytest.mark.parametrize("way", ["similarity", "gate"])
+def test_thresholds_are_tuned_on_judged_hits(
+    client: TestClient, engine: Engine, token: str, way: str
+) -> None:
+    for number in range(25):
+        engine.remember(f"PageRoute {number} has the code K{number * 37}.", id=f"route{number}")
+    for number in range(25):
+        found = engine.recall(f"code of route {number}", limit=3)
+        for hit in found:
+            kind = "yes" if hit.memory.id == f"route{number}" else "no"
+            engine.feedback.record(found.id, hit.memory.id, "relevant", kind)
+    page = tuned(client, token, way)
+    assert "Gain on held-out queries" in page
+    assert "least_similarity" in page
+    assert ("least_confidence" in page) == (way == "gate")
+
+
 def won(material: object, base: Recipe) -> Tuned:
     """Return a win, as tuning would."""
     gain = Difference(0.05, 0.02, 0.08, 0.001)

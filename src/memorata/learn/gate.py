@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.curves import fit_logistic
 from memorata.learn.thresholds import (
@@ -30,7 +31,7 @@ from memorata.learn.thresholds import (
     labelled_pairs,
     threshold_curve,
 )
-from memorata.learn.training_set import Pairs
+from memorata.learn.training_set import Pairs, TrainingSet
 from memorata.learn.validation import Verdict, grouped_folds, judge, require_groups
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
@@ -64,6 +65,21 @@ class TunedThresholds:
     choice: Choice
     grid: GridChoice | None
 
+    @property
+    def metric(self) -> str:
+        """What the gain is counted in: what passing is worth, as the rule weighs it."""
+        return f"worth of a pair by {self.method}"
+
+    @property
+    def questions(self) -> int:
+        """How many judged pairs of a query and a hit it was judged on."""
+        return self.pairs
+
+    @property
+    def scores(self) -> tuple[tuple[Mapping[str, Any], float], ...]:
+        """None: a threshold is chosen by a rule and not from a grid."""
+        return ()
+
     def evidence(self) -> dict[str, Any]:
         """Return the numbers that speak for it, as plain data."""
         return {
@@ -75,6 +91,17 @@ class TunedThresholds:
             "recall": self.choice.recall,
             **self.verdict.as_dict(),
         }
+
+
+def tune_gate(
+    engine: Engine, training: TrainingSet, base: Recipe, *, method: str = "precision", target: float = 0.9
+) -> TunedThresholds:
+    """Tune the thresholds of a recipe on what people said about hits of the engine's embedder."""
+    if engine.embedder is None:
+        raise InvalidArgument("embedder", None, "in use: without one there is no similarity")
+    now = base.least_similarity
+    now = engine.embedder.similarity_threshold if now == -1 else now
+    return tune_thresholds(training.pairs(engine.embedder.name), base, now, method=method, target=target)
 
 
 def tune_thresholds(

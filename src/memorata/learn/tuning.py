@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -187,8 +187,23 @@ def tune_recipe(
     return Tuned(optimised.verdict, base, recipe, len(training.questions), metric)
 
 
+class TuningResult(Protocol):
+    """What any tuning finds: whether it wins, the recipe, and what speaks for it."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it wins, with the numbers."""
+
+    @property
+    def recipe(self) -> Recipe:
+        """What was found."""
+
+    def evidence(self) -> dict[str, Any]:
+        """Return the numbers that speak for it, as plain data."""
+
+
 def install(
-    engine: Engine, tuned: Tuned, name: str, *, use: bool = False, namespace: str | None = None
+    engine: Engine, tuned: TuningResult, name: str, *, use: bool = False, namespace: str | None = None
 ) -> SavedRecipe | None:
     """Save what was found as a recipe with its evidence, if it wins; None, and nothing done, if not.
 

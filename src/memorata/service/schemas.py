@@ -406,6 +406,12 @@ class TuningJob(RequestBody):
         examples=[{"vector_weight": [0.3, 0.5]}],
     )
     metric: Word = "ndcg@10"
+    thresholds: Literal["precision", "youden", "f1", "probability"] | None = Field(
+        None, description="Tune the thresholds of the gate by this rule instead of a grid of parameters."
+    )
+    target: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.9, description="The least precision, or probability, for these two rules."
+    )
     save_as: Word | None = Field(None, description="Save what wins as a recipe of this name.")
     use: Flag = Field(False, description="Use it in this namespace from then on.")
 

@@ -6,18 +6,21 @@ What a job leaves behind names memories by their ids alone, so that it repeats n
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memorata.engine import Engine
 from memorata.engine.recipes.saved import SavedRecipe
+from memorata.learn.gate import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback
-from memorata.learn.tuning import WORK, Tuned, install, tune_weights
+from memorata.learn.tuning import WORK, Tuned, TuningResult, install, tune_weights
 from memorata.service.codec import Json, duplicates_json, plain
 from memorata.service.schemas import MAX_RESULTS
 
 if TYPE_CHECKING:
     from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob
 
+_Tuned = TypeVar("_Tuned", bound=TuningResult)
 Progress = Callable[[int, int | None, str], None]
 """Told how much is done, how much there is, if that is known, and what is being done."""
 
@@ -59,13 +62,13 @@ def tune(
     engine: Engine,
     namespace: str,
     progress: Progress,
-    search: Callable[..., Tuned],
+    search: Callable[..., _Tuned],
     *,
     recipe: str | None = None,
     save_as: str | None = None,
     use: bool = False,
     **options: Any,  # noqa: ANN401 - of the search
-) -> tuple[Tuned, SavedRecipe | None]:
+) -> tuple[_Tuned, SavedRecipe | None]:
     """Search for better parameters of a recipe, judged by feedback, and save what wins; all under a lease."""
     base = engine.recipes.get(recipe, namespace=namespace)
     with engine.leases.hold(WORK, namespace) as held:
@@ -81,17 +84,21 @@ def tune(
 
 
 def tune_grid(engine: Engine, namespace: str, request: TuningJob, progress: Progress) -> Json:
-    """Try a grid of parameters, and save what wins as a recipe if the request names one."""
+    """Try a grid of parameters, or look for thresholds, and save what wins if the request names a recipe."""
+    search: Callable[..., Tuned | TunedThresholds] = tune_weights
+    options: dict[str, Any] = {"grid": request.grid, "metric": request.metric}
+    if request.thresholds is not None:
+        search = partial(tune_gate, engine)
+        options = {"method": request.thresholds, "target": request.target}
     tuned, saved = tune(
         engine,
         namespace,
         progress,
-        tune_weights,
+        search,
         recipe=request.recipe,
         save_as=request.save_as,
         use=request.use,
-        grid=request.grid,
-        metric=request.metric,
+        **options,
     )
     return {
         "accepted": tuned.verdict.accepted,

@@ -7,12 +7,14 @@ A recall made here is logged, so that its judgements can be learnt from. Tuning 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine.access import LOCAL
+from memorata.learn.gate import TunedThresholds, tune_gate
 from memorata.learn.training_set import from_feedback, relevance
 from memorata.learn.tuning import Tuned, install, tune_families, tune_recipe, tune_weights
 from memorata.learn.validation import MIN_GROUPS
@@ -26,11 +28,16 @@ from memorata.store.logged_recall import LoggedRecall
 from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "tuning"
-_WAYS: Final[dict[str, tuple[str, Callable[..., Tuned]]]] = {
+_Result: TypeAlias = Tuned | TunedThresholds
+_WAYS: Final[dict[str, tuple[str, Callable[..., _Result]]]] = {
     "share": ("The share of meaning, in tenths", tune_weights),
     "recipe": ("Which shipped recipe, and its share of meaning", tune_families),
     "many": ("Six weights at once", tune_recipe),
+    "similarity": ("The least similarity, for a precision of 90 %", tune_gate),
+    "gate": ("The least similarity and the least confidence, by F1", partial(tune_gate, method="f1")),
 }
+_OF_ENGINE: Final = ("similarity", "gate")
+"""The ways that need to know the embedder."""
 _JUDGED: Final = 30
 
 
@@ -91,8 +98,11 @@ def tune(context: PageContext) -> Response:
     way = checks.one_of("way", context.values.text("way"), tuple(_WAYS))
     engine, namespace = context.engine, context.namespace
 
-    def search(job: Job) -> Tuned:
-        return work.tune(engine, namespace, job.progress, _WAYS[way][1])[0]
+    def search(job: Job) -> _Result:
+        tuner = _WAYS[way][1]
+        return work.tune(
+            engine, namespace, job.progress, partial(tuner, engine) if way in _OF_ENGINE else tuner
+        )[0]
 
     context.jobs.start_once(_KIND, context.namespace, LOCAL.name, search)
     return outcome(context) if context.fragment else context.go(context.url("/lab") + "#outcome")
@@ -106,7 +116,7 @@ def outcome(context: PageContext) -> Response:
 def keep(context: PageContext) -> Response:
     """Install what the last tuning found, if it won."""
     job = context.jobs.last(_KIND, context.namespace)
-    if job is None or not isinstance(job.result, Tuned):
+    if job is None or not isinstance(job.result, Tuned | TunedThresholds):
         raise InvalidArgument("tuning", None, "done: there is nothing to install")
     values = context.values
     saved = install(
@@ -124,11 +134,11 @@ def keep(context: PageContext) -> Response:
 
 def _outcome(context: PageContext) -> dict[str, Any]:
     job = context.jobs.last(_KIND, context.namespace)
-    tuned = job.result if job is not None and isinstance(job.result, Tuned) else None
+    tuned = job.result if job is not None and isinstance(job.result, Tuned | TunedThresholds) else None
     return {"job": job, "tuned": tuned, "plot": None if tuned is None else _drawn(tuned)}
 
 
-def _drawn(tuned: Tuned) -> Plot | None:
+def _drawn(tuned: _Result) -> Plot | None:
     """Return a drawing of a grid of one parameter, with what is in use and what was found."""
     names = {name for setting, _ in tuned.scores for name in setting}
     if len(names) != 1:
