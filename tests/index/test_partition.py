@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memorata.index import partition as module
 from memorata.index.lexical import Saturated, TermList
-from memorata.index.partition import Partition
-from memorata.index.postings import MOST, Checked
+from memorata.index.partition import Blocks, Partition
+from memorata.index.postings import MOST
 from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
@@ -276,7 +276,7 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
 
     kept = {(1, 7): (b"a block", 0, 0, 0)}
 
-    def read() -> dict[tuple[int, int], Checked]:
+    def read(former: Blocks) -> Blocks:
         reads.append(1)
         return kept
 
@@ -305,11 +305,48 @@ def test_all_blocks_are_kept_once_a_small_namespace_is_asked_again_and_again(
     assert asked(2 * module._MOST_PATIENCE) == [None] * (2 * module._MOST_PATIENCE)
 
 
+def test_blocks_of_segments_that_are_as_they_were_are_not_read_again() -> None:
+    partition, given = filled(record()), []
+
+    def read(former: Blocks) -> Blocks:
+        given.append(former)
+        return {**former, (len(given), 0): (b"a block", 0, 0, 0)}
+
+    partition.segments(lambda: [(1, 0, 128)])
+    for _ in range(module._SINGLE_READS + 1):
+        before = partition.blocks(read)
+    assert before is not None
+    for generation in (1, 2):
+        partition.start_generation(generation, 1, same_blocks=True)
+        partition.segments(lambda: [(1, 0, 128), (2, 1, 128)])
+    assert partition.blocks(read) == {(1, 0): (b"a block", 0, 0, 0), (2, 0): (b"a block", 0, 0, 0)}
+    assert given == [{}, before]
+    partition.start_generation(3, 1)
+    assert partition.blocks(read) is None
+
+
+def test_names_are_read_once_and_again_where_a_memory_has_changed() -> None:
+    partition, asked = filled(record(), record()), []
+
+    def read(start: int, changed: list[int]) -> dict[int, str]:
+        asked.append((start, changed))
+        return {slot: f'["{len(asked)}"]' for slot in [*range(start, 2), *changed]}
+
+    assert partition.names([0, 1], read) == partition.names([0, 1], read) == ['["1"]'] * 2
+    partition.replace(1, unpacked([record()]))
+    assert partition.names([0], read) == ['["1"]']
+    assert partition.names([0, 1], read) == ['["1"]', '["2"]']
+    partition.append(unpacked([record()]))
+    partition.add_names(2, ['["3"]'])
+    assert partition.names([2], read) == ['["3"]']
+    assert asked == [(0, []), (2, [1])]
+
+
 def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
     partition = filled(record())
     partition.segments(lambda: [(1, 0, 128)])
 
-    def read() -> dict[tuple[int, int], Checked]:
+    def read(former: Blocks) -> Blocks:
         raise IndexCorrupt("a block is damaged")
 
     assert [partition.blocks(read) for _ in range(3 * module._SINGLE_READS)] == [None] * (

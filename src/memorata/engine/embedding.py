@@ -14,6 +14,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
 
@@ -152,6 +153,12 @@ def cached_vectors(store: Store, wanted: Sequence[tuple[str, bytes]]) -> dict[tu
     }
 
 
+def _addresses(memories: Sequence[Memory]) -> list[bytes]:
+    from memorata.engine.write.terms import embedded_text
+
+    return [address(embedded_text(memory)) for memory in memories]
+
+
 def address(text: str) -> bytes:
     """Return the address of a text that is embedded; equal texts have the same one."""
     return hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest()
@@ -280,6 +287,16 @@ class CurrentEmbedder:
     def unavailable(self) -> str:
         """Why there is no embedder; empty where none was asked for."""
         return "" if self._absent is None else UNAVAILABLE + self._absent.why
+
+    def expect(self, memories: Sequence[Memory]) -> None:
+        """Read ahead the vectors that a store may have of memories that are going to be written."""
+        if self.embedder is None:
+            return
+        by_namespace: dict[str, list[Memory]] = {}
+        for memory in memories:
+            by_namespace.setdefault(memory.namespace, []).append(memory)
+        for namespace, own in by_namespace.items():
+            self._store.expect_vectors(namespace, partial(_addresses, own))
 
     def meaning(self) -> Embedding:
         """Return what embeds, as of now."""

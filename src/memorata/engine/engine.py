@@ -234,7 +234,7 @@ class Engine:
             Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, …
         """
         mode = self.dedupe_mode if duplicates is None else DedupeMode.of(duplicates)
-        return self._writer.add([self.draft(content, namespace=namespace, **details)], mode)[0]
+        return self._writer.remember(content, self.runtime.path(namespace), details, mode)
 
     def remember_many(
         self,

@@ -20,13 +20,14 @@ from memorata._frozen import frozen
 from memorata.index import cell_rows
 from memorata.index.codes import Codes, Floats, Owners, coded_in
 from memorata.index.partition import Partition
+from memorata.index.posting_lists import SEGMENTS
 from memorata.index.record import Records, decoded_terms, unpacked, unpacked_run
-from memorata.index.segments import Embedder, stored_vectors
+from memorata.index.segments import Embedder, stored_vectors, vectors_statement
 from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
-from memorata.store.database import Session
+from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry
-from memorata.store.rows import EMPTY, SLOTS, Namespace, marks
+from memorata.store.rows import EMPTY, NAMESPACE_COLUMNS, SLOTS, Namespace, listed, marks, named_in
 
 _Key = tuple[str, str]
 """From where (a database and its replica may differ), and which namespace."""
@@ -150,6 +151,7 @@ def keep_up(partition: Partition, added: Sequence[Added], until: int, dimension:
     for slot, entry in enumerate(entries, first):
         partition.remember_tail(slot, entry.terms)
     partition.append(unpacked(records))
+    partition.add_names(first, [listed(entry.memory.entities) for entry in entries])
     if dimension:
         partition.add_vectors(owners, rows)
     partition.change = change
@@ -171,6 +173,23 @@ def rows_of(entries: Sequence[Entry], first: int, dimension: int) -> tuple[Owner
 
 
 _BLOCK: Final = 20_000
+_CHANGED: Final = (
+    "SELECT DISTINCT slot, kind = 'vectors' FROM changes WHERE namespace = ? AND change > ? AND kind <> 'add'"
+)
+_CHANGED_RECORDS: Final = (
+    "SELECT slot, record FROM records WHERE namespace = ? AND slot < ? AND slot IN "
+    "(SELECT slot FROM changes WHERE namespace = ? AND change > ? AND kind <> 'add')"
+)
+_TAIL: Final = (
+    "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL ORDER BY slot"
+)
+_CODE_SIZES: Final = (
+    "SELECT length(codes) FROM vector_codes WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL"
+)
+_VECTOR_SIZES: Final = (
+    "SELECT coalesce(sum(length(vectors)), 0) FROM "
+    "(SELECT vectors FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? LIMIT ?) v"
+)
 _ROWS: Final = "SELECT record FROM records WHERE namespace = ? AND slot >= ? AND slot < ? ORDER BY slot"
 
 
@@ -197,12 +216,24 @@ def caught_up(
         return known
     if known is None:
         return _loaded(session, namespace, embedder)
-    changed = session.execute(
-        "SELECT DISTINCT slot, kind = 'vectors' FROM changes "
-        "WHERE namespace = ? AND change > ? AND kind <> 'add'",
-        (namespace.number, known.change),
-    ).fetchall()
-    slots_before = len(known)
+    slots_before, number = len(known), namespace.number
+    tail_from = slots_before if namespace.generation == known.generation else namespace.flushed
+    delta: list[Statement] = [
+        (_CHANGED, (number, known.change)),
+        (_CHANGED_RECORDS, (number, slots_before, number, known.change)),
+        _tail(namespace, tail_from),
+        _records_from(session, namespace, slots_before),
+    ]
+    if embedder is not None:
+        delta.append(vectors_statement(session, number, embedder, slots_before, namespace.slots))
+    if session.dialect.remote:
+        delta.append((SEGMENTS, (number,)))
+        if known.named == slots_before:
+            delta.append(named_in(number, slots_before, namespace.slots))
+    # All of it is here before anything in memory is changed.
+    session.expect(NAMESPACE_COLUMNS, namespace.path, delta)
+    changed = session.execute(*delta[0]).fetchall()
+    records = dict(session.execute(*delta[1]).fetchall())
     revectored = [slot for slot, vectors in changed if vectors and slot < slots_before]
     late = later_vectors(session, namespace.number, embedder, known, revectored)
     if late is None:
@@ -211,15 +242,14 @@ def caught_up(
     if known.vectors.exact and len(known.vectors) + more > EXACT:
         return _loaded(session, namespace, embedder)
     if namespace.generation != known.generation:
-        known.start_generation(namespace.generation, namespace.flushed)
-        _load_tail(session, namespace, known, namespace.flushed)
-    else:
-        _load_tail(session, namespace, known, slots_before)
-    for slot in sorted(slot for slot, _ in changed if slot < slots_before):
-        record = session.execute(
-            "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
-        ).fetchone()
-        known.replace(slot, unpacked(record or [b""]))
+        known.start_generation(
+            namespace.generation,
+            namespace.flushed,
+            same_blocks=session.dialect.remote and all(vectors for _, vectors in changed),
+        )
+    _load_tail(session, namespace, known, tail_from)
+    for slot in sorted({slot for slot, _ in changed if slot < slots_before}):
+        known.replace(slot, unpacked([records.get(slot, b"")]))
     _load_records(session, namespace, known, slots_before)
     if embedder is not None:
         known.add_vectors(*late)
@@ -230,6 +260,14 @@ def caught_up(
 
 
 def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
+    if namespace.slots <= _BLOCK:
+        whole = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
+        if embedder is not None:
+            whole += _vector_counts(session, namespace.number, embedder)
+            whole.append(vectors_statement(session, namespace.number, embedder, 0, namespace.slots))
+        if session.dialect.remote:
+            whole.append((SEGMENTS, (namespace.number,)))
+        session.expect(NAMESPACE_COLUMNS, namespace.path, whole)
     vectors = 0 if embedder is None else _count_vectors(session, namespace.number, embedder)
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change
@@ -245,21 +283,20 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
 
 def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> int:
     """Return how many vectors a namespace has; of those that have codes only how many, if that is many."""
-    lengths = session.execute(
-        "SELECT length(codes) FROM vector_codes WHERE namespace = ? AND embedder = ? AND codes IS NOT NULL",
-        (number, embedder[0]),
-    ).fetchall()
-    coded = sum(coded_in(length, embedder[1]) for (length,) in lengths)
+    of_codes, of_vectors = _vector_counts(session, number, embedder)
+    coded = sum(coded_in(length, embedder[1]) for (length,) in session.execute(*of_codes).fetchall())
     if coded > EXACT:
         return coded
-    # Adding up walks over the vectors themselves: only as far as tells whether they are few.
-    place = session.dialect.vectors_number
-    (size,) = session.execute(
-        "SELECT coalesce(sum(length(vectors)), 0) FROM "
-        "(SELECT vectors FROM vectors WHERE +namespace = ? AND number >= ? AND number < ? LIMIT ?) v",
-        (number, place(embedder[0], number, 0), place(embedder[0], number, SLOTS), EXACT + 1),
-    ).fetchone()
+    (size,) = session.execute(*of_vectors).fetchone()
     return int(size) // (4 * embedder[1])
+
+
+def _vector_counts(session: Session, number: int, embedder: tuple[int, int]) -> list[Statement]:
+    """Return what reads the sizes of an embedder's codes, and of its vectors as far as they are few."""
+    place = session.dialect.vectors_number
+    # Adding up walks over the vectors themselves: only as far as tells whether they are few.
+    bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), EXACT + 1
+    return [(_CODE_SIZES, (number, embedder[0])), (_VECTOR_SIZES, (number, *bounds))]
 
 
 def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
@@ -284,12 +321,19 @@ def _records(session: Session, number: int, first: int, end: int) -> Records:
 
 
 def _load_tail(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
-    for slot, words in session.execute(
-        "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "
-        "ORDER BY slot",
-        (namespace.number, max(start, namespace.flushed)),
-    ):
+    for slot, words in session.execute(*_tail(namespace, start)):
         into.remember_tail(slot, decoded_terms(words))
+
+
+def _tail(namespace: Namespace, start: int) -> Statement:
+    """Return what reads the words of memories that are in no segment yet."""
+    return _TAIL, (namespace.number, max(start, namespace.flushed))
+
+
+def _records_from(session: Session, namespace: Namespace, start: int) -> Statement:
+    """Return what reads the first records from a slot on, as :func:`_load_records` does."""
+    end = start + _BLOCK if start + _BLOCK < namespace.slots else SLOTS
+    return session.dialect.joined(_ROWS), (namespace.number, start, end)
 
 
 def _load_vectors(session: Session, namespace: Namespace, into: Partition, embedder: tuple[int, int]) -> None:

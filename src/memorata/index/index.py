@@ -131,6 +131,10 @@ class Index(Protocol):
         """Return the first passage's vector of each memory; zeros for one without."""
         ...
 
+    def names(self, slots: IntArray) -> list[tuple[str, ...]]:
+        """Return the names that the given memories mention, in the same order."""
+        ...
+
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
         ...

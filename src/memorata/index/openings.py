@@ -97,6 +97,8 @@ _AT_ONCE: Final = 1_000
 """How many are read at a look."""
 _FEW: Final = 8
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
+_KEPT_TEXTS: Final = 1_024
+"""How many texts are kept that were added, or read to see whether they are meant."""
 _TEXTS: Final = (
     "SELECT m.slot, m.content FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
     "AND (m.speaker = '' OR m.session = '' OR m.position IS NULL)"
@@ -109,10 +111,16 @@ class OpeningCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[int, int], tuple[Openings, int]] = OrderedDict()
+        self._texts: OrderedDict[tuple[int, int, int], str] = OrderedDict()
 
     def clear(self) -> None:
         """Forget all of them."""
         self._kept.clear()
+        self._texts.clear()
+
+    def forget_texts(self) -> None:
+        """Forget the texts that are kept: some were purged."""
+        self._texts.clear()
 
     def unheard(self, session: Session, path: str, content: str) -> bool:
         """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
@@ -128,8 +136,20 @@ class OpeningCache:
             return False
         if not sharing.size or sharing.size > _FEW:
             return not sharing.size
-        texts = _texts(session, namespace.number, sharing).values()
+        texts = self._contents(session, namespace, sharing).values()
         return not any(concern(older, content) for older in texts)
+
+    def _contents(self, session: Session, namespace: Namespace, slots: IntArray) -> dict[int, str]:
+        """Return texts of slots, which never change; the last are kept, for the newest are often meant."""
+        kept, key = self._texts, (namespace.number, namespace.begun)
+        unread = np.array([slot for slot in slots.tolist() if (*key, slot) not in kept], np.intp)
+        if unread.size:
+            for slot, text in _texts(session, namespace.number, unread).items():
+                kept[(*key, slot)] = text
+        found = {slot: kept[place] for slot in slots.tolist() if (place := (*key, slot)) in kept}
+        while len(kept) > _KEPT_TEXTS:
+            kept.popitem(last=False)
+        return found
 
     def note(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
@@ -141,7 +161,11 @@ class OpeningCache:
                 continue
             if 0 < len(known[0]) == each.namespace.slots:
                 memories = (entry.memory for entry in each.entries)
-                known[0].add([None if is_turn(memory) else memory.content for memory in memories])
+                texts = [None if is_turn(memory) else memory.content for memory in memories]
+                known[0].add(texts)
+                for slot, text in list(enumerate(texts, each.namespace.slots))[-_KEPT_TEXTS:]:
+                    if text is not None:
+                        self._texts[(*key, slot)] = text
             self._kept[key] = known
 
     def _known(self, session: Session, namespace: Namespace) -> Openings | None:

@@ -27,6 +27,8 @@ from memorata.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, int, int]
 """The number of a segment, its first slot and how many buckets it has."""
+Blocks: TypeAlias = Mapping[tuple[int, int], Checked]
+"""Blocks of posting lists by segment and place."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
@@ -90,9 +92,13 @@ class Partition:
         self._records = Growing(RECORD, ())
         self._lengths = [Growing(np.float32, ()) for _ in FIELDS]
         self._segments: Sequence[Segment] | None = None
-        self._blocks: Mapping[tuple[int, int], Checked] | None = None
+        self._blocks: Blocks | None = None
+        self._former: Blocks | None = None
         self._reads = 0
         self._patience = _SINGLE_READS
+        self._names: dict[int, str] = {}
+        self._renamed: set[int] = set()
+        self.named = 0
         # Bytes, which the garbage collector does not go through: a server has the tails of many namespaces.
         self._tail: dict[str, dict[str, bytes]] = {}
         self._lists: _Kept[tuple[str, str], TermList] = _Kept()
@@ -121,8 +127,9 @@ class Partition:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
             beside = len(self) * _BESIDE_BYTES + sum(
-                _ENTRY_BYTES + len(block) for block, *_ in (self._blocks or {}).values()
+                _ENTRY_BYTES + len(block) for block, *_ in (self._blocks or self._former or {}).values()
             )
+            beside += _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
 
@@ -164,6 +171,8 @@ class Partition:
         if any(self._records.view[slot][name] != record[0][name] for name in LINKED):
             self._neighbours = Neighbours()
         self._records.view[slot] = record[0]
+        if slot < self.named:
+            self._renamed.add(slot)
         # What a filter lets through may have changed with it.
         self._passing.clear()
         for number, part in enumerate(self._lengths):
@@ -182,10 +191,14 @@ class Partition:
                 posting = once if frequency == 1 else _POSTING.pack(slot, min(frequency, MOST))
                 listed[term] = listed.get(term, b"") + posting
 
-    def start_generation(self, generation: int, flushed: int) -> None:
-        """Forget lists and tail: the segments were rewritten."""
+    def start_generation(self, generation: int, flushed: int, *, same_blocks: bool = False) -> None:
+        """Forget lists and tail: the segments were rewritten.
+
+        With `same_blocks`, a segment that is still there by its number is as it was.
+        """
         self.generation, self.flushed = generation, flushed
-        if self._blocks is not None:
+        self._former = (self._blocks or self._former) if same_blocks else None
+        if self._blocks is not None and not same_blocks:
             # Written to as often as it is asked: what is kept has to last longer than that.
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
         self._segments = self._blocks = None
@@ -200,17 +213,16 @@ class Partition:
             self._segments = read()
         return self._segments
 
-    def blocks(
-        self, read: Callable[[], Mapping[tuple[int, int], Checked]]
-    ) -> Mapping[tuple[int, int], Checked] | None:
+    def blocks(self, read: Callable[[Blocks], Blocks]) -> Blocks | None:
         """Return all blocks of this generation's lists; None as long as it is cheaper to read a few.
 
         A namespace with few words that is asked again and again, and not written to meanwhile, keeps them.
+        `read` is given those of the generation before, as far as they are good.
         """
         self._reads += 1
-        if self._reads == self._patience + 1 and self._few_buckets():
+        if (self._reads == self._patience + 1 or self._former is not None) and self._few_buckets():
             try:
-                self._blocks = read()
+                self._blocks, self._former = read(self._former or {}), None
             except IndexCorrupt:
                 # A damaged one concerns those who ask for its words, and nobody else.
                 return None
@@ -255,6 +267,27 @@ class Partition:
             self._passing.put(filter, grown, grown.nbytes)
             known = grown
         return known
+
+    def names(self, slots: Sequence[int], read: Callable[[int, list[int]], Mapping[int, str]]) -> list[str]:
+        """Return the names that memories mention, as they are listed in their rows; empty for none.
+
+        Those of all memories are kept. `read` is asked for those from a slot on, and of some before it that
+        have changed.
+        """
+        if self.named < len(self) or not self._renamed.isdisjoint(slots):
+            found = read(self.named, sorted(self._renamed))
+            for slot in self._renamed:
+                self._names.pop(slot, None)
+            self._names.update(found)
+            self._renamed.clear()
+            self.named, self._sized = len(self), (-1, 0)
+        return [self._names.get(slot, "") for slot in slots]
+
+    def add_names(self, first: int, names: Sequence[str]) -> None:
+        """Keep the names that memories mention which were just added, where those of all others are kept."""
+        if 0 < first == self.named:
+            self._names.update({slot: listed for slot, listed in enumerate(names, first) if listed != "[]"})
+            self.named = first + len(names)
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""

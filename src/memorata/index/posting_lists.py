@@ -40,13 +40,13 @@ Block: TypeAlias = tuple[int, int]
 """The number of a segment, and the place of one of its blocks."""
 Blocks: TypeAlias = Mapping[Block, Checked]
 
-_SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
+SEGMENTS: Final = "SELECT number, first, buckets FROM segments WHERE namespace = ? ORDER BY first"
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 def segments_of(session: Session, namespace: int) -> list[Segment]:
     """Return the segments of a namespace in the order of their slots; they stay so for a generation."""
-    return session.execute(_SEGMENTS, (namespace,)).fetchall()
+    return session.execute(SEGMENTS, (namespace,)).fetchall()
 
 
 def some_blocks(session: Session, namespace: int, wanted: Collection[Block]) -> Blocks:

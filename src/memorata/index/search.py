@@ -37,10 +37,13 @@ from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.database import Session
-from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory
+from memorata.store.rows import OWN, SLOTS, Namespace, marks, memories_at, memory, named_in, unlisted
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
+
+_MAX_NAMED: Final = 200_000
+"""In a namespace of more memories, names are read when they are asked for."""
 
 
 class NamespaceIndex:
@@ -180,13 +183,8 @@ class NamespaceIndex:
         unread = [slot for slot in wanted if slot not in known]
         if unread:
             number, path = self._namespace.number, self._namespace.path
-            start = self._session.dialect.number(number, 0)
             # All rows before the first is read: in turns, either side finds the other's code in the caches.
-            rows = self._session.execute(
-                f"SELECT {OWN}, m.slot FROM memories m "
-                f"WHERE +m.namespace = ? AND m.number IN ({marks(unread)})",
-                [number, *[start + slot for slot in unread]],
-            ).fetchall()
+            rows = self._session.execute(*memories_at(self._session, number, unread)).fetchall()
             for row in rows:
                 known[row[-1]] = memory(row, path)
             if lost := sum(slot not in known for slot in unread):
@@ -194,6 +192,24 @@ class NamespaceIndex:
                     f"{lost} memories of {path} are not where their records say; run `memorata check`"
                 )
         return [known[slot] for slot in wanted]
+
+    def names(self, slots: IntArray) -> list[tuple[str, ...]]:
+        """Return the names that the given memories mention, in the same order."""
+        dialect, number = self._session.dialect, self._namespace.number
+        if not dialect.remote or len(self._partition) > _MAX_NAMED:
+            return [memory.entities for memory in self.memories(slots)]
+
+        def read(start: int, changed: list[int]) -> dict[int, str]:
+            rows = self._session.execute(*named_in(number, start, len(self._partition))).fetchall()
+            if changed:
+                rows += self._session.execute(
+                    "SELECT slot, entities FROM memories WHERE namespace = ? "
+                    "AND number IN (SELECT value FROM json_each(?))",
+                    (number, dialect.array(changed)),
+                ).fetchall()
+            return dict(rows)
+
+        return [unlisted(listed) if listed else () for listed in self._partition.names(slots.tolist(), read)]
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
         """Return which memories may be returned and have none of the terms in their content."""
@@ -300,8 +316,15 @@ class NamespaceIndex:
         number = self._namespace.number
         segments = self._partition.segments(lambda: segments_of(self._session, number))
 
+        def whole(former: Blocks) -> Blocks:
+            present = {segment for segment, _, _ in segments}
+            kept = {key: block for key, block in former.items() if key[0] in present}
+            had = {segment for segment, _ in kept}
+            new = [segment for segment in segments if segment[0] not in had]
+            return {**kept, **all_blocks(self._session, number, new)}
+
         def blocks(wanted: Collection[Block]) -> Blocks:
-            kept = self._partition.blocks(lambda: all_blocks(self._session, number, segments))
+            kept = self._partition.blocks(whole)
             return some_blocks(self._session, number, wanted) if kept is None else kept
 
         read = read_lists(blocks, segments, unread)

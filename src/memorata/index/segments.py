@@ -20,7 +20,7 @@ from memorata.index.codes import Codes, Floats, Owners
 from memorata.index.postings import SPAN, Lists, inverted, merged
 from memorata.index.record import GONE, decoded_terms, unpacked_run
 from memorata.model.errors import IndexCorrupt
-from memorata.store.database import Session
+from memorata.store.database import Session, Statement
 from memorata.store.entries import Terms
 from memorata.store.rows import Namespace
 
@@ -139,11 +139,14 @@ def stored_vectors(
     session: Session, number: int, embedder: Embedder, start: int, end: int
 ) -> tuple[Owners, Floats]:
     """Return the owners and float32 rows of the vectors of slots from `start` up to `end`."""
-    place = session.dialect.vectors_number
-    rows = session.execute(
-        _VECTORS, (number, place(embedder[0], number, start), place(embedder[0], number, end))
-    ).fetchall()
+    rows = session.execute(*vectors_statement(session, number, embedder, start, end)).fetchall()
     return unpacked_vectors(rows, embedder[1])
+
+
+def vectors_statement(session: Session, number: int, embedder: Embedder, start: int, end: int) -> Statement:
+    """Return what reads the vectors of slots from `start` up to `end`."""
+    place = session.dialect.vectors_number
+    return _VECTORS, (number, place(embedder[0], number, start), place(embedder[0], number, end))
 
 
 def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Owners, Floats]:

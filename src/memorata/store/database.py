@@ -207,6 +207,11 @@ class Dialect(Protocol):
         """``"sqlite"`` or ``"postgresql"``."""
         ...
 
+    @property
+    def remote(self) -> bool:
+        """Whether every statement whose rows are read waits for a network."""
+        ...
+
     def namespace_number(self, path: str) -> int | None:
         """Return the number of a namespace, there or not, where it follows from its path; None elsewhere."""
         ...
@@ -357,6 +362,13 @@ class Session(Protocol):
 
     def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
+        ...
+
+    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
+        """Read ahead the row of a namespace and the rows of statements, where that saves round trips.
+
+        Statements are asked for with the same values before anything is written.
+        """
         ...
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:

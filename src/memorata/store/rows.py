@@ -17,7 +17,7 @@ from memorata.index.record import Records, unpacked
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
 from memorata.model.memory import Memory, Source, Tier, trusted_memory
 from memorata.model.place import Place
-from memorata.store.database import Database, Session
+from memorata.store.database import Database, Session, Statement
 
 SLOTS: Final = 2**31
 NAMESPACES: Final = 2**25
@@ -292,6 +292,29 @@ def find_namespace(source: Session | Database, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
     row = source.namespace(NAMESPACE_COLUMNS, path)
     return None if row is None else Namespace._make(row)
+
+
+def named_in(number: int, start: int, end: int) -> Statement:
+    """Return what reads the names that the memories of some slots mention, on a server, as listed."""
+    return (
+        "SELECT slot, entities FROM memories WHERE namespace = ? AND number >= ? AND number < ? "
+        "AND entities <> '[]'",
+        (number, start, end),
+    )
+
+
+def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statement:
+    """Return what reads the memories of slots, and after its own columns the slot of each."""
+    start = session.dialect.number(number, 0)
+    return (
+        f"SELECT {OWN}, m.slot FROM memories m WHERE +m.namespace = ? AND m.number IN ({marks(slots)})",
+        [number, *[start + slot for slot in slots]],
+    )
+
+
+def unlisted(text: str) -> tuple[str, ...]:
+    """Return the texts that were :func:`listed`."""
+    return _tuple(text)
 
 
 def new_namespace(session: Session, path: str) -> Namespace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -14,6 +15,7 @@ from memorata.index.codes import Floats
 from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
 from memorata.model import checks
+from memorata.model.checks import IntArray
 from memorata.model.errors import IndexCorrupt, InvalidArgument, MemorataError, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import check, rebuild
@@ -226,6 +228,8 @@ class Store:
         self._database.write(
             lambda session: purge.purge(session, namespace, ids, names, terms_of), namespace, erasing=True
         )
+        if self._openings is not None:
+            self._openings.forget_texts()
 
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; return how many memories."""
@@ -238,6 +242,8 @@ class Store:
 
         count = self._database.write(write, namespace, erasing=True)
         self._cache.drop(namespace)
+        if self._openings is not None:
+            self._openings.forget_texts()
         return count
 
     # --- reading --------------------------------------------------------------------------------------
@@ -365,6 +371,28 @@ class Store:
         find = "SELECT dimension FROM embedders WHERE name = ?"
         row = self._database.read(lambda session: session.execute(find, (embedder,)).fetchone())
         return None if row is None else int(row[0])
+
+    @cached_property
+    def is_remote(self) -> bool:
+        """Whether every statement waits for a network."""
+        return self._database.read(lambda session: session.dialect.remote)
+
+    def expect(
+        self, namespace: str, entries: Sequence[Entry], now: datetime, slots: Sequence[int] | IntArray = ()
+    ) -> None:
+        """Inside a write, read ahead what it takes to compare entries (with `slots`) and to add them."""
+        places = [int(slot) for slot in slots]
+        self._database.read(lambda session: memories.expect(session, namespace, entries, now, places))
+
+    def expect_vectors(self, namespace: str, digests: Callable[[], Sequence[bytes]]) -> None:
+        """Read ahead what :meth:`cached_vectors` will be asked for, where that saves a round trip."""
+        embedder = self._embedder
+
+        def read(session: Session) -> None:
+            if embedder is not None and session.dialect.hash_index is None:
+                lookup.expect_vectors(session, namespace, embedder, digests())
+
+        self._database.read(read)
 
     def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts of a namespace with these addresses have from the current embedder.

@@ -331,8 +331,8 @@ def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: 
     query = context.query.text
     asked = folded(query)
     weights: dict[str, float] = {}
-    for memory, worth in zip(view.memories(asking), weight_of.tolist(), strict=True):
-        for name in memory.entities:
+    for names, worth in zip(view.names(asking), weight_of.tolist(), strict=True):
+        for name in names:
             key = folded(name)
             # Most names are no part of the query at all; "Art" is one of "party", and not named there.
             if key and not (key in asked and contains_any(query, (key,))):

@@ -80,20 +80,34 @@ class Deduplicator:
         if mode is DedupeMode.OFF or not heard:
             self.store.add(entries)
             return Deduplicated(given, given)
+        alone = mode is DedupeMode.NEAR and len(heard) == 1
+        ahead = self._found_ahead(entries[heard[0]], now) if alone and self.store.is_remote else None
         with self.store.together():
             said = _Findings(given, self.strategy)
             # In one order, so that two who write to several namespaces do not wait for each other.
             heard.sort(key=lambda place: given[place].namespace)
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
-                self._compare(path, [entries[place] for place in places], mode, said, now)
+                self._compare(path, [entries[place] for place in places], mode, said, now, ahead)
             self.store.add(entries)
             said.write(self.store, self.terms_of)
             return said.result(self.store)
 
+    def _found_ahead(self, entry: Entry, now: datetime) -> _Ahead:
+        """Look for what an entry may repeat before the transaction: its rows are then read with the lock."""
+        with self.store.view(entry.memory.namespace, now) as view:
+            return _Ahead(view.status.change, self._candidates(view, entry))
+
     def _compare(
-        self, path: str, entries: Sequence[Entry], mode: DedupeMode, said: _Findings, now: datetime
+        self,
+        path: str,
+        entries: Sequence[Entry],
+        mode: DedupeMode,
+        said: _Findings,
+        now: datetime,
+        ahead: _Ahead | None,
     ) -> None:
         """Find out which of some entries of one namespace were said before, there or among themselves."""
+        self.store.expect(path, entries, now, () if ahead is None else ahead.slots())
         alone = mode is DedupeMode.NEAR and len(entries) == 1
         known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
         corrects = any(is_correction(entry.memory) for entry in entries)
@@ -113,7 +127,11 @@ class Deduplicator:
             like = _corrections(open_) if corrects else []
         if like:
             with self.store.view(path, now) as view:
-                self._compare_nearly(view, like, said, batch=not alone)
+                if ahead is not None and ahead.change == view.status.change:
+                    view.memories(ahead.slots())
+                    self._compare_with(view, like[0][0], ahead.candidates, said, batch=False)
+                else:
+                    self._compare_nearly(view, like, said, batch=not alone)
 
     def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
         """Return those entries that may repeat or contradict others, and the ones before them that are near.
@@ -147,18 +165,22 @@ class Deduplicator:
         batch: bool,
     ) -> None:
         for entry, near in entries:
-            candidates = self._candidates(view, entry) + near
-            close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
-            if any(
-                said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
-                for older, each in zip(_read(view, close), close, strict=True)
-            ):
-                continue
-            older = _read(view, _closest(candidates))
-            if batch and not is_correction(entry.memory):
-                subject = opening(entry.memory.content).subject
-                older = [each for each in older if subject and opening(each.content).subject == subject]
-            said.contradicted(entry.memory, older)
+            self._compare_with(view, entry, self._candidates(view, entry) + near, said, batch=batch)
+
+    def _compare_with(
+        self, view: Index, entry: Entry, candidates: Sequence[_Candidate], said: _Findings, *, batch: bool
+    ) -> None:
+        close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
+        if any(
+            said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
+            for older, each in zip(_read(view, close), close, strict=True)
+        ):
+            return
+        older = _read(view, _closest(candidates))
+        if batch and not is_correction(entry.memory):
+            subject = opening(entry.memory.content).subject
+            older = [each for each in older if subject and opening(each.content).subject == subject]
+        said.contradicted(entry.memory, older)
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
@@ -206,6 +228,18 @@ class _Candidate:
     cosine: float | None
     slot: int = -1
     memory: Memory | None = None
+
+
+@frozen
+class _Ahead:
+    """What was found before the transaction: candidates, and the change of the namespace up to which."""
+
+    change: int
+    candidates: list[_Candidate]
+
+    def slots(self) -> IntArray:
+        """Return the slots of the candidates."""
+        return np.array([each.slot for each in self.candidates], np.intp)
 
 
 class _Findings:

@@ -96,6 +96,8 @@ class Drafts:
     mentioned: Callable[[Sequence[tuple[str, str, tuple[str, ...]]]], list[tuple[str, ...]]] | None = None
     dated: Callable[[Memory], Memory] | None = None
     redact: bool = False
+    expect: Callable[[Sequence[Memory]], None] | None = None
+    """Told what is going to be written, before its names are read."""
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
@@ -160,6 +162,8 @@ class Drafts:
 
     def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
         """Return the names of memories, those that their texts mention among them, all read in one go."""
+        if self.expect is not None:
+            self.expect(memories)
         if self.mentioned is None:
             return [memory.entities for memory in memories]
         return self.mentioned([(memory.content, memory.namespace, memory.entities) for memory in memories])

@@ -51,7 +51,12 @@ class Writer:
         self._store = runtime.store
         self._embedding = embedding
         self._names = names
-        self.drafts = drafts
+        self.drafts = replace(drafts, expect=embedding.expect)
+
+    def remember(self, content: str, path: str, details: Mapping[str, Any], mode: DedupeMode) -> Memory:
+        """Add one memory, and return the one that now says it."""
+        with self._store.snapshot():
+            return self.add([self.drafts.draft(content, path, details)], mode)[0]
 
     def add_items(
         self,
@@ -62,12 +67,13 @@ class Writer:
         verbatim: bool,
     ) -> list[Memory]:
         """Add the items of one transaction, but those whose ids are known."""
-        drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
-        # Only an item that brought its own id can be known already.
-        named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
-        if known := self._store.known([(draft.namespace, draft.id) for draft in named]):
-            drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
-        return self.add(drafts, mode)
+        with self._store.snapshot():
+            drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
+            # Only an item that brought its own id can be known already.
+            named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
+            if known := self._store.known([(draft.namespace, draft.id) for draft in named]):
+                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
+            return self.add(drafts, mode)
 
     def add(self, drafts: Sequence[Memory], mode: DedupeMode) -> list[Memory]:
         """Write drafts in one transaction; return for each the memory that now says it."""

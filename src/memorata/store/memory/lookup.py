@@ -12,12 +12,13 @@ import numpy as np
 from memorata.index.codes import Floats
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
-from memorata.store.database import Database, Session
+from memorata.store.database import Database, Session, Statement
 from memorata.store.entries import Change, Hidden, Page
 from memorata.store.rows import (
     EMPTY,
     LARGEST,
     NAMED,
+    NAMESPACE_COLUMNS,
     OWN,
     SELECTED,
     SLOTS,
@@ -39,6 +40,17 @@ _SAME: Final = (
     f"SELECT {OWN}, NULL FROM memories m WHERE {{key}} AND {PLAIN} AND m.forgotten_at IS NULL "
     "AND (m.expires_at IS NULL OR m.expires_at > ?) ORDER BY m.number"
 )
+_SAME_BY_NUMBER: Final = _SAME.format(key="+m.namespace = ? AND m.number IN ({})")
+_SAME_BY_FINGERPRINT: Final = _SAME.format(
+    key="m.namespace = ? AND m.fingerprint IN (SELECT value FROM json_each(?))"
+)
+_VECTORS_BY_NUMBER: Final = (
+    "SELECT digest, vectors FROM vectors WHERE +namespace = ? AND number IN ({}) AND embedder = ?"
+)
+_VECTORS_BY_DIGEST: Final = (
+    "SELECT digest, vectors FROM vectors WHERE namespace = ? "
+    "AND digest IN (SELECT value FROM json_each(?)) AND embedder = ?"
+)
 _AT_ONCE: Final = 500
 """How many values one statement is asked for."""
 
@@ -52,20 +64,27 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
     namespace = find_namespace(session, path)
     if namespace is None or not fingerprints:
         return found
-    index, wanted = session.dialect.hash_index, frozenset(fingerprints)
-    keys: Sequence[int | str] = list(dict.fromkeys(fingerprints))
-    if index is not None:
-        keys = index.memories(session, namespace.number, fingerprints)
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        key = "+m.namespace = ? AND m.number" if index is not None else "m.namespace = ? AND m.fingerprint"
-        for row in session.execute(
-            _SAME.format(key=f"{key} IN ({marks(some)})"), (namespace.number, *some, microseconds(now))
-        ).fetchall():
+    index, wanted, number = session.dialect.hash_index, frozenset(fingerprints), namespace.number
+    if index is None:
+        statements = [same_statement(session, number, fingerprints, now)]
+    else:
+        keys = index.memories(session, number, fingerprints)
+        statements = [
+            (_SAME_BY_NUMBER.format(marks(some)), (number, *some, microseconds(now)))
+            for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+        ]
+    for statement in statements:
+        for row in session.execute(*statement).fetchall():
             each = memory(row, path)
             if each.fingerprint in wanted:
                 found.setdefault(each.fingerprint, []).append(each)
     return found
+
+
+def same_statement(session: Session, number: int, fingerprints: Sequence[str], now: datetime) -> Statement:
+    """Return what finds memories by fingerprints, by an index of the database."""
+    keys = session.dialect.array(list(dict.fromkeys(fingerprints)))
+    return _SAME_BY_FINGERPRINT, (number, keys, microseconds(now))
 
 
 def cached_vectors(
@@ -73,30 +92,38 @@ def cached_vectors(
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these addresses."""
     found: dict[bytes, Floats] = {}
-    # Every memory that is written asks for this: where its number is known, the row need not be read.
-    number = session.dialect.namespace_number(path)
-    if number is None:
+    index, wanted = session.dialect.hash_index, frozenset(digests)
+    if index is None:
+        statements = expect_vectors(session, path, embedder, digests)
+    else:
         namespace = find_namespace(session, path)
         if namespace is None:
             return found
-        number = namespace.number
-    index, wanted = session.dialect.hash_index, frozenset(digests)
-    keys: Sequence[int | bytes] = list(dict.fromkeys(digests))
-    if index is not None:
-        keys = index.vectors(session, number, embedder[0], digests)
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        key = "+namespace = ? AND number" if index is not None else "namespace = ? AND digest"
-        rows = session.execute(
-            f"SELECT digest, vectors FROM vectors WHERE {key} IN ({marks(some)}) AND embedder = ?",
-            (number, *some, embedder[0]),
-        ).fetchall()
+        keys = index.vectors(session, namespace.number, embedder[0], digests)
+        statements = [
+            (_VECTORS_BY_NUMBER.format(marks(some)), (namespace.number, *some, embedder[0]))
+            for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+        ]
+    for statement in statements:
+        rows = session.execute(*statement).fetchall()
         found |= {
             digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])
             for digest, blob in rows
             if digest in wanted
         }
     return found
+
+
+def expect_vectors(
+    session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
+) -> list[Statement]:
+    """Read the row of a namespace, and vectors by their addresses, ahead; return what asks for these."""
+    number = session.dialect.namespace_number(path)
+    assert number is not None  # a database with indexes over hashes numbers namespaces by their paths
+    keys = session.dialect.array(list(dict.fromkeys(digests)))
+    statements: list[Statement] = [(_VECTORS_BY_DIGEST, (number, keys, embedder[0]))]
+    session.expect(NAMESPACE_COLUMNS, path, statements)
+    return statements
 
 
 _PAGE: Final = 500

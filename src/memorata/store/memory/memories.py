@@ -22,7 +22,7 @@ from memorata.index.record import changed as changed_record
 from memorata.index.segments import TAIL
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
 from memorata.model.memory import Memory
-from memorata.store.database import Session
+from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry, Hidden, Terms
 from memorata.store.memory.insertion import (
     add_records,
@@ -34,9 +34,11 @@ from memorata.store.memory.insertion import (
     insertion,
     records_of,
 )
+from memorata.store.memory.lookup import same_statement
 from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
+    NAMESPACE_COLUMNS,
     SLOTS,
     Namespace,
     checked_limit,
@@ -44,6 +46,8 @@ from memorata.store.rows import (
     find_namespace,
     last_change,
     log_change,
+    marks,
+    memories_at,
     microseconds,
     new_namespace,
     put_record,
@@ -70,6 +74,33 @@ _TAKEN: Final = (
     "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?)) AND slot < ?"
 )
 _IDS_AT_ONCE: Final = 1_000
+_SESSIONS: Final = "SELECT name, number FROM sessions WHERE namespace = ? AND name IN ({})"
+_LAST_SESSION: Final = "SELECT coalesce(max(number), -1) FROM sessions WHERE namespace = ?"
+
+
+def expect(
+    session: Session,
+    path: str,
+    entries: Sequence[Entry],
+    now: datetime | None = None,
+    slots: Sequence[int] = (),
+) -> None:
+    """Read ahead what adding entries to a namespace asks for, where that saves round trips.
+
+    With `now`, also what deduplication asks for: memories of the same words, and those of `slots`.
+    """
+    number = session.dialect.namespace_number(path)
+    if number is None or session.dialect.hash_index is not None:
+        return
+    statements = _taken(session, number, SLOTS, [entry.memory.id for entry in entries])
+    if names := sorted({entry.memory.source.session for entry in entries} - _NO_SESSION):
+        statements += [(_SESSIONS.format(marks(names)), (number, *names)), (_LAST_SESSION, (number,))]
+    if now is not None:
+        fingerprints = [entry.memory.fingerprint for entry in entries]
+        statements.append(same_statement(session, number, fingerprints, now))
+    if slots:
+        statements.append(memories_at(session, number, slots))
+    session.expect(NAMESPACE_COLUMNS, path, statements)
 
 
 def add(
@@ -97,6 +128,7 @@ def add(
     change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
         batch = list(members)
+        expect(session, path, batch)
         namespace = find_namespace(session, path) or new_namespace(session, path)
         slots = namespace.slots + len(batch)
         checked_limit("memories in one namespace", slots, SLOTS)
@@ -240,10 +272,10 @@ def _add_rows(
     alone = matrix is not None
     passages = [1 if alone else checked_passages(entry, embedder) for entry in batch]
     memories = [as_added(entry.memory) for entry in batch]
-    sessions = _session_numbers(session, number, {memory.source.session for memory in memories})
     unique_errors = session.dialect.unique_errors
     if not unique_errors:
-        _refuse_taken(session, number, first, memories)
+        _refuse_taken(session, number, SLOTS, memories)
+    sessions = _session_numbers(session, number, {memory.source.session for memory in memories})
     try:
         session.executemany(*insertion(session.dialect, number, first, memories))
     except unique_errors:
@@ -279,11 +311,7 @@ def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[
     """Raise for the first id of a batch that stands in it twice or was there before its first slot."""
     ids = [memory.id for memory in memories]
     known = {
-        id_
-        for start in range(0, len(ids), _IDS_AT_ONCE)
-        for (id_,) in session.execute(
-            _TAKEN, (number, session.dialect.array(ids[start : start + _IDS_AT_ONCE]), first)
-        )
+        id_ for statement in _taken(session, number, first, ids) for (id_,) in session.execute(*statement)
     }
     if not known and len(set(ids)) == len(ids):
         return
@@ -291,6 +319,14 @@ def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[
         if id_ in known:
             raise InvalidArgument("id", id_, "an id that is not taken yet")
         known.add(id_)
+
+
+def _taken(session: Session, number: int, first: int, ids: Sequence[str]) -> list[Statement]:
+    """Return what finds out which ids are taken by slots before `first`."""
+    return [
+        (_TAKEN, (number, session.dialect.array(ids[start : start + _IDS_AT_ONCE]), first))
+        for start in range(0, len(ids), _IDS_AT_ONCE)
+    ]
 
 
 def _lone_rows(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> Floats | None:
@@ -318,19 +354,21 @@ def _written(batch: Sequence[Entry], matrix: Floats | None) -> list[bytes | memo
 
 
 def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str, int]:
-    known: dict[str, int] = {}
-    if names == _NO_SESSION:
-        return known
-    for name in sorted(names - _NO_SESSION):
+    """Return the numbers of sessions by name; those that are not there yet get the next ones."""
+    wanted = sorted(names - _NO_SESSION)
+    if not wanted:
+        return {}
+    for name in wanted:
         session.dialect.checked_name("session", name)
-        session.execute(
-            "INSERT INTO sessions (namespace, name, number) SELECT CAST(?1 AS BIGINT), CAST(?2 AS TEXT), "
-            "coalesce(max(number) + 1, 0) FROM sessions WHERE namespace = ?1 ON CONFLICT DO NOTHING",
-            (number, name),
+    known = dict(session.execute(_SESSIONS.format(marks(wanted)), (number, *wanted)).fetchall())
+    new = [name for name in wanted if name not in known]
+    if new:
+        (last,) = session.execute(_LAST_SESSION, (number,)).fetchone()
+        known |= {name: place for place, name in enumerate(new, last + 1)}
+        session.executemany(
+            "INSERT INTO sessions (namespace, name, number) VALUES (?, ?, ?)",
+            [(number, name, known[name]) for name in new],
         )
-        known[name] = session.execute(
-            "SELECT number FROM sessions WHERE namespace = ? AND name = ?", (number, name)
-        ).fetchone()[0]
     return known
 
 

@@ -66,6 +66,7 @@ class PostgresDialect:
     """A :class:`~memorata.store.database.Dialect`."""
 
     name: Final = "postgresql"
+    remote: Final = True
     skip_locked: Final = " FOR UPDATE SKIP LOCKED"
     unique_errors: Final = ()
     hash_index: Final = None

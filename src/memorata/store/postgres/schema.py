@@ -93,6 +93,7 @@ _INDEXES: Final = """
     CREATE INDEX memories_superseded ON memories (namespace, superseded_by) WHERE superseded_by IS NOT NULL;
     CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
     CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
+    CREATE UNIQUE INDEX sessions_by_number ON sessions (namespace, number);
     CREATE INDEX vectors_by_digest ON vectors (namespace, digest);
     CREATE INDEX vectors_by_embedder ON vectors (embedder);
     CREATE INDEX segments_in_order ON segments (namespace, first);

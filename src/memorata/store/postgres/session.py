@@ -236,8 +236,10 @@ class PostgresSession:
         """Send statements that read, whose rows will be asked for, together with what locks a namespace."""
         if path not in self._rows and self.is_writing:
             self._lock(columns, path)
+        asked = [(text, values) for text, values, _ in self._expected]
         for sql, values in statements:
-            self._expected.append((translated(sql), values, _sent(self.connection, (sql, values))))
+            if (translated(sql), values) not in asked:
+                self._expected.append((translated(sql), values, _sent(self.connection, (sql, values))))
 
     def namespace(self, columns: str, path: str) -> TupleRow | None:
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
@@ -371,16 +373,21 @@ class OptimisticSession:
 
     def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
-        for statement, rows in self._expected:
+        for place, (statement, rows) in enumerate(self._expected):
             if statement == (sql, values):
+                del self._expected[place]
                 return FetchedRows(rows)
         return FetchedRows(self.pipelined([(sql, values)])[0])
 
     def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
         """Read the row of a namespace, and ahead what will be asked for, in one round trip."""
         self._seen[path] = columns
-        if path in self._rows:
+        asked = [statement for statement, _ in self._expected]
+        statements = [statement for statement in statements if statement not in asked]
+        if path in self._rows and statements:
             self._expected += zip(statements, self.pipelined(statements), strict=True)
+            return
+        if not statements:
             return
         connection = self.connection
         with connection.pipeline():

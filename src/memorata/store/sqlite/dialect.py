@@ -60,6 +60,7 @@ class SqliteDialect:
     """
 
     name: Final = "sqlite"
+    remote: Final = False
     own_replies: Final = "1 = 1"
     memory_key: Final = "m.number"
     change_key: Final = "c.change"
