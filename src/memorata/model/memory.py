@@ -15,6 +15,16 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id, namespace
+from memorata.model.limits import (
+    MAX_CONTENT,
+    MAX_METADATA,
+    MAX_METADATA_DEPTH,
+    MAX_NAME,
+    MAX_NAMES,
+    check_length,
+    check_names,
+    depth,
+)
 from memorata.model.place import Place
 
 
@@ -51,6 +61,9 @@ class Source:
         if self.position is not None:
             # Not as it came: a database writes numpy's numbers as bytes, which cannot be read back.
             object.__setattr__(self, "position", checks.whole("position", self.position))
+
+
+_NO_SOURCE = Source()
 
 
 @frozen(kw_only=True)
@@ -99,7 +112,7 @@ class Memory:
     pinned: bool = False
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    source: Source = Source()
+    source: Source = _NO_SOURCE
     entities: tuple[str, ...] = ()
     place: Place | None = None
     valid_from: datetime | None = None
@@ -130,11 +143,20 @@ class Memory:
             checks.writable("content", content)
         if not content or content.isspace():
             raise InvalidArgument("content", content, "text that is not blank")
+        if len(content) > MAX_CONTENT:
+            check_length("content", content, MAX_CONTENT)
         namespace("namespace", self.namespace)
         if type(category) is not str or not category.isascii():
             checks.writable("category", category)
-        if type(self.source) is not Source and not isinstance(self.source, Source):
-            raise InvalidArgument("source", self.source, "a Source")
+        if len(category) > MAX_NAME:
+            check_length("category", category, MAX_NAME)
+        source = self.source
+        if type(source) is not Source and not isinstance(source, Source):
+            raise InvalidArgument("source", source, "a Source")
+        if source is not _NO_SOURCE:
+            # Not in the class itself, which reads what is stored, whatever its size.
+            for name in ("speaker", "session", "link"):
+                check_length(f"source.{name}", getattr(source, name), MAX_NAME)
         put(self, "metadata", json_object("metadata", self.metadata))
         if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
             put(self, "created_at", checks.instant("created_at", self.created_at))
@@ -167,7 +189,8 @@ class Memory:
         if type(self.entities) is not tuple or self.entities:
             put(self, "entities", _texts("entities", self.entities))
         if type(self.supersedes) is not tuple or self.supersedes:
-            put(self, "supersedes", _texts("supersedes", self.supersedes))
+            # As many as there are repeats of one memory: no limit.
+            put(self, "supersedes", _writable("supersedes", checks.texts("supersedes", self.supersedes)))
         if self.expires_at is not None:
             put(self, "expires_at", checks.instant("expires_at", self.expires_at))
         if self.supported_at is not None:
@@ -200,7 +223,7 @@ class Memory:
     def mentioning(self, entities: tuple[str, ...]) -> Memory:
         """Return this memory with the names that were read in it; nothing else is checked again."""
         read = _Open(*_ALL(self))
-        read.entities = _texts("entities", entities)
+        read.entities = _texts("entities", entities[:MAX_NAMES])
         return _closed(read)
 
     @property
@@ -220,7 +243,7 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     plain = dict(value)
     if not plain:
         return _NOTHING
-    if all(map(_is_simple, plain, plain.values())):
+    if len(plain) <= _MAX_SIMPLE and all(map(_is_simple, plain, plain.values())):
         return MappingProxyType(plain)
     try:
         written = json.dumps(plain, allow_nan=False, ensure_ascii=False)
@@ -228,6 +251,10 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
         written.encode()  # half a surrogate pair is a ValueError here
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument(argument, value, "a mapping that JSON can hold") from error
+    if len(written) > MAX_METADATA:
+        raise InvalidArgument(argument, value, f"at most {MAX_METADATA:,} characters of JSON")
+    if depth(plain) > MAX_METADATA_DEPTH:
+        raise InvalidArgument(argument, value, f"nested at most {MAX_METADATA_DEPTH} deep")
     # JSON turns the key 1 into "1" and a tuple into a list; what comes back must be what went in.
     if copy != plain:
         raise InvalidArgument(argument, value, "a mapping with text keys whose values JSON keeps as they are")
@@ -237,6 +264,11 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
 def _texts(argument: str, given: object) -> tuple[str, ...]:
     """Return texts that can be written down, each of them checked under its own name."""
     texts = checks.texts(argument, given)
+    check_names(argument, texts)
+    return _writable(argument, texts)
+
+
+def _writable(argument: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     if all(map(str.isascii, texts)):
         return texts
     for index, each in enumerate(texts):
@@ -251,11 +283,13 @@ def _is_simple(key: object, value: object) -> bool:
     if type(value) is int:
         return -_EXACT < value < _EXACT
     if type(value) is str:
-        return value.isascii()
+        return len(value) <= MAX_NAME and value.isascii()
     return value is None or type(value) is bool
 
 
 _EXACT = 2**63
+_MAX_SIMPLE = 50
+"""So many simple values are within the limits whatever they are."""
 _USUAL = frozenset({"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"})
 _NAMES = tuple(each.name for each in fields(Memory))
 _ALL = attrgetter(*_NAMES)

@@ -1,0 +1,28 @@
+"""The table of limits in the docs says what the code does."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from memorata.http import connections
+from memorata.model import limits
+from memorata.service import schemas
+from memorata.store import filters
+
+TABLE = Path(__file__).parents[1] / "docs" / "limits.md"
+_ROW = r"^\|.*\| ([\d,]+) \| `([\w.]+)\.(\w+)` \|$"
+ROWS = re.findall(_ROW, TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(("value", "module", "name"), ROWS)
+def test_a_limit_is_what_the_table_says(value: str, module: str, name: str) -> None:
+    assert f"{getattr(importlib.import_module(module), name):,}" == value
+
+
+@pytest.mark.parametrize("module", [limits, schemas, filters, connections])
+def test_every_limit_is_in_the_table(module: object) -> None:
+    names = {name for name in vars(module) if name.startswith("MAX_")}
+    assert names
+    assert names <= {name for _, _, name in ROWS}
