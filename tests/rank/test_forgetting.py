@@ -24,7 +24,7 @@ def slow_importance(distance: float, importance: float, hits: int, transient: bo
     if transient:
         fading *= 5
     left = importance * math.exp(-fading * distance)
-    return max(left, 1.0) if importance == 5 else left
+    return 5.0 if importance == 5 else left
 
 
 def slow_half_life(distance: float, importance: float, hits: int, half_life: float) -> float:
@@ -54,8 +54,8 @@ def test_passing_remarks_fade_five_times_as_fast() -> None:
 
 def test_only_the_most_important_has_a_floor() -> None:
     far = importance_decay([0, 1e9, 1e9, 1e9], [5, 5, 4.999, 1], [0, 0, 0, 0])
-    assert far.tolist() == [5.0, 1.0, 0.0, 0.0]
-    assert importance_decay([1e9], [5], [0], transient=[True]).tolist() == [1.0]
+    assert far.tolist() == [5.0, 5.0, 0.0, 0.0]
+    assert importance_decay([1e9], [5], [0], transient=[True]).tolist() == [5.0]
     assert importance_decay([1e9, 0], [5, 5], [0, 0], floor=2.5).tolist() == [2.5, 5.0]
     assert importance_decay([1e9], [5], [0], floor=0).tolist() == [0.0]
 
@@ -141,7 +141,7 @@ def test_the_defaults_and_their_declarations() -> None:
         "importance": {
             "rate": (float, 0.05, 0, 1),
             "transient_factor": (float, 5.0, 1, 20),
-            "floor": (float, 1.0, 0, 5),
+            "floor": (float, 5.0, 0, 5),
         },
         "half_life": {"half_life": (float, 168.0, 1, 720)},
         "linear": {"horizon": (float, 720.0, 1, 10_000)},

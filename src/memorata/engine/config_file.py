@@ -24,10 +24,12 @@ CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
 HARMLESS: Final = frozenset(
     {
         "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
-        "approximate_from", "threads", "question_seconds", "log_recalls", "log_queries",
+        "approximate_from", "threads", "question_seconds", "log_recalls", "log_queries", "parameters",
     }
 )  # fmt: skip
 """What a file that nobody trusts may set. Every other setting, whatever is added, needs trust."""
+OLD_WEIGHTS: Final = ("vectorSimilarityWeight", "keywordMatchWeight")
+"""Two weights that one budget and one share have replaced: see ``memorata.rank.migrated``."""
 _IN_MEMORY: Final = ":memory:"
 
 
@@ -39,6 +41,7 @@ class ConfigFile:
     content: bytes
     values: Mapping[str, Any]
     named: bool
+    notes: tuple[str, ...] = ()
 
     def ignored(self, trust: Trust) -> tuple[str, ...]:
         """Return the settings in it that do not count because nobody trusts it."""
@@ -71,6 +74,7 @@ def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFil
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         # In the name and not in the value: a long path must not be cut short.
         raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
+    values, notes = _migrated(values, path)
     for name in values:
         if name not in known:
             near = difflib.get_close_matches(name, known, 1)
@@ -84,7 +88,25 @@ def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFil
         form, colon, folder = str(values.get(name)).partition(":")
         if colon and folder and form in ("onnx", "static"):
             values[name] = f"{form}:{path.parent / at_home(folder)}"
-    return ConfigFile(path, content, values, named)
+    return ConfigFile(path, content, values, named, notes)
+
+
+def _migrated(values: dict[str, Any], path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return settings with the two weights of the old form read as one budget, and what to tell about it."""
+    old = {name: values[name] for name in OLD_WEIGHTS if name in values}
+    if not old:
+        return values, ()
+    # The maths of ranking is not loaded for files of today.
+    from memorata.rank.fusion.alpha_blend import migrated
+
+    blend = migrated(*(old.get(name) for name in OLD_WEIGHTS))
+    parameters = {"blend_budget": blend.budget, "vector_weight": blend.alpha}
+    kept = {name: value for name, value in values.items() if name not in old}
+    if isinstance(kept.get("parameters", {}), dict):
+        kept = {"recipe": "openvault", **kept, "parameters": {**parameters, **kept.get("parameters", {})}}
+    said = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
+    note = f"{path} sets {' and '.join(old)}, as before: read as the recipe openvault, [parameters] {said}"
+    return kept, (note,)
 
 
 def at_home(path: str) -> Path:

@@ -37,6 +37,7 @@ from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
 from memorata.engine.opening import open_anchors
 from memorata.engine.recall.log import Logging
+from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks
@@ -54,6 +55,7 @@ PREFIX: Final = "MEMORATA_"
 _TABLES: Final = {
     "life": tuple(rule.name for rule in RULES),
     "dedupe": tuple(rule.name for rule in DEDUPE_RULES),
+    "parameters": tuple(parameter.name for parameter in PARAMETERS),
 }
 """The settings that are tables, and the names of the rules in them."""
 _FOLDERS: Final = ("db", "models")
@@ -83,6 +85,7 @@ _EXPECTED: Final = {
     "dimension": "a whole number of at least 1",
     "question_seconds": f"a number above 0, and at most {MAX_QUERY_SECONDS:g}",
     "recipe": "the name of a recipe",
+    "parameters": "a table of parameters of a recipe, such as vector_weight, and their values",
     "log_recalls": "true or false",
     "log_queries": "true or false",
     "log_limit": "a whole number of at least 1",
@@ -122,6 +125,9 @@ class Settings(BaseModel):
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
     reranker_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
+    parameters: dict[str, Any] = Field(
+        default_factory=dict, description="Parameters of that recipe to change; see docs/recipes.md."
+    )
     extract_entities: bool = Field(
         default=True, description="Whether what is remembered is read for the names it mentions."
     )
@@ -239,6 +245,7 @@ class Settings(BaseModel):
         paths = [config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]
         return (
             *([untrusted(config, self._ignored)] if config is not None and self._ignored else ()),
+            *(() if self._config is None else self._config.notes),
             *(f"the variable {old} is still understood; say {new}" for old, new in sorted(renamed.items())),
             *(
                 _legacy_names.advice(path)
@@ -285,7 +292,7 @@ class Settings(BaseModel):
             embedder=self.embedder if embed else None,
             reranker=self.reranker if embed else None,
             namespace=self.namespace,
-            recipe=self.recipe,
+            recipe=self._recipe(),
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
@@ -305,6 +312,15 @@ class Settings(BaseModel):
             ),
             lease_seconds=self.lease_seconds,
         )
+
+    def _recipe(self) -> Recipe | str:
+        """Return the recipe, with its parameters changed if some are."""
+        if not self.parameters:
+            return self.recipe
+        if self.recipe not in RECIPES:
+            names = ", ".join(RECIPES)
+            raise InvalidArgument("recipe", self.recipe, f"a shipped one where parameters are set: {names}")
+        return RECIPES[self.recipe].changed(self.parameters)
 
     @field_validator("replica", mode="before")
     @classmethod
@@ -329,6 +345,14 @@ class Settings(BaseModel):
         typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
         LifecycleRules.of(typed)
         return typed
+
+    @field_validator("parameters")
+    @classmethod
+    def _parameters_of_recipes(cls, value: dict[str, Any]) -> dict[str, Any]:
+        by_name = {each.name: each for each in PARAMETERS}
+        for name in value:
+            checks.one_of("parameters", name, tuple(by_name))
+        return {name: by_name[name].checked(given) for name, given in value.items()}
 
     @field_validator("dedupe")
     @classmethod

@@ -27,12 +27,12 @@ def importance_decay(
     transient: Flags | None = None,
     rate: Annotated[float, Declared("How fast memories of importance 1 fade.", 0, 1)] = 0.05,
     transient_factor: Annotated[float, Declared("How much faster passing remarks fade.", 1, 20)] = 5.0,
-    floor: Annotated[float, Declared("What the most important memories never fall below.", 0, 5)] = 1.0,
+    floor: Annotated[float, Declared("What the most important memories never fall below.", 0, 5)] = 5.0,
 ) -> FloatArray:
     """Return ``importance · exp(-λ · distance)``: what matters fades slowly, what was used more slowly still.
 
     ``λ = rate / importance² · max(0.5, 1 / (1 + 0.1 · hits))``, times `transient_factor` for transient
-    memories. A memory of importance 5 never falls below the floor.
+    memories. A memory of importance 5 never falls below the floor: with 5, it never fades.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def importance_decay(
     Examples
     --------
     >>> importance_decay([0, 20, 1000], [3, 1, 5], [0, 0, 0]).round(4)
-    array([3.    , 0.3679, 1.    ])
+    array([3.    , 0.3679, 5.    ])
     """
     back, matters, used = _checked(distance, importance, hits)
     passing = np.zeros(back.size, np.bool_) if transient is None else checks.flags("transient", transient)

@@ -36,8 +36,8 @@ def left(fading: str, days: float, **fields: Any) -> float:
         ("linear", 31, {}, 0.0),
         # Importance 0.5 is 3 of 5; λ = 0.05 / 9.
         ("importance", 1, {"importance": 0.5}, 0.8751733190429475),
-        # The most important never falls below 1 of 5.
-        ("importance", 3000, {"importance": 1.0}, 0.2),
+        # The most important never fades.
+        ("importance", 3000, {"importance": 1.0}, 1.0),
     ],
 )
 def test_what_is_left(fading: str, days: float, fields: dict[str, Any], expected: float) -> None:

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine import RECIPES, RecallResult
+from memorata.engine import PARAMETERS, RECIPES, RecallResult
 from memorata.engine.settings import Settings
 from memorata.engine.write.drafts import DedupeRules
 from memorata.model.errors import InvalidArgument
@@ -192,3 +193,50 @@ def test_rules_of_deduplication_come_from_files_and_variables(monkeypatch: pytes
     ):
         with pytest.raises(InvalidArgument, match=said):
             Settings(dedupe=wrong)
+
+
+@pytest.mark.parametrize(
+    ("lines", "budget", "share"),
+    [
+        ("vectorSimilarityWeight = 12\nkeywordMatchWeight = 4", 12, 0.75),
+        ("vectorSimilarityWeight = 15", 15, 0.7),
+        ("keywordMatchWeight = 15", 15, 0.5),
+    ],
+)
+def test_settings_of_the_old_form_are_migrated_and_say_so(
+    tmp_path: Path, lines: str, budget: float, share: float
+) -> None:
+    (tmp_path / "old.toml").write_text(f'db = ":memory:"\nembedder = "lexical"\n{lines}\n')
+    with Settings(config=str(tmp_path / "old.toml")).open() as memory:
+        recipe = memory.recipes.get()
+        assert (recipe.name, recipe.fusion, recipe.blend_budget) == ("openvault", "alpha_blend", budget)
+        assert recipe.vector_weight == pytest.approx(share)
+        assert "as before: read as the recipe openvault" in memory.notes[0]
+        memory.remember(TEA)
+        assert memory.recall(TEA).recipe == "openvault"
+
+
+def test_parameters_of_the_recipe_are_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORATA_PARAMETERS", '{"vector_weight": 0.9}')
+    with Settings(db=":memory:", embedder="lexical").open() as memory:
+        assert memory.recipes.get().vector_weight == 0.9
+    for wrong, said in (({"vector_weight": 2}, "vector_weight in parameters"), ({"x": 1}, "parameters")):
+        with pytest.raises(InvalidArgument, match=said):
+            Settings(parameters=wrong)
+    with pytest.raises(InvalidArgument, match="a shipped one"):
+        Settings(db=":memory:", recipe="own", embedder="lexical").open()
+
+
+def test_what_matters_most_never_fades(memory: Engine) -> None:
+    aged(memory, 3650, importance=1.0)
+    memory.remember(f"{TEA} and Uji", created_at=NOW, importance=1.0, duplicates="off")
+    for recipe in ("openvault", "vector"):
+        changes = {} if recipe == "openvault" else {"fading": "importance", "fading_weight": 1.0}
+        hits = recall(memory, TEA, recipe, **changes).hits
+        assert hits[0].memory.content == TEA, "ten years have taken nothing of it"
+        assert recall(memory, TEA, recipe, forgetting_floor=1.0, **changes).hits[0].score < hits[0].score
+
+
+def test_the_budget_turns_around_fifteen() -> None:
+    budget = next(each for each in PARAMETERS if each.name == "blend_budget")
+    assert (budget.low, budget.default, budget.high) == (1, 15, 30)

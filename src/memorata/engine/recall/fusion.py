@@ -187,7 +187,7 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         options["floors"] = [floor_of(name, found, context) for name, found in lists]
         options["ceilings"] = [ceiling_of(name, found) for name, found in lists]
     if "base" in takes and recipe.forgetting:
-        options["base"] = _forgetting(context, slots)
+        options["base"] = _forgetting(recipe, context, slots)
     return Candidates(slots, aligned, fusion(aligned, **options), legs)
 
 
@@ -229,8 +229,9 @@ def _words(parts: Combination) -> str:
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(said, key=lambda pair: -pair[1]))
 
 
-def _forgetting(context: RecallContext, slots: IntArray) -> Mapping[int, float]:
+def _forgetting(recipe: Recipe, context: RecallContext, slots: IntArray) -> Mapping[int, float]:
     records = context.view.records(slots)
     hours = np.maximum(0.0, context.now.timestamp() - records["created"]) / _HOUR
-    base = importance_decay(hours, 1 + 4 * records["importance"], records["accesses"])
+    matters = 1 + 4 * records["importance"]
+    base = importance_decay(hours, matters, records["accesses"], floor=recipe.forgetting_floor)
     return dict(zip(slots.tolist(), base.tolist(), strict=True))

@@ -441,7 +441,7 @@ def what_is_left(recipe: Recipe, records: Records, now: float) -> FloatArray:
     length = recipe.fading_days * _DAY_HOURS
     if recipe.fading == "importance":
         matters = 1 + (_MOST_IMPORTANT - 1) * records["importance"]
-        left = importance_decay(hours, matters, uses) / matters
+        left = importance_decay(hours, matters, uses, floor=recipe.forgetting_floor) / matters
     elif recipe.fading == "half_life":
         left = half_life_decay(hours, alike, uses, half_life=length)
     else:

@@ -137,7 +137,7 @@ class Recipe:
     rrf_base: Annotated[int, _fusion("RRF: whether the first rank is 0 or 1.", 0, 1)] = 1
     normaliser: Annotated[str, _fusion("CombSUM: how scores are scaled.", choices=_NORMALISERS)] = "min_max"
     coverage: Annotated[str, _fusion("Aligned fusion: coverage.", choices=("none", "item", "leg"))] = "none"
-    blend_budget: Annotated[float, _fusion("Alpha blend: the most relevance adds.", 0, 50)] = 15.0
+    blend_budget: Annotated[float, _fusion("Alpha blend: the most relevance adds.", 1, 30)] = 15.0
     blend_threshold: Annotated[float, _fusion("Alpha blend: least similarity.", -1, 0.95)] = 0.5
     forgetting: Annotated[bool, _fusion("Alpha blend: start from the forgetting curve.")] = False
 
@@ -168,6 +168,9 @@ class Recipe:
     importance_weight: Annotated[float, _reranking("Weight of the memory's importance.", 0, 1)] = 0.0
     frequency_weight: Annotated[float, _reranking("Weight of how often it was accessed.", 0, 1)] = 0.0
     fading: Annotated[str, _time("The curve by which old memories fade.", choices=CURVES)] = "none"
+    forgetting_floor: Annotated[
+        float, _time("Forgetting by importance: what importance 5 never falls below; 5 never fades.", 0, 5)
+    ] = 5.0
     fading_weight: Annotated[float, _time("How much of the score can fade.", 0, 1)] = 0.2
     fading_days: Annotated[
         float, _time("Days that halve an unused memory, or end it where the curve is a line.", 1, 3650)
