@@ -58,9 +58,9 @@ def test_a_file_in_the_current_folder_sends_nothing_anywhere(hostile: Path, spy:
 def test_every_setting_that_is_not_known_to_be_harmless_needs_trust(here: Path, spy: Spy) -> None:
     """A setting that is added tomorrow is not let through by having been forgotten."""
     assert set(Settings.model_fields) - HARMLESS == {
-        "db", "replica", "embedder", "reranker", "reranker_key", "anchors", "anchors_key", "life", "dedupe", "durable",
+        "db", "replica", "embedder", "reranker", "reranker_key", "anchors", "anchors_key", "life", "durable",
         "migration_backup", "models", "hub_cache", "api_key", "api_key_address", "dimension", "log_limit",
-        "log_megabytes", "lease_seconds",
+        "log_megabytes", "lease_seconds", "dedupe",
     }  # fmt: skip
     written(
         here, f'api_key = "sk-x"\napi_key_address = "{spy.origin}"\ndurable = false\n[life]\nworking_days = 0'
