@@ -40,6 +40,7 @@ DESCRIPTION = ModelDescription(
     licence="Apache-2.0",
     revision="9b5b096411652ec1189c68fcfb90d0a82c5b45af",
     files={PACK: SHA256},
+    languages=("en",),
 )
 _MAGIC = b"HMSEMB01"
 

@@ -7,6 +7,7 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     dimension = 384
     max_tokens = 512
     pooling = "cls"                    # or "mean"
+    languages = ["en"]                 # those it was made for; left out when nobody said
     similarity_threshold = 0.7         # 0 when not measured
     licence = "Apache-2.0"
     revision = "e596f507…"             # the publisher's commit, where known
@@ -73,8 +74,10 @@ class ModelDescription:
     revision: str = ""
     prompts: Prompts = field(default_factory=Prompts)
     files: Mapping[str, str] = field(default_factory=dict)
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "languages", checks.texts("languages", self.languages))
         checks.one_of("kind", self.kind, tuple(KINDS))
         checks.whole("dimension", self.dimension, 1)
         checks.one_of("pooling", self.pooling, POOLINGS)
@@ -106,6 +109,7 @@ class ModelDescription:
             "similarity_threshold": float(self.similarity_threshold),
             "licence": self.licence,
             "revision": self.revision,
+            "languages": list(self.languages),
         }
         prompts = {"query": self.prompts.query, "document": self.prompts.document}
         return _toml(facts, prompts=prompts, files=self.files)

@@ -67,6 +67,11 @@ class TokenEmbedder:
         return self._name
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages it was made for, as ISO 639-1 codes; empty when nobody said."""
+        return self._description.languages
+
+    @property
     def dimension(self) -> int:
         """Length of every vector."""
         return self._description.dimension
@@ -189,12 +194,20 @@ class StaticEmbedder(TokenEmbedder):
         super().__init__(description, partial(_load_static, folder, description))
 
 
-def _load_static(folder: Path, description: ModelDescription) -> LoadedModel:
+def read_static(
+    folder: Path, description: ModelDescription
+) -> tuple[Tokeniser, Vectors, np.typing.NDArray[np.bool_]]:
+    """Return what cuts texts into tokens, a row for each token, and which tokens say nothing."""
     pinned, weights = description.files, description.weights
     tokens = Tokeniser(read_checked(folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
     table = table_of(read_checked(folder, weights, pinned.get(weights)))
     silent = np.zeros(len(table), dtype=np.bool_)
     silent[[number for number in tokens.special_ids() if number < len(table)]] = True
+    return tokens, table, silent
+
+
+def _load_static(folder: Path, description: ModelDescription) -> LoadedModel:
+    tokens, table, silent = read_static(folder, description)
 
     def forward(ids: list[list[int]]) -> Vectors:
         try:

@@ -70,6 +70,10 @@ class Tokeniser:
         """Return the token ids of each text, special tokens included."""
         return [encoding.ids for encoding in self._encoded(list(texts))]
 
+    def text(self, number: int) -> str:
+        """Return the text of a token; empty for a number that no token has."""
+        return self._tokenizer.id_to_token(number) or ""
+
     def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
         """Return the tokens of `first` with each of `seconds`, special tokens included."""
         encoded = self._encoded([(first, second) for second in seconds])

@@ -136,6 +136,12 @@ class Embedding:
         return numbers.astype(np.float32)
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the embedder was made for; empty when nobody said."""
+        named: tuple[str, ...] = getattr(self.embedder, "languages", ())
+        return named
+
+    @property
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from memorata.embed.port import Embedder, Reranker
+from memorata.embed.token_table import TokenTable
 from memorata.engine.admin import Admin
 from memorata.engine.briefing import LOOKED_AT, Briefing, brief
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
@@ -98,11 +99,13 @@ class Engine:
         specification: str | None = None,
         lease_seconds: float = SECONDS,
         absent: EmbedderRetry | None = None,
+        tables: Sequence[TokenTable] = (),
     ) -> None:
         self.store = store
         self.analyser = analyser
         self.extractor = extractor
         self.reranker = reranker
+        self._tables = tables
         self.dedupe_mode = DedupeMode.of(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
@@ -561,6 +564,7 @@ class Engine:
                 self._anchors,
                 lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
                 self.runtime.rules,
+                self._tables,
             )
             result = recaller.answer(request)
             if variants or request.recipe.samples:

@@ -46,8 +46,10 @@ from memorata.text.entities import EntityExtractor
 
 if TYPE_CHECKING:
     from memorata.embed.select import Choice, Resources
+    from memorata.embed.token_table import TokenTable
 
 _AUTO = "auto"
+_WORDS = "lexical"
 _ANALYSER = "analyser"
 _LANGUAGE = "language"
 _USUAL = {_ANALYSER: "snowball", _LANGUAGE: "detect"}
@@ -224,6 +226,7 @@ def open(
             logging=Logging(recalls=False) if store.read_only else logging,
             lease_seconds=lease_seconds,
             absent=absent,
+            tables=_tables(embedder, specification, resources),
             **options,
         )
         # Not before all is well: what is recorded holds for whoever opens the store next.
@@ -409,6 +412,21 @@ def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Rer
     if not isinstance(wanted, Reranker):
         raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
     return wanted
+
+
+def _tables(
+    wanted: Embedder | str | None, specification: str | None, resources: Resources | None
+) -> tuple[TokenTable, ...]:
+    """Return the token vectors that are installed, for embedders that are models and say what they know."""
+    if (
+        wanted is None
+        or specification == _WORDS
+        or not (isinstance(wanted, str) or hasattr(wanted, "languages"))
+    ):
+        return ()
+    from memorata.embed.token_table import installed_tables
+
+    return installed_tables((resources or _usual_resources()).models)
 
 
 def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:

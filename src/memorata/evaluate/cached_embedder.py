@@ -58,6 +58,12 @@ class CachedEmbedder:
         return self._embedder.max_tokens
 
     @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that the embedder was made for; empty when it does not say."""
+        named: tuple[str, ...] = getattr(self._embedder, "languages", ())
+        return named
+
+    @property
     def prompts(self) -> Prompts:
         """The prefixes of queries and documents."""
         return self._embedder.prompts

@@ -21,6 +21,7 @@ from memorata.index.lexical import Mask, Saturated, TermList
 from memorata.index.neighbours import LINKED, Neighbours
 from memorata.index.postings import MOST, Checked
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
+from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt
 from memorata.rank.bm25 import BM25
@@ -110,6 +111,7 @@ class Partition:
         self._pending: int | None = None
         self._neighbours = Neighbours()
         self._columns = np.full(1, -1, np.int32)
+        self._token_rows = TokenRows()
 
     def __len__(self) -> int:
         return len(self._records)
@@ -131,7 +133,8 @@ class Partition:
             )
             beside += _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
-        return self._sized[1] + self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes
+        kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes + self._token_rows.nbytes
+        return self._sized[1] + kept
 
     @property
     def neighbours(self) -> Neighbours:
@@ -145,6 +148,12 @@ class Partition:
         if self._columns.size != len(self) + 1:
             self._columns = np.full(len(self) + 1, -1, np.int32)
         return self._columns
+
+    def token_rows(self, table: str) -> TokenRows:
+        """Return what was read of the tokens that memories have in a table."""
+        if self._token_rows.table != table:
+            self._token_rows = TokenRows(table)
+        return self._token_rows
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -173,6 +182,7 @@ class Partition:
         self._records.view[slot] = record[0]
         if slot < self.named:
             self._renamed.add(slot)
+        self._token_rows.forget(slot)
         # What a filter lets through may have changed with it.
         self._passing.clear()
         for number, part in enumerate(self._lengths):

@@ -38,6 +38,8 @@ PERSON: Final = 0
 MACHINE: Final = 1
 """Values of `role`: said by somebody, or by an assistant."""
 MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
+ROLES: Final = MACHINES | {"user", "human"}
+"""Speakers that are no names."""
 """The speakers that are machines, as chat formats call them."""
 
 RECORD: Final = np.dtype(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -30,8 +30,9 @@ from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Sight
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
+from memorata.index.token_rows import Tokens
 from memorata.index.vectors import EXACT, Vectors
-from memorata.model.checks import FloatArray, IntArray
+from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
@@ -210,6 +211,20 @@ class NamespaceIndex:
             return dict(rows)
 
         return [unlisted(listed) if listed else () for listed in self._partition.names(slots.tolist(), read)]
+
+    def tokens(
+        self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, bool]]]
+    ) -> tuple[IntArray, IntArray, BoolArray]:
+        """Return the tokens of memories in a row, how many each has, and which ask; kept once read."""
+        rows = self._partition.token_rows(table)
+        return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
+
+    def session_before(self, slots: IntArray) -> IntArray:
+        """Return who was said just before each of some memories and may be seen; -1 for nobody."""
+        if not (links := self._partition.neighbours):
+            return np.full(slots.size, -1)
+        before, mask = links.around(slots, 1)[0], self._sight.mask
+        return before if mask is None else np.where((before >= 0) & mask[before], before, -1)
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
         """Return which memories may be returned and have none of the terms in their content."""

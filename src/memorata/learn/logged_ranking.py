@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
+from memorata.engine.recall.fusion import GEO, GRAPH, LEXICAL, SOFT, TEMPORAL, VECTOR, ExtraLeg, Legs, fuse
 from memorata.engine.recall.log import AS_THEY_ARE, DAY, NEAR, RANK
 from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
@@ -112,6 +112,8 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     situation = _context(recall, wanted)
     columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
     legs = Legs(_candidates(columns, VECTOR), _candidates(columns, LEXICAL, _ceiling(recall)))
+    if SOFT in columns:
+        legs = replace(legs, soft=_candidates(columns, SOFT))
     if "unread" in columns:
         legs = replace(legs, unread=np.flatnonzero(columns["unread"] > 0))
     for name, weight in ((TEMPORAL, wanted.time_weight), (GEO, wanted.place_weight)):
@@ -119,7 +121,7 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
             legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), weight))
     candidates = fuse(wanted, situation, legs)
     if GRAPH in columns and wanted.graph_weight:
-        origins = candidates.slots[: wanted.graph_seeds if wanted.graph == "walk" else 0]
+        origins = candidates.slots[: wanted.graph_seeds if wanted.graph in ("names", "walk") else 0]
         legs = legs.with_leg(ExtraLeg(GRAPH, _candidates(columns, GRAPH), wanted.graph_weight, origins))
         candidates = fuse(wanted, situation, legs)
     return rank_candidates(wanted, situation, candidates)
@@ -184,6 +186,7 @@ def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
         vector=np.zeros(1, np.float32) if logged["meant"] else None,
         least_similarity=logged["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
         noise=logged["noise"],
+        familiarity=logged.get("familiarity", 1.0),
         now=recall.at,
         period=None if period is None else _period(period),
         about_time=logged["about_time"],

@@ -52,6 +52,8 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
         "overview": None,
         "life": DEFAULT_RULES,
         "terms_of": None,
+        "tables": (),
+        "familiarity": 1.0,
         "failures": [],
     }
 

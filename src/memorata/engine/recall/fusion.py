@@ -13,7 +13,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
-from memorata.index.index import Found
+from memorata.index.index import NOTHING, Found
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation
 from memorata.model.parameter import parameters_of
@@ -33,6 +33,7 @@ _NAMED_IN_RECIPE: Final = {
 """By the declared parameter of a fusion, the recipe's parameter that sets it."""
 VECTOR: Final = "vector"
 LEXICAL: Final = "lexical"
+SOFT: Final = "soft"
 GRAPH: Final = "graph"
 TEMPORAL: Final = "temporal"
 GEO: Final = "geo"
@@ -58,6 +59,7 @@ class Legs:
     unread: IntArray = field(default_factory=lambda: NO_SLOTS)
     everyone: IntArray = field(default_factory=lambda: NO_SLOTS)
     asked: str = ""
+    soft: Found = NOTHING
 
     def with_leg(self, leg: ExtraLeg) -> Legs:
         """Return these legs and another; the same if it found nothing."""
@@ -65,8 +67,9 @@ class Legs:
 
     def named(self) -> tuple[tuple[str, Found], ...]:
         """Return the legs by the names that explanations call them."""
-        both = ((VECTOR, self.vector), (LEXICAL, self.lexical))
-        return (*both, *((leg.name, leg.found) for leg in self.more))
+        own = ((VECTOR, self.vector), (LEXICAL, self.lexical))
+        soft = ((SOFT, self.soft),) if self.soft.slots.size else ()
+        return (*own, *soft, *((leg.name, leg.found) for leg in self.more))
 
 
 @frozen(eq=False)
@@ -155,6 +158,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if recipe.legs_by_query:
         kind = context.classifier.classify(context.query.text)
         share = legs_for_query(kind.type, kind.confidence).alpha
+    if recipe.by_language:
+        share *= context.familiarity
     fusion = FUSIONS[recipe.fusion]
     takes = _arguments(fusion)
     with_vectors, with_words = bool(recipe.vector_pool) and context.vector is not None, recipe.lexical_pool
@@ -162,9 +167,11 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
     more = () if placed else legs.more
+    soft = 0.0 if placed or not legs.soft.slots.size else (1 - share) * recipe.soft_weight
     for name, found, used, weight in (
         (VECTOR, legs.vector, with_vectors or placed, share),
-        (LEXICAL, legs.lexical, with_words or placed, 1 - share),
+        (LEXICAL, legs.lexical, with_words or placed, 1 - share - soft),
+        (SOFT, legs.soft, soft > 0, soft),
         *((leg.name, leg.found, True, leg.weight) for leg in more),
     ):
         if used:
@@ -210,7 +217,10 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
 
 
 def ceiling_of(name: str, found: Found) -> float | None:
-    """Return the score that fusion takes for a full match of the lexical leg; None for other legs."""
+    """Return the score that fusion takes for a full match by words; None for other legs."""
+    if name == SOFT:
+        # The best has 1 where the table knows all of the query's letters, and less where it does not.
+        return max(1.0, float(found.scores[0]))
     if name != LEXICAL or not found.scores.size:
         return None
     return max(found.ceiling, float(found.scores[0]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
+from memorata.embed.token_table import TokenTable
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.index.index import Index
 from memorata.model.checks import FloatArray
@@ -271,6 +272,7 @@ class RecallContext:
     recipe keeps to it; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `overview` opens a view of all that is in the graph, whatever this query is restricted to.
+    `tables` have the vectors of tokens; `familiarity` is how well the embedder knows the query's language.
     `life` tells how sure a memory is by now; `terms_of` reads its words.
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
@@ -291,4 +293,6 @@ class RecallContext:
     overview: Callable[[], AbstractContextManager[Index]] | None = None
     life: LifecycleRules = DEFAULT_RULES
     terms_of: Callable[[Memory], Terms] | None = None
+    tables: Sequence[TokenTable] = ()
+    familiarity: float = 1.0
     failures: list[str] = field(default_factory=list)

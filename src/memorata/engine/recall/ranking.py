@@ -15,7 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, fuse
-from memorata.engine.recall.legs import entity_leg, search
+from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold, Trace
 from memorata.engine.recipes.recipe import Recipe
@@ -67,8 +67,11 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
     if recipe.graph != "none" and recipe.graph_weight:
         found = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
         if found.slots.size:
-            # Only the walk comes back to where it started.
-            origins = candidates.slots[: recipe.graph_seeds if recipe.graph == "walk" else 0]
+            seeds = candidates.slots[: recipe.graph_seeds]
+            if recipe.graph == "names":
+                found = with_seeds(found, seeds)
+            # Names and the walk come back to where they started.
+            origins = seeds if recipe.graph in ("names", "walk") else seeds[:0]
             linked = legs.with_leg(ExtraLeg(GRAPH, found, recipe.graph_weight, origins))
             candidates = fuse(recipe, context, linked)
     return rank_candidates(recipe, context, candidates)

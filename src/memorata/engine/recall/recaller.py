@@ -15,6 +15,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker
+from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.fusion import blends_two
@@ -43,6 +44,7 @@ from memorata.model.place import Place
 from memorata.rank.context import best_sessions
 from memorata.text.dates import AnchorExtractor
 from memorata.text.queries import QueryClassifier, has_content
+from memorata.text.scripts import familiarity
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
@@ -90,6 +92,7 @@ class Recaller:
     anchors: AnchorExtractor
     graphs: Callable[[str, datetime, datetime | None], NamespaceGraph]
     life: LifecycleRules = DEFAULT_RULES
+    tables: Sequence[TokenTable] = ()
 
     def answer(self, request: Request) -> RecallResult:
         """Return the right few memories for a query."""
@@ -189,6 +192,8 @@ class Recaller:
                 overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
                 life=self.life,
                 terms_of=self.runtime.terms_of,
+                tables=self.tables,
+                familiarity=familiarity(query.text, self.meaning.languages),
             )
             ranked = run(recipe, context)
             if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):

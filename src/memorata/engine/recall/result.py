@@ -321,7 +321,7 @@ class Trace:
 class TraceContext:
     """The numbers of a situation that a ranking depends on."""
 
-    __slots__ = ("about_time", "ceiling", "here", "least", "meant", "noise", "now", "period")
+    __slots__ = ("about_time", "ceiling", "familiarity", "here", "least", "meant", "noise", "now", "period")
 
     def __init__(self, context: RecallContext, ceiling: float) -> None:
         self.now = context.now
@@ -330,6 +330,7 @@ class TraceContext:
         self.here = context.here is not None
         self.least = context.least_similarity
         self.noise = context.noise
+        self.familiarity = context.familiarity
         self.meant = context.vector is not None
         self.ceiling = ceiling
 
@@ -338,6 +339,7 @@ class TraceContext:
         return {
             "least_similarity": self.least,
             "noise": self.noise,
+            "familiarity": self.familiarity,
             "ceiling": self.ceiling,
             "meant": self.meant,
             "about_time": self.about_time,

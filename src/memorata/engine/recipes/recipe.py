@@ -99,6 +99,19 @@ class Recipe:
     context_words: Annotated[float, _words("Longer texts lean on that less.", 1, 1000)] = 30.0
     complete: Annotated[bool, _candidates("Score what one leg found by the others, too.")] = False
 
+    soft_weight: Annotated[
+        float, _words("Share of the words' part that goes to words of like meaning.", 0, 1)
+    ] = 0.0
+    soft_before: Annotated[
+        float, _words("Words of like meaning: weight of what was said just before.", 0, 1)
+    ] = 0.0
+    soft_question: Annotated[
+        float, _words("Words of like meaning: weight of a question that was asked just before.", 0, 1)
+    ] = 0.0
+    by_language: Annotated[
+        bool, _words("Weigh meaning by whether the embedder knows the language of the query.")
+    ] = False
+
     graph: Annotated[
         str,
         _candidates(
@@ -303,6 +316,7 @@ _OURS: Final[dict[str, Any]] = {
     "context_before": 0.7,
     "anchored": True,
     "vector_weight": 0.5,
+    "by_language": True,
     "session_weight": 0.2,
     "machine_weight": 0.8,
     "quality": "multiplicative",
@@ -316,6 +330,9 @@ _BALANCED: Final = Recipe(
     name="balanced",
     doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
     **_OURS,
+    soft_weight=0.6,
+    soft_before=0.4,
+    soft_question=0.9,
     graph="names",
     graph_weight=0.25,
 )

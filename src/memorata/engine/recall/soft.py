@@ -1,0 +1,128 @@
+"""The soft-lexical score of candidates: by words of like meaning, token by token.
+
+It finds nobody by itself: it scores what meaning and words found. A table of token vectors that is not
+installed, or knows none of the query's letters, has no say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.token_table import LoadedTable, Tokens, TokenTable
+from memorata.engine.recall.query import RecallContext
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.write.terms import embedded_text
+from memorata.index.index import NOTHING, Found
+from memorata.index.neighbours import distinct
+from memorata.index.record import ROLES
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import EmbedderError
+from memorata.model.memory import Memory
+from memorata.rank.combination import Combination
+from memorata.rank.soft_lexical import length_factors, soft_matches
+from memorata.text.scripts import familiarity
+
+MAX_QUERY_TOKENS: Final = 64
+"""How many tokens of a query are compared: those that count most, for time grows with them."""
+_SHOWN: Final = 4
+"""How many tokens an explanation names."""
+
+
+@frozen(eq=False)
+class _Meeting:
+    """How well candidates meet a query by one table: a row of `matches` for each, a column per token."""
+
+    table: LoadedTable
+    query: IntArray
+    weights: FloatArray
+    matches: FloatArray
+    share: float
+
+    @property
+    def scores(self) -> FloatArray:
+        """What the tokens of the query met with, added up by weight, as a share of the best candidate's."""
+        scores: FloatArray = self.matches @ self.weights
+        best = float(scores.max(initial=0.0))
+        return self.share * (scores / best) if best > 0 else np.zeros(scores.size)
+
+
+def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
+    """Return the candidates that meet the query by words of like meaning, best first."""
+    known = [(table, familiarity(context.query.text, table.languages)) for table in context.tables]
+    total = sum(share for _, share in known)
+    most = max((share for _, share in known), default=0.0)
+    if not slots.size or not total:
+        return NOTHING
+    meetings = [
+        meeting
+        for table, share in known
+        if share and (meeting := _meeting(recipe, context, slots, table, most * share / total)) is not None
+    ]
+    if not meetings:
+        return NOTHING
+    scores = np.sum([meeting.scores for meeting in meetings], axis=0)
+    order = (-scores).argsort(kind="stable")
+    order = order[scores[order] > 0]
+    return Found(slots[order], scores[order], partial(_detail, slots, meetings))
+
+
+def _meeting(
+    recipe: Recipe, context: RecallContext, slots: IntArray, named: TokenTable, share: float
+) -> _Meeting | None:
+    try:
+        table = named.load()
+    except EmbedderError as error:
+        context.failures.append(f"the token vectors {named.name} cannot be used: {error}")
+        return None
+    query = table.tokens([context.query.text])[0].astype(np.intp)
+    weights = table.weights[query]
+    if query.size > MAX_QUERY_TOKENS:
+        most = np.sort((-weights).argsort(kind="stable")[:MAX_QUERY_TOKENS])
+        query, weights = query[most], weights[most]
+    view = context.view
+    before = view.session_before(slots) if recipe.soft_before or recipe.soft_question else slots[:0]
+    spoken = before >= 0
+    everyone = distinct(np.concatenate([slots, before[spoken]])) if spoken.any() else slots
+    tokens, sizes, asking = view.tokens(named.name, everyone, partial(_read, table))
+    matches = soft_matches(query, tokens, sizes, table.rows)
+    if everyone is not slots:
+        own, at = everyone.searchsorted(slots), everyone.searchsorted(before[spoken])
+        lean = np.where(asking[at], recipe.soft_question, recipe.soft_before)
+        # A long text speaks for itself, as it does where words are read in context.
+        lean *= np.minimum(1.0, recipe.context_words / np.maximum(sizes[own[spoken]], 1))
+        around = lean[:, np.newaxis] * matches[at]
+        matches, sizes = matches[own], sizes[own]
+        matches[spoken] = np.maximum(matches[spoken], around)
+    return _Meeting(table, query, weights, matches * length_factors(sizes)[:, np.newaxis], share)
+
+
+def _read(table: LoadedTable, memories: Sequence[Memory]) -> list[tuple[Tokens, bool]]:
+    tokens = table.tokens([_spoken(memory) for memory in memories])
+    return [(row, _asks(memory)) for row, memory in zip(tokens, memories, strict=True)]
+
+
+def _asks(memory: Memory) -> bool:
+    return "?" in memory.content or "？" in memory.content or "؟" in memory.content
+
+
+def _spoken(memory: Memory) -> str:
+    """Return what is compared: a name before what somebody said; "user" is no name."""
+    return memory.content if memory.source.speaker.casefold() in ROLES else embedded_text(memory)
+
+
+def _detail(slots: IntArray, meetings: Sequence[_Meeting], some: IntArray) -> Combination:
+    """Tell which tokens of the query some candidates meet best."""
+    (position,) = (slots == some[0]).nonzero()[0][:1].tolist()
+    parts: list[tuple[float, str]] = []
+    for meeting in meetings:
+        worth = meeting.weights * meeting.matches[position]
+        most = (-worth).argsort(kind="stable")[:_SHOWN].tolist()
+        parts += [(float(worth[at]), meeting.table.text(int(meeting.query[at]))) for at in most]
+    parts.sort(reverse=True)
+    worth = np.array([[value] for value, _ in parts[:_SHOWN]])
+    return Combination.of("sum", [name for _, name in parts[:_SHOWN]], worth)

@@ -1,0 +1,184 @@
+"""A suite: many sets in one form, every recipe on each, one table.
+
+One gzip JSON-Lines file per set, one line per haystack: ``{"id", "memories": […], "questions": […]}``. A
+memory has ``id``, ``text``, ``speaker``, ``session``, ``position``, ``time``; a question ``id``, ``text``,
+``time``, ``kind``, ``gold`` (memories that answer it), ``gold_sessions`` (where only sessions are labelled),
+``answerable`` and, where only a part of the haystack existed when it was asked, ``upto``. What is ranked is
+what the engine returns with its gate open; `confidence` is that of the recall as shipped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.embed.port import Embedder
+from memorata.engine import Recipe
+from memorata.engine import open as open_engine
+from memorata.engine.recall.log import Logging
+from memorata.evaluate.abstention import auroc
+from memorata.evaluate.metrics import ndcg, recall_any, reciprocal_rank
+from memorata.evaluate.runner import UNDATED, ungated
+from memorata.model.errors import DatasetError
+from memorata.model.memory import Memory, Source
+
+DEPTH: Final = 50
+
+
+@frozen
+class Asked:
+    """One question with one recipe: what was found of its labels, how sure it was, how long it took."""
+
+    set: str
+    recipe: str
+    kind: str
+    answerable: bool
+    hit1: float
+    hit5: float
+    ndcg10: float
+    mrr: float
+    confidence: float
+    milliseconds: float
+
+
+def run_suite(
+    folder: Path,
+    recipes: Sequence[Recipe],
+    embedder: Embedder | None,
+    *,
+    sets: Sequence[str] = (),
+    most_questions: int | None = None,
+    progress: Callable[[str], None] = lambda name: None,
+) -> Iterator[Asked]:
+    """Ask every question of every set in a folder with every recipe.
+
+    - `sets`: their names; all of the folder when empty.
+    - `most_questions`: of each haystack; those whose ids hash lowest, so that it is always the same ones.
+    - `progress`: called with the name of each haystack that begins.
+    """
+    for path in sorted(folder.glob("*.jsonl.gz")):
+        name = path.name.removesuffix(".jsonl.gz")
+        if sets and name not in sets:
+            continue
+        with gzip.open(path, "rt", encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                haystack = json.loads(line)
+                if "memories" not in haystack:
+                    break
+                progress(f"{name}: {haystack['id']}")
+                try:
+                    yield from _haystack(name, haystack, recipes, embedder, most_questions)
+                except (KeyError, TypeError) as error:
+                    raise DatasetError(str(path), number, f"is no haystack of a suite: {error!r}") from error
+
+
+def _haystack(
+    name: str,
+    haystack: Mapping[str, Any],
+    recipes: Sequence[Recipe],
+    embedder: Embedder | None,
+    most_questions: int | None,
+) -> Iterator[Asked]:
+    facts, questions = haystack["memories"], haystack["questions"]
+    if most_questions is not None:
+        questions = sorted(questions, key=lambda each: hashlib.sha256(each["id"].encode()).hexdigest())
+        questions = sorted(questions[:most_questions], key=lambda each: str(each["id"]))
+    sessions: dict[str, str] = {}
+    memories = [_memory(number, fact, sessions) for number, fact in enumerate(facts, 1)]
+    back = {f"m{number}": fact for number, fact in enumerate(facts, 1)}
+    last = max((memory.created_at for memory in memories), default=UNDATED)
+    with open_engine(
+        ":memory:", embedder=embedder, durable=False, clock=lambda: last, logging=Logging(recalls=False)
+    ) as engine:
+        start = 0
+        for step in sorted({question.get("upto") or len(facts) for question in questions}):
+            engine.remember_many(memories[start:step], duplicates="off")
+            start = step
+            for question in questions:
+                if (question.get("upto") or len(facts)) != step:
+                    continue
+                now = last if question["time"] is None else datetime.fromisoformat(question["time"])
+                for recipe in recipes:
+                    began = perf_counter()
+                    shown = engine.recall(question["text"], recipe=recipe, now=now)
+                    took = 1e3 * (perf_counter() - began)
+                    every = engine.recall(question["text"], recipe=ungated(recipe), limit=DEPTH, now=now)
+                    ids = [back[hit.memory.id] for hit in every.hits]
+                    if question["gold"] or not question["gold_sessions"]:
+                        ranking, gold = [fact["id"] for fact in ids], question["gold"]
+                    else:
+                        ranking, gold = [fact["session"] for fact in ids], question["gold_sessions"]
+                    values = _measured(list(dict.fromkeys(ranking)), dict.fromkeys(gold, 1.0))
+                    yield Asked(
+                        name,
+                        recipe.name,
+                        question["kind"],
+                        question["answerable"],
+                        *values,
+                        shown.support,
+                        took,
+                    )
+
+
+def _memory(number: int, fact: Mapping[str, Any], sessions: dict[str, str]) -> Memory:
+    """Return a memory under an id and a session's name made here: those of a set may tell."""
+    session = sessions.setdefault(fact["session"], f"s{len(sessions) + 1}") if fact["session"] else ""
+    when = UNDATED if fact["time"] is None else datetime.fromisoformat(fact["time"])
+    source = Source(speaker=fact["speaker"], session=session, position=fact["position"])
+    return Memory(id=f"m{number}", content=fact["text"], created_at=when, source=source)
+
+
+def _measured(ranking: Sequence[str], gains: Mapping[str, float]) -> tuple[float, float, float, float]:
+    if not gains or not ranking:
+        return 0.0, 0.0, 0.0, 0.0
+    return (
+        recall_any(ranking, gains, 1),
+        recall_any(ranking, gains, 5),
+        ndcg(ranking, gains, 10),
+        reciprocal_rank(ranking, gains),
+    )
+
+
+@frozen
+class SuiteRow:
+    """What one recipe reached on one set; `auroc` is None where all questions can be answered, or none."""
+
+    set: str
+    recipe: str
+    questions: int
+    hit1: float
+    hit5: float
+    ndcg10: float
+    mrr: float
+    auroc: float | None
+    milliseconds: float
+
+
+def suite_rows(asked: Sequence[Asked], *, by_kind: bool = False) -> list[SuiteRow]:
+    """Return a row for each set, or kind of question of it, and recipe, in the order asked."""
+    groups: dict[tuple[str, str], list[Asked]] = {}
+    for one in asked:
+        name = f"{one.set}: {one.kind}" if by_kind and one.kind else one.set
+        groups.setdefault((name, one.recipe), []).append(one)
+    return [_row(name, recipe, group) for (name, recipe), group in groups.items()]
+
+
+def _row(name: str, recipe: str, group: Sequence[Asked]) -> SuiteRow:
+    right = [one for one in group if one.answerable]
+    sure = [one.confidence for one in right], [one.confidence for one in group if not one.answerable]
+    hit1, hit5, ndcg10, mrr = (
+        float(np.mean([getattr(one, measure) for one in right])) if right else 0.0
+        for measure in ("hit1", "hit5", "ndcg10", "mrr")
+    )
+    took = float(np.median([one.milliseconds for one in group]))
+    told = auroc(*sure) if all(sure) else None
+    return SuiteRow(name, recipe, len(right), hit1, hit5, ndcg10, mrr, told, took)

@@ -1,0 +1,99 @@
+r"""Soft-lexical late interaction: each token of a query is met by the token of a text that is most like it.
+
+"What is her cat called?" shares no rare word with "her kitten is named Miso"; token by token it is close.
+Every token of a text keeps its own static vector, and nothing is averaged (Khattab & Zaharia, "ColBERT",
+SIGIR 2020, without its transformer). A static vector of Model2Vec is the longer the less common its token is
+(Tulkens & van Dongen, 2024), so its length weighs the token.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from memorata.model.checks import FloatArray, IntArray
+from memorata.model.parameter import Declared
+
+Rows = npt.NDArray[np.float32]
+
+
+def token_weights(lengths: npt.NDArray[np.floating[Any]]) -> FloatArray:
+    """Return what each token counts in a query: ``min(1, length / median length)``; 0 for an empty row.
+
+    Examples
+    --------
+    >>> token_weights(np.array([0.0, 0.5, 1.0, 4.0]))
+    array([0. , 0.5, 1. , 1. ])
+    """
+    lengths = lengths.astype(np.float64)
+    written = lengths[lengths > 0]
+    if not written.size:
+        return np.zeros(lengths.size)
+    weights: FloatArray = np.minimum(1.0, lengths / float(np.median(written)))
+    return weights
+
+
+LONG: Final = 64
+"""Beyond so many distinct tokens a text meets some of them by its length alone."""
+LENGTH_LOSS: Final = 0.2
+
+
+def length_factors(sizes: IntArray) -> FloatArray:
+    """Return ``1 / (1 + 0.2 · max(0, ln(size / 64)))``: a long text meets every token halfway, by chance.
+
+    Examples
+    --------
+    >>> length_factors(np.array([0, 64, 640])).round(3)
+    array([1.   , 1.   , 0.685])
+    """
+    factors: FloatArray = 1.0 / (1.0 + LENGTH_LOSS * np.log(np.maximum(sizes, LONG) / LONG))
+    return factors
+
+
+def soft_matches(
+    query: IntArray,
+    tokens: IntArray,
+    sizes: IntArray,
+    rows: Rows,
+    *,
+    cut: Annotated[float, Declared("Cosines of tokens below this are chance.", 0, 1)] = 0.2,
+) -> FloatArray:
+    r"""Return how well each text meets each token of a query: a row per text, a column per token.
+
+    .. math:: m_{dt} = \max_{u \in d} \; [\cos(t, u) \ge \mathrm{cut}] \, \cos(t, u)^{1.5}
+
+    Parameters
+    ----------
+    query
+        The tokens of the query.
+    tokens, sizes
+        The tokens of all texts one after the other, and how many each text has; a text may have none.
+    rows
+        For every token of the table its vector, of length 1 or 0.
+    cut
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 0], [0.6, 0.8], [0, 1]], np.float32)
+    >>> soft_matches(np.array([0]), np.array([2, 1, 2]), np.array([2, 1]), rows).round(3)
+    array([[0.465],
+           [0.   ]])
+    """
+    met = np.zeros((sizes.size, query.size))
+    if not tokens.size or not query.size:
+        return met
+    # Each distinct token is compared once. A mark per token of the table finds them faster than sorting does.
+    marks = np.zeros(len(rows), np.intp)
+    marks[tokens] = 1
+    distinct = marks.nonzero()[0]
+    marks[distinct] = np.arange(distinct.size)
+    cosines = rows[distinct] @ rows[query].T
+    np.multiply(cosines, cosines >= cut, out=cosines)
+    cosines *= np.sqrt(cosines)
+    some = sizes > 0
+    starts = (np.cumsum(sizes) - sizes)[some]
+    met[some] = np.maximum.reduceat(cosines[marks[tokens]], starts, axis=0)
+    return met
