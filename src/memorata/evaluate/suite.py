@@ -27,7 +27,7 @@ from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.evaluate.abstention import auroc
 from memorata.evaluate.metrics import ndcg, recall_any, reciprocal_rank
-from memorata.evaluate.runner import UNDATED, ungated
+from memorata.evaluate.runner import UNDATED
 from memorata.model.errors import DatasetError
 from memorata.model.memory import Memory, Source
 
@@ -111,7 +111,7 @@ def _haystack(
                     began = perf_counter()
                     shown = engine.recall(question["text"], recipe=recipe, now=now)
                     took = 1e3 * (perf_counter() - began)
-                    every = engine.recall(question["text"], recipe=ungated(recipe), limit=DEPTH, now=now)
+                    every = engine.recall(question["text"], recipe=recipe.ungated(), limit=DEPTH, now=now)
                     ids = [back[hit.memory.id] for hit in every.hits]
                     if question["gold"] or not question["gold_sessions"]:
                         ranking, gold = [fact["id"] for fact in ids], question["gold"]
