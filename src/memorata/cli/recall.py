@@ -233,6 +233,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
         output.say(f"Time: {result.period.note}.", "")
     for text in result.degraded:
         output.warn(f"Note: {text}.")
+    for each in result.history:
+        output.say(f"history: {short_id(each.id)} is contradicted by {short_id(each.newer)} ({each.reason})")
     agreement = result.agreement
     if agreement is not None:
         verdict = agreement.refused or f"the results agree to {agreement.confidence:.2f}"

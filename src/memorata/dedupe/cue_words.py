@@ -58,7 +58,7 @@ NEGATIONS: Final = _set(
 CHANGES: Final = _set(
     "now moved moves moving switched switches changed changes became becomes left quit quits stopped stops",
     "anymore instead nowadays started joined retired sold resigned renamed replaced rescheduled postponed",
-    "cancelled canceled longer divorced replaces",
+    "cancelled canceled longer divorced replaces new neu neue neuer neues neuen nuevo nueva nouveau nouvelle",
     "jetzt nun inzwischen mittlerweile umgezogen gezogen zog gewechselt wechselte wechselt geändert geworden",
     "wurde gekündigt kündigte aufgehört statt stattdessen mehr verschoben neuerdings verkauft umbenannt",
     "abgesagt",

@@ -158,6 +158,9 @@ def recall(engine: Engine, args: Recall) -> Answer:
             f"Nothing that is remembered answers this.{notes} Ask in other words, or with fewer conditions; "
             "if that finds nothing either, it is not known."
         )
+    if result.history:
+        earlier = ", ".join(dict.fromkeys(each.id for each in result.history))
+        notes += f" Something newer contradicts {earlier}: take that as how it was."
     count = "1 memory" if len(result) == 1 else f"{len(result)} memories, best first"
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
     return within_budget(

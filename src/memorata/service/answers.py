@@ -119,6 +119,14 @@ class ShortfallAnswer(BaseModel):
     least: float
 
 
+class EarlierAnswer(BaseModel):
+    """A hit that a newer memory contradicts, as was noted."""
+
+    id: str
+    newer: str
+    reason: str
+
+
 class RejectedAnswer(BaseModel):
     """The best memory that was not good enough, and what it missed."""
 
@@ -150,6 +158,7 @@ class RecallAnswer(BaseModel):
     sessions: list[SessionAnswer]
     degraded: list[str] = Field(description="What could not be done as it should.")
     rejected: RejectedAnswer | None
+    history: list[EarlierAnswer]
     recipe: str
     embedder: str
     omitted: int = Field(description="How many hits did not fit in the budget.")

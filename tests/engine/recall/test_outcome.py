@@ -42,6 +42,7 @@ def test_plain_data_holds_everything() -> None:
                 {"measure": "confidence", "value": 0.5, "least": 0.65},
             ],
         },
+        "history": [],
         "recipe": "balanced",
         "embedder": "e",
         "omitted": 2,

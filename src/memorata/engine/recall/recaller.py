@@ -19,6 +19,7 @@ from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.fusion import blends_two
+from memorata.engine.recall.history import Earlier, newest_first
 from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
@@ -112,13 +113,15 @@ class Recaller:
         found, elsewhere = self.runtime.read(
             [request.namespace], partial(self._search, request, query, names, vector), fresh=request.fresh
         )
-        shown = len(found.hits)
+        order, hits, history = self._newest_first(request, found)
+        shown = len(hits)
         if request.budget is not None:
-            shown = within_budget([hit.memory.content for hit in found.hits], request.budget)
+            shown = within_budget([hit.memory.content for hit in hits], request.budget)
         done = perf_counter()
         embedder = self.meaning.embedder
         return RecallResult(
-            hits=found.hits[:shown],
+            hits=hits[:shown],
+            history=history,
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
                 request,
@@ -128,14 +131,28 @@ class Recaller:
             rejected=found.rejected,
             recipe=recipe.name,
             embedder=embedder.name if embedder is not None and vector is not None else "",
-            omitted=len(found.hits) - shown,
+            omitted=len(hits) - shown,
             id=request.id,
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
-            trace=None if found.trace is None else found.trace.seen(found.positions[:shown]),
+            trace=None
+            if found.trace is None
+            else found.trace.seen([found.positions[rank] for rank in order[:shown]]),
             change=found.change,
             methods=found.methods,
             period=found.period,
         )
+
+    def _newest_first(
+        self, request: Request, found: _SearchResult
+    ) -> tuple[Sequence[int], tuple[Hit, ...], tuple[Earlier, ...]]:
+        """Return the hits with the newest of a contradiction first, unless it is asked how things were."""
+        hits, namespace = found.hits, request.namespace
+        past = found.period is not None and found.period.end <= request.now
+        then = past or request.as_of or request.true_at or request.sessions
+        if then or len(hits) < 2 or not self.runtime.store.contradictions.any(namespace, found.change):
+            return range(len(hits)), hits, ()
+        notes = self.runtime.store.contradictions.of_older(namespace, [hit.memory.id for hit in hits])
+        return newest_first(hits, notes)
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return what is asked, with the speakers that it names: for those who have to embed it."""

@@ -17,6 +17,7 @@ from memorata.model.hit import Hit
 if TYPE_CHECKING:
     from memorata.engine.recall.agreement import Agreement
     from memorata.engine.recall.fusion import Legs
+    from memorata.engine.recall.history import Earlier
     from memorata.engine.recall.query import RecallContext
     from memorata.index.record import Records
     from memorata.model.period import Period
@@ -130,6 +131,8 @@ class RecallResult:
         The name of the recipe that was run.
     embedder
         The embedder whose vectors were compared; empty when none was.
+    history
+        Which hits a newer memory contradicts, by the notes that nobody decided: how things were.
     omitted
         How many hits did not fit in the token budget.
     milliseconds
@@ -164,6 +167,7 @@ class RecallResult:
     methods: Mapping[str, str] = field(default_factory=dict, compare=False)
     agreement: Agreement | None = field(default=None, compare=False)
     period: RecalledPeriod | None = None
+    history: tuple[Earlier, ...] = ()
 
     @property
     def support(self) -> float:
@@ -198,6 +202,7 @@ class RecallResult:
             ],
             "degraded": list(self.degraded),
             "rejected": None if self.rejected is None else self.rejected.as_dict(),
+            "history": [each.as_dict() for each in self.history],
             "recipe": self.recipe,
             "embedder": self.embedder,
             "omitted": self.omitted,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.memory.duplicates import supersede
-from memorata.store.rows import find, find_namespace, instant, microseconds, moment
+from memorata.store.rows import find, find_namespace, instant, marks, microseconds, moment
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
@@ -19,12 +19,33 @@ _REMARKS: Final = (
     "JOIN memories o ON +o.namespace = c.namespace AND o.number = c.older WHERE c.namespace = ?"
 )
 
+_MAX_NAMESPACES: Final = 1_024
+"""Of how many namespaces it is kept whether anything was noted."""
+
 
 class ContradictionStore:
     """Which memories may contradict others, and what was decided about it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._any: dict[str, tuple[int, bool]] = {}
+
+    def any(self, namespace: str, change: int) -> bool:
+        """Return whether anything was ever noted in a namespace, as of one of its changes.
+
+        What is noted is noted with a memory, which is a change; so a namespace is asked once a change.
+        """
+        known = self._any.get(namespace)
+        if known is None or known[0] != change:
+            if len(self._any) >= _MAX_NAMESPACES:
+                self._any.clear()
+            known = change, self._database.read(lambda session: any_noted(session, namespace))
+            self._any[namespace] = known
+        return known[1]
+
+    def of_older(self, namespace: str, ids: Sequence[str]) -> list[Contradiction]:
+        """Return what was noted and not decided about the older of two current memories, for some ids."""
+        return self._database.read(lambda session: contradictions(session, namespace, older=ids))
 
     def note(self, namespace: str, given: Sequence[Contradiction]) -> None:
         """Note that memories may contradict others; what is noted already stays as it is."""
@@ -60,18 +81,33 @@ def note_contradictions(session: Session, path: str, remarks: Sequence[Contradic
             )
 
 
+def any_noted(session: Session, path: str) -> bool:
+    """Return whether anything was ever noted in a namespace."""
+    namespace = find_namespace(session, path)
+    noted = "SELECT 1 FROM contradictions WHERE namespace = ? LIMIT 1"
+    return namespace is not None and session.execute(noted, (namespace.number,)).fetchone() is not None
+
+
 def contradictions(
-    session: Session, path: str, *, id: str | None = None, settled: bool = False
+    session: Session,
+    path: str,
+    *,
+    id: str | None = None,
+    older: Sequence[str] | None = None,
+    settled: bool = False,
 ) -> list[Contradiction]:
     """Return what was noted, in the order in which it was.
 
-    Of one memory, or of all; without `settled` only what nobody decided, between memories that are
-    neither forgotten nor superseded.
+    Of one memory, of some that are the older ones, or of all; without `settled` only what nobody decided,
+    between memories that are neither forgotten nor superseded.
     """
     condition, values = "", []
     if id is not None:
         condition += " AND (n.id = ? OR o.id = ?)"
         values += [id, id]
+    if older is not None:
+        condition += f" AND o.id IN ({marks(older)})"
+        values += older
     if not settled:
         condition += " AND c.verdict IS NULL"
         for one in "no":
