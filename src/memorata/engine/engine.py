@@ -536,6 +536,7 @@ class Engine:
         with self.store.snapshot():
             chosen = self._recipe(recipe, changes, namespace)
             request = Request(
+                id=self.recall_log.name(moment),
                 text=checks.writable("query", query),
                 limit=checks.whole("limit", limit),
                 sessions=checks.flag("sessions", sessions),
@@ -543,7 +544,6 @@ class Engine:
                 as_of=checks.optional_instant("as_of", as_of),
                 true_at=checks.optional_instant("true_at", true_at),
                 budget=None if budget is None else checks.whole("budget", budget),
-                id=self.recall_log.name(moment),
                 now=moment,
                 period=of_type("period", period, Period),
                 since=checks.optional_instant("since", since),

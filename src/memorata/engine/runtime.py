@@ -50,20 +50,15 @@ class Runtime:
         return terms_of(memory, self.analyser)
 
     def run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
-        """Run an action; if derived data of these namespaces is corrupt, rebuild it and run it again.
+        """Run an action as :meth:`mended` does.
 
         It also runs again where a server gave way in the middle (:meth:`Store.attempt`), so it writes in one
         transaction.
         """
-        return self._run(paths, lambda: self.store.attempt(action))[0]
+        return self.mended(paths, lambda: self.store.attempt(action)[0])
 
-    def read(
-        self, paths: Sequence[str], action: Callable[[], _Result], *, fresh: bool
-    ) -> tuple[_Result, str]:
-        """Run an action that only reads, perhaps from a replica; return also why it was not, if so."""
-        return self._run(paths, lambda: self.store.attempt(action, replica=True, fresh=fresh))
-
-    def _run(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
+    def mended(self, paths: Sequence[str], action: Callable[[], _Result]) -> _Result:
+        """Run an action; if derived data of these namespaces is corrupt, rebuild it and run it again."""
         try:
             return action()
         except IndexCorrupt as error:

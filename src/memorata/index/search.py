@@ -38,7 +38,7 @@ from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.database import Session
-from memorata.store.rows import OWN, SLOTS, Namespace, marks, memories_at, memory, named_in, unlisted
+from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory, named_in, read_memories, unlisted
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
@@ -183,16 +183,14 @@ class NamespaceIndex:
         wanted, known = slots.tolist(), self._memories
         unread = [slot for slot in wanted if slot not in known]
         if unread:
-            number, path = self._namespace.number, self._namespace.path
-            # All rows before the first is read: in turns, either side finds the other's code in the caches.
-            rows = self._session.execute(*memories_at(self._session, number, unread)).fetchall()
-            for row in rows:
-                known[row[-1]] = memory(row, path)
-            if lost := sum(slot not in known for slot in unread):
+            read = read_memories(self._session, self._namespace, unread)
+            known |= read
+            if lost := len(set(unread)) - len(read):
                 raise StoreCorrupt(
-                    f"{lost} memories of {path} are not where their records say; run `memorata check`"
+                    f"{lost} memories of {self._namespace.path} are not where their records say; "
+                    "run `memorata check`"
                 )
-        return [known[slot] for slot in wanted]
+        return list(map(known.__getitem__, wanted))
 
     def names(self, slots: IntArray) -> list[tuple[str, ...]]:
         """Return the names that the given memories mention, in the same order."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from memorata.index.approximate import LARGE
 from memorata.index.cache import Added, PartitionCache
 from memorata.index.codes import Floats
+from memorata.index.index import Index
 from memorata.index.search import NamespaceIndex, methods
 from memorata.index.segments import TAIL, Embedder
 from memorata.model import checks
@@ -280,6 +281,25 @@ class Store:
                 # Interrupted, or out of memory: what is kept beside the partition may be half computed.
                 self._cache.drop(namespace)
                 raise
+
+    def look(
+        self,
+        work: Callable[[Index], _Result],
+        namespace: str,
+        now: datetime,
+        *,
+        as_of: datetime | None = None,
+        filter: Filter | None = None,
+        true_at: datetime | None = None,
+        fresh: bool = True,
+    ) -> tuple[_Result, str]:
+        """Return what `work` finds in a :meth:`view`, perhaps of a replica, as :meth:`attempt` does."""
+
+        def once() -> _Result:
+            with self.view(namespace, now, as_of=as_of, filter=filter, true_at=true_at) as view:
+                return work(view)
+
+        return self._database.attempt(once, replica=True, fresh=fresh)
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
         """Return memories by id, hidden ones too; raise for an id nobody has."""

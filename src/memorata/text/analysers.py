@@ -153,7 +153,10 @@ def analyser(name: str, **overrides: Any) -> Analyser:  # noqa: ANN401 - the fie
     checks.one_of("name", name, tuple(ANALYSERS))
     for setting in overrides:
         checks.one_of("setting", setting, [field.name for field in fields(Analyser)[1:]])
-    return replace(ANALYSERS[name], **overrides)
+    shipped = ANALYSERS[name]
+    changed = replace(shipped, **overrides)
+    # Tables of terms are found by analyser: the same object is found without comparing its settings.
+    return shipped if changed == shipped else changed
 
 
 ANALYSERS: Final[Mapping[str, Analyser]] = MappingProxyType(

@@ -181,10 +181,6 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         # A leg that stands alone has all the weight, whatever it would have beside another.
         weights = [1.0]
     parts = [found.slots for _, found in lists], [found.scores for _, found in lists], [n for n, _ in lists]
-    if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
-        slots, aligned = align_among(legs.everyone, *parts)
-    else:
-        slots, aligned = align_slots(*parts)
     options: dict[str, Any] = {name: getattr(recipe, field) for name, field in takes.items() if field}
     if placed:
         options["alpha"] = share
@@ -193,6 +189,10 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     if "floors" in takes and recipe.anchored:
         options["floors"] = [floor_of(name, found, context) for name, found in lists]
         options["ceilings"] = [ceiling_of(name, found) for name, found in lists]
+    if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
+        slots, aligned = align_among(legs.everyone, *parts)
+    else:
+        slots, aligned = align_slots(*parts)
     if "base" in takes and recipe.forgetting:
         options["base"] = _forgetting(recipe, context, slots)
     return Candidates(slots, aligned, fusion(aligned, **options), legs)

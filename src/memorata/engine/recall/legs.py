@@ -57,7 +57,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     vector = NOTHING
     if recipe.vector_pool and context.vector is not None:
         nearest = partial(view.nearest, context.vector, excluded=query.excluded, rough=completing)
-        vector = _cosines(without_excluded(context, nearest, recipe.vector_pool))
+        vector = without_excluded(context, nearest, recipe.vector_pool)
     terms: dict[str, float] = dict(query.terms)
     if recipe.entity_weight and terms:
         count, frequencies = view.document_frequencies(tuple(terms))
@@ -88,7 +88,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
         if not lexical.slots.size and (read := query.read_otherwise()):
             lexical_query = replace(lexical_query, terms=read)
             lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
-    found = Legs(vector, lexical, asked="" if query.topic == query.text else query.topic)
+    found = Legs(_cosines(vector), lexical, asked="" if query.topic == query.text else query.topic)
     if context.about_time and context.period is not None:
         then = partial(timely, view.records(), view.without(None, ()), context.period)
         candidates = without_excluded(context, then, _CONTEXT_POOL, words=True)
@@ -143,13 +143,15 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
         parts.append(around)
     slots = distinct(np.concatenate(parts))
     vector, lexical, unread = found.vector, found.lexical, slots[:0]
+    cosines = words = NOTHING
     if recipe.vector_pool and context.vector is not None:
         cosines = view.score(context.vector, slots)
-        compared = _compared(view, slots, cosines.scores, found.vector)
-        vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
     if recipe.lexical_pool and (lexical_query.terms or context.query.roots):
         words = view.score(lexical_query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
+    if cosines is not NOTHING:
+        compared = _compared(view, slots, cosines.scores, found.vector)
+        vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
     soft = soft_leg(recipe, context, slots) if recipe.soft_weight else NOTHING
     found = Legs(vector, lexical, found.more, found.unread, slots, found.asked, soft)
     return _with_pending(found, unread, context) if unread.size and vector.slots.size else found
@@ -330,11 +332,11 @@ def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: 
         return NOTHING
     seeds, asking = seeds[alone], seeds[leading_on]
     weight_of = scores[: recipe.graph_seeds][leading_on] / best
-    query = context.query.text
+    names, query = view.names(asking), context.query.text
     asked = folded(query)
     weights: dict[str, float] = {}
-    for names, worth in zip(view.names(asking), weight_of.tolist(), strict=True):
-        for name in names:
+    for listed, worth in zip(names, weight_of.tolist(), strict=True):
+        for name in listed:
             key = folded(name)
             # Most names are no part of the query at all; "Art" is one of "party", and not named there.
             if key and not (key in asked and contains_any(query, (key,))):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
 _Item = TypeVar("_Item")
+_Found = TypeVar("_Found")
 _CALIBRATED: Final = -1.0
 _EXAMPLES: Final = {"Period": "Period(start, end) of two datetimes", "Place": "Place(48.857, 2.352)"}
 _NAMED: Final = 3
@@ -110,15 +110,15 @@ class Recaller:
         if recipe.vector_pool:
             vector, wrong = self.meaning.query(_text_to_embed(query), request.vector)
         embedded_at = perf_counter()
-        found, elsewhere = self.runtime.read(
-            [request.namespace], partial(self._search, request, query, names, vector), fresh=request.fresh
-        )
+        embedder, name, noise = self.meaning.embedder, "", 0.0
+        if embedder is not None:
+            name, noise = embedder.name, embedder.similarity_threshold
+        found, elsewhere = self._look(request, partial(self._search, request, query, names, vector, noise))
         order, hits, history = self._newest_first(request, found)
         shown = len(hits)
         if request.budget is not None:
             shown = within_budget([hit.memory.content for hit in hits], request.budget)
         done = perf_counter()
-        embedder = self.meaning.embedder
         return RecallResult(
             hits=hits[:shown],
             history=history,
@@ -130,7 +130,7 @@ class Recaller:
             ),
             rejected=found.rejected,
             recipe=recipe.name,
-            embedder=embedder.name if embedder is not None and vector is not None else "",
+            embedder=name if vector is not None else "",
             omitted=len(hits) - shown,
             id=request.id,
             milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
@@ -156,92 +156,96 @@ class Recaller:
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return what is asked, with the speakers that it names: for those who have to embed it."""
-
-        def look() -> ParsedQuery:
-            # A look of its own: nobody should wait for an embedder at an open view.
-            with self._view(request) as view:
-                return self._with_speakers(request, query, names, view)
-
-        found, _ = self.runtime.read([request.namespace], look, fresh=request.fresh)
-        return found
+        # A look of its own: nobody should wait for an embedder at an open view.
+        return self._look(request, partial(self._with_speakers, request, query, names))[0]
 
     def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: Index) -> ParsedQuery:
         return with_speakers(query, names, view, self.runtime.analyser, request.recipe.speaker_share)
 
-    def _view(self, request: Request) -> AbstractContextManager[Index]:
-        return self.runtime.store.view(
+    def _look(self, request: Request, work: Callable[[Index], _Found]) -> tuple[_Found, str]:
+        """Return what `work` finds in what the request may see, and why not in a replica if it should be."""
+        look = partial(
+            self.runtime.store.look,
+            work,
             request.namespace,
             request.now,
             as_of=request.as_of,
             filter=request.filter,
             true_at=request.true_at,
+            fresh=request.fresh,
         )
+        return self.runtime.mended([request.namespace], look)
 
     def _search(
-        self, request: Request, query: ParsedQuery, names: Names, vector: Floats | None
+        self,
+        request: Request,
+        query: ParsedQuery,
+        names: Names,
+        vector: Floats | None,
+        noise: float,
+        everything: Index,
     ) -> _SearchResult:
         recipe = request.recipe
         least = recipe.pool_per_hit * request.limit
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
             recipe = recipe.for_limit(request.limit)
         calibrated = recipe.least_similarity == _CALIBRATED
-        with self._view(request) as everything:
-            view = bounded(everything, request.since, request.until)
-            scope, unread = self._scope(request, query, view)
-            if names:
-                # Its vector was given: whatever was embedded, it was not what this would have been.
-                query = replace(self._with_speakers(request, query, names, view), topic="")
-            keeps = recipe.temporal == "restrict"
-            context = RecallContext(
-                view=view if scope is None or not keeps else scope.view(view),
-                query=query,
-                classifier=self.classifier,
-                vector=vector,
-                least_similarity=self.meaning.threshold if calibrated else recipe.least_similarity,
-                noise=self.meaning.threshold,
-                now=request.now,
-                period=None if scope is None else scope.period,
-                about_time=scope is not None and scope.named.about,
-                near=None if scope is None or not keeps else scope.near,
-                here=request.near,
-                reranker=self.reranker,
-                graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
-                overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
-                life=self.life,
-                terms_of=self.runtime.terms_of,
-                tables=self.tables,
-                familiarity=familiarity(query.text, self.meaning.languages),
-            )
-            ranked = run(recipe, context)
-            if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):
-                scope = scope.opened(view)
-                opened = replace(context, view=view, near=scope.near, period=scope.period)
-                ranked = run(recipe, opened)
-            sessions: tuple[SessionHit, ...] = ()
-            positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
-            if request.sessions:
-                numbers = view.records(ranked.slots)["session"]
-                # Some fusions go below 0; a session's sum needs a zero that means nothing.
-                above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
-                groups = best_sessions(numbers, above, request.limit)
-                positions = [position for _, group in groups for position in group.tolist()]
-                hits, rejected = _hits(ranked, positions, view)
-                sessions = _grouped(groups, hits)
-            else:
-                hits, rejected = _hits(ranked, positions, view)
-            status = view.status
-            return _SearchResult(
-                hits,
-                sessions,
-                rejected if request.limit else None,
-                status.pending,
-                ranked.trace,
-                positions,
-                (unread, *context.failures),
-                status.change,
-                dict(status.methods),
-                None if scope is None else scope.told(ranked.slots[np.array(positions, np.intp)], keeps),
-            )
+        view = bounded(everything, request.since, request.until)
+        scope, unread = self._scope(request, query, view)
+        if names:
+            # Its vector was given: whatever was embedded, it was not what this would have been.
+            query = replace(self._with_speakers(request, query, names, view), topic="")
+        keeps = recipe.temporal == "restrict"
+        context = RecallContext(
+            view=view if scope is None or not keeps else scope.view(view),
+            query=query,
+            classifier=self.classifier,
+            vector=vector,
+            least_similarity=noise if calibrated else recipe.least_similarity,
+            noise=noise,
+            now=request.now,
+            period=None if scope is None else scope.period,
+            about_time=scope is not None and scope.named.about,
+            near=None if scope is None or not keeps else scope.near,
+            here=request.near,
+            reranker=self.reranker,
+            graph=lambda: self.graphs(request.namespace, request.now, request.as_of),
+            overview=lambda: self.runtime.store.view(request.namespace, request.now, as_of=request.as_of),
+            life=self.life,
+            terms_of=self.runtime.terms_of,
+            tables=self.tables,
+            familiarity=familiarity(query.text, self.meaning.languages),
+        )
+        ranked = run(recipe, context)
+        if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):
+            scope = scope.opened(view)
+            opened = replace(context, view=view, near=scope.near, period=scope.period)
+            ranked = run(recipe, opened)
+        sessions: tuple[SessionHit, ...] = ()
+        positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
+        if request.sessions:
+            numbers = view.records(ranked.slots)["session"]
+            # Some fusions go below 0; a session's sum needs a zero that means nothing.
+            above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
+            groups = best_sessions(numbers, above, request.limit)
+            positions = [position for _, group in groups for position in group.tolist()]
+            hits, rejected = _hits(ranked, positions, view)
+            sessions = _grouped(groups, hits)
+        else:
+            hits, rejected = _hits(ranked, positions, view)
+        status = view.status
+        return _SearchResult(
+            hits,
+            sessions,
+            rejected if request.limit else None,
+            status.pending,
+            ranked.trace,
+            positions,
+            (unread, *context.failures),
+            status.change,
+            dict(status.methods),
+            None if scope is None else scope.told(ranked.slots[np.array(positions, np.intp)], keeps),
+        )
 
     def _scope(self, request: Request, query: ParsedQuery, view: Index) -> tuple[TimeScope | None, str]:
         """Return the time the query is about, if any, and why its words were not read as they should be."""

@@ -7,6 +7,7 @@ searches", TREC-2, 1994, and Lee, "Analyses of multiple evidence combination", S
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -72,7 +73,8 @@ def relative_score_fusion(
     shares = aligned.shares(weights)
     lows = [None] * len(shares) if floors is None else list(floors)
     highs = [None] * len(shares) if ceilings is None else list(ceilings)
-    checks.same_length(legs=aligned.sizes, floors=lows, ceilings=highs)
+    if not len(aligned.sizes) == len(lows) == len(highs):
+        checks.same_length(legs=aligned.sizes, floors=lows, ceilings=highs)
     per_leg = [
         share * _between(index, scores, low, high)
         for index, (share, scores, low, high) in enumerate(
@@ -203,13 +205,18 @@ def _between(index: int, scores: FloatArray, floor: float | None, ceiling: float
     if not scores.size:
         return scores
     least, most = extremes(scores)
-    low = least if floor is None else checks.number(f"floors[{index}]", floor)
+    low = least if floor is None else _bound(f"floors[{index}]", floor)
     if low > least:
         raise InvalidArgument(f"floors[{index}]", floor, f"at most the leg's minimum, {least:g}")
-    high = most if ceiling is None else checks.number(f"ceilings[{index}]", ceiling)
+    high = most if ceiling is None else _bound(f"ceilings[{index}]", ceiling)
     if high < most:
         raise InvalidArgument(f"ceilings[{index}]", ceiling, f"at least the leg's maximum, {most:g}")
     return scaled_between(scores, low, high)
+
+
+def _bound(name: str, bound: float) -> float:
+    # Those of a recipe are floats, and come with every query.
+    return bound if type(bound) is float and math.isfinite(bound) else checks.number(name, bound)
 
 
 def _default_weights(count: int) -> FloatArray:
