@@ -9,16 +9,16 @@ from pathlib import Path
 from random import Random
 from tempfile import gettempdir
 from typing import Any
-from urllib.parse import quote
 from uuid import uuid4
 
 import psycopg
 import pytest
+from tests.store.addresses import PASSWORD, changed
 
 from memorata.index import segments
 from memorata.store.memory import memories
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.migrating import made_ready
+from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import MEMORY_BUDGET, Store
@@ -73,7 +73,7 @@ def role(base: str) -> Iterator[str]:
     """The name of a user who may come in, and nothing else."""
     name = f"role_{uuid4().hex}"
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f"CREATE ROLE {name} LOGIN")
+        connection.execute(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'")
     yield name
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"DROP OWNED BY {name}")
@@ -106,8 +106,7 @@ def schema(base: str) -> Iterator[str]:
     name = f"test_{uuid4().hex}"
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
-    options = quote(f"-csearch_path={name},public")
-    yield f"{base}{'&' if '?' in base else '?'}options={options}"
+    yield changed(base, f"search_path={name},public")
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute("SET client_min_messages = warning")
         connection.execute(f"DROP SCHEMA {name} CASCADE")

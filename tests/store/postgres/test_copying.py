@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.store.addresses import changed
 from typer.testing import CliRunner
 
 import memorata
@@ -136,7 +137,7 @@ def test_the_command_copies_and_tells(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
-    address = url.replace("postgres:@", "postgres:hunter2@")
+    address = changed(url, password="hunter2")
     result = CliRunner().invoke(app, ["copy", "m.db", address, "--json"])
     assert result.exit_code == 0
     assert json.loads(result.stdout)["new"] == 32

@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from tests.store.addresses import changed
 from typer.testing import CliRunner
 
 import memorata
@@ -114,7 +115,7 @@ def run(*arguments: str) -> tuple[int, str, str]:
 def test_the_command_line_opens_an_address(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
-    address = url.replace("postgres:@", "postgres:hunter2@")
+    address = changed(url, password="hunter2")
     code, _, said = run("recall", "tea", "--db", address)
     assert (code, "no memories at" in said) == (3, True)
     assert run("remember", "Anna prefers green tea.", "--id", "tea", "--db", address)[:2] == (0, "tea\n")
@@ -143,7 +144,7 @@ def test_settings_take_an_address_from_everywhere(tmp_path: Path, monkeypatch: p
 
 def test_what_cannot_be_opened_says_why(base: str, tmp_path: Path) -> None:
     with pytest.raises(ServerUnsuitable, match="createdb"):
-        memorata.open(base.replace("/postgres?", "/nothing?"), embedder=None)
+        memorata.open(changed(base, dbname="nothing"), embedder=None)
     with pytest.raises(StoreUnavailable, match="cannot be reached"):
         memorata.open("postgresql://127.0.0.1:1/x", embedder=None)
 

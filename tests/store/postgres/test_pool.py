@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import Connection
+from tests.store.addresses import changed
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from memorata.store.postgres.database import PostgresDatabase
@@ -61,7 +62,7 @@ def test_what_need_not_survive_a_crash_is_not_waited_for(pool_of: Opener) -> Non
 def test_what_must_survive_a_crash_is_written_whatever_the_server_is_set_to(
     store: PostgresStore, used: str, server: str, kept: str
 ) -> None:
-    url = used.replace("options=", f"options=-csynchronous_commit%3D{server}%20")
+    url = changed(used, f"synchronous_commit={server}")
     pool = Pool(url, durable=True, connections=1, patience=5.0, statement_seconds=5.0)
     pool.open()
     with closing(pool), pool.borrowed() as connection:

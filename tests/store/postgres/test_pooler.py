@@ -10,10 +10,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import closing
 from random import Random
-from urllib.parse import quote
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.store.addresses import changed
 from tests.store.samples import HERE, NOW, direction, entry, recalled
 
 from memorata.store.postgres.store import PostgresStore
@@ -117,11 +117,7 @@ def pooler(base: str) -> Iterator[Pooler]:
 
 
 def test_everything_works_whichever_process_answers(store: PostgresStore, used: str, pooler: Pooler) -> None:
-    known = conninfo_to_dict(used)
-    url = (
-        f"postgresql://{known['user']}@127.0.0.1:{pooler.port}/{known['dbname']}"
-        f"?sslmode=disable&gssencmode=disable&options={quote(str(known['options']))}"
-    )
+    url = changed(used, host="127.0.0.1", port=str(pooler.port), sslmode="disable", gssencmode="disable")
     with closing(PostgresStore(url, connections=2)) as through:
         through.use_embedder("mine", 8)
         for number in range(12):

@@ -3,10 +3,10 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from urllib.parse import urlencode
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.store.addresses import changed
 
 import memorata
 from memorata.store.postgres.store import PostgresStore
@@ -24,13 +24,8 @@ class Wire:
         self._known = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.count = 0
-        own = self._known | {
-            "host": "127.0.0.1",
-            "port": str(self._listening.getsockname()[1]),
-            "sslmode": "disable",
-            "gssencmode": "disable",
-        }
-        self.url = f"postgresql://?{urlencode(own)}"
+        port = str(self._listening.getsockname()[1])
+        self.url = changed(url, host="127.0.0.1", port=port, sslmode="disable", gssencmode="disable")
         threading.Thread(target=self._listen, daemon=True).start()
 
     def close(self) -> None:

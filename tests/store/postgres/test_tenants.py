@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from tests.store.addresses import as_user
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.index.lexical import LexicalQuery
@@ -83,7 +84,7 @@ def owner(url: str) -> Iterator[PostgresStore]:
 def alice(owner: PostgresStore, role: str, url: str) -> Iterator[PostgresStore]:
     """The store as the tenant of `acme/alice` sees it."""
     admit(url, role, HERE)
-    with closing(PostgresStore(url.replace("postgres:@", f"{role}:@"))) as store:
+    with closing(PostgresStore(as_user(url, role))) as store:
         store.use_embedder(EMBEDDER, DIMENSION)
         yield store
 
@@ -215,7 +216,7 @@ def test_sql_of_ones_own_reaches_no_further(
         assert row is not None
         bob = row[0]
     before = state(owner)
-    with psycopg.connect(url.replace("postgres:@", f"{role}:@"), autocommit=True) as mine:
+    with psycopg.connect(as_user(url, role), autocommit=True) as mine:
         for table in OWNED:
             assert mine.execute(f"SELECT count(*) FROM {table} WHERE namespace = %s", (bob,)).fetchone() == (
                 0,
@@ -276,7 +277,7 @@ def test_who_cannot_be_held_back_is_not_admitted(owner: PostgresStore, url: str)
 
 def test_who_is_no_tenant_sees_nothing(owner: PostgresStore, role: str, url: str) -> None:
     with pytest.raises(ServerUnsuitable):
-        PostgresStore(url.replace("postgres:@", f"{role}:@"))
+        PostgresStore(as_user(url, role))
 
 
 def test_work_on_everything_of_a_tenants_is_the_tenants_own(

@@ -5,7 +5,7 @@ each other's way is done again; so is one whose connection was lost before it wa
 while it was being committed, the server is asked what became of it, so that no write is ever done twice and
 none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
 crashed may give the number of a transaction that nobody heard of any more to another one. So every write
-leaves a note in its transaction (:class:`~.session.Evidence`).
+leaves a note in its transaction (:class:`~.evidence.Evidence`).
 
 A transaction is a pipeline: its beginning, and statements whose rows nobody reads, go out with the next whose
 rows are read, and the last of them with the end.
@@ -34,39 +34,21 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import DatabaseInfo, Session, Statement
-from memorata.store.postgres import erasing, migrating
+from memorata.store.postgres import maintenance, migrations
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import namespace_key
-from memorata.store.postgres.failing import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
+from memorata.store.postgres.errors import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
+from memorata.store.postgres.evidence import settled
+from memorata.store.postgres.optimistic import OptimisticSession
 from memorata.store.postgres.pool import NamespaceLocks, Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
-from memorata.store.postgres.session import (
-    CLOCK,
-    NAMESPACE,
-    OptimisticSession,
-    PostgresSession,
-    translated,
-)
+from memorata.store.postgres.session import NAMESPACE, PostgresSession, translated
 from memorata.store.rows import LARGEST, NAMESPACE_COLUMNS, find_namespace
 
 _Result = TypeVar("_Result")
 
 _ATTEMPTS: Final = 6
 _PAUSE: Final = 0.01
-_WRITING: Final = """
-    SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l
-    WHERE l.locktype = 'relation' AND l.relation = 'namespaces'::regclass AND l.pid <> pg_backend_pid()
-        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
-        AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND (
-            NOT row_security_active('namespaces') OR l.pid IN (
-                SELECT a.pid FROM pg_stat_activity a WHERE a.usesysid IN (
-                    (SELECT oid FROM pg_roles WHERE rolname = session_user),
-                    (SELECT relowner FROM pg_class WHERE oid = 'namespaces'::regclass)
-                )
-            )
-        )
-"""
-"""The transactions that hold locks on rows of namespaces."""
 _ENDINGS: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
@@ -111,7 +93,7 @@ class PostgresDatabase:
     ) -> None:
         if replica is not None:
             parsed(replica)
-        migrating.made_ready(url, must_exist=must_exist)
+        migrations.made_ready(url, must_exist=must_exist)
         self.pool = Pool(
             url,
             durable=durable,
@@ -173,7 +155,7 @@ class PostgresDatabase:
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads, all of it from one view; done once more if the connection is lost.
 
-        It is first read without a transaction (:class:`~.session.OptimisticSession`).
+        It is first read without a transaction (:class:`~.optimistic.OptimisticSession`).
         """
         if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
             with self.reading() as session:
@@ -296,30 +278,8 @@ class PostgresDatabase:
         return self._locks.held(namespace, patiently=not self.is_inside)
 
     def settled(self) -> int:
-        """Wait until no change is on its way, and return a number up to which all are there to be read.
-
-        Numbers are given out before transactions end, and those of two namespaces may end in another order: a
-        reader who saw the later one first would never see the other. Every writer locks the row of its
-        namespace, and draws numbers no less than the time it had then: so once those have ended that hold
-        such a lock now, no number before this moment is given out any more. A tenant waits for its own
-        writers and for the owner's only, whose changes alone it can see.
-        """
-        if self.is_inside:
-            return LARGEST
-        row = self._asked(f"SELECT {CLOCK}")
-        assert row is not None  # a SELECT without a table gives one
-        until, waited_for = monotonic() + self._patience, None
-        while True:
-            running = frozenset((self._asked(_WRITING) or ([],))[0])
-            waited_for = running if waited_for is None else waited_for & running
-            if not waited_for:
-                return int(row[0])
-            if monotonic() > until:
-                raise StoreUnavailable(
-                    f"{self.path}: a transaction has kept namespaces locked for {self._patience:g} s, and "
-                    "what it changes is not known yet; end it (pg_stat_activity shows it), and ask again"
-                )
-            sleep(_PAUSE)
+        """Wait until no change is on its way, and return a number up to which all are there to be read."""
+        return LARGEST if self.is_inside else settled(self._asked, self.path, self._patience)
 
     def statistics(self) -> Mapping[str, Any]:
         """Return the size of the database, the server's version, and whether a replica is used."""
@@ -354,7 +314,7 @@ class PostgresDatabase:
 
     def vacuum(self) -> None:
         """Write every table anew; others wait meanwhile, one table at a time."""
-        erasing.write_anew(self.url)
+        maintenance.write_anew(self.url)
 
     # --- inside ---------------------------------------------------------------------------------------
 

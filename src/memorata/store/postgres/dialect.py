@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.model.errors import StoreError
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.postgres import texts
-from memorata.store.postgres.failing import Contended, ViewMoved
+from memorata.store.postgres.errors import Contended, ViewMoved
 from memorata.store.rows import NO_MEMORY, SLOTS
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class PostgresDialect:
         """Return the condition that selects what a filter lets through, or more."""
         if filter is None:
             return EVERYTHING
-        from memorata.store.postgres.filtering import compiled
+        from memorata.store.postgres.conditions import compiled
 
         return compiled(filter)
 

@@ -16,7 +16,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown
-from memorata.store.postgres.failing import ConnectionLost, ours, unreachable
+from memorata.store.postgres.errors import ConnectionLost, ours, unreachable
 from memorata.store.postgres.session import PostgresSession, register
 
 # What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.

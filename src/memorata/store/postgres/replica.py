@@ -19,7 +19,7 @@ from psycopg.rows import TupleRow
 
 from memorata.model.errors import ServerUnsuitable, StoreUnavailable
 from memorata.store.postgres.address import shown
-from memorata.store.postgres.failing import Contended
+from memorata.store.postgres.errors import Contended
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.session import PostgresSession
 

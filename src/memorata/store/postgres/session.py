@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import re
-import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from functools import lru_cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import psycopg
 from psycopg import Connection, Cursor
@@ -19,21 +17,15 @@ from psycopg.abc import Buffer
 from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
-from memorata._frozen import frozen
 from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
-from memorata.store.postgres.dialect import DIALECT, NOBODY, namespace_key
-from memorata.store.postgres.failing import ViewMoved
+from memorata.store.postgres.dialect import DIALECT, namespace_key
+from memorata.store.postgres.evidence import CLOCK, Evidence
 
-CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGUN: Final = f"SELECT pg_current_xact_id()::text, {CLOCK}"
-EVIDENCE_SECONDS: Final = 3_600
-"""For how long the note that a write happened is kept."""
-_FORGET_EVERY: Final = 32
-"""One of so many writes removes notes that are older."""
 NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
@@ -71,50 +63,10 @@ def bound(sql: str, values: Sequence[Any] | Mapping[str, Any]) -> Sequence[Any] 
     return {f"p{number}": value for number, value in enumerate(values, 1)}
 
 
-@frozen
-class Evidence:
-    """The note that a write happened, made in its transaction: who did not hear looks for it.
-
-    It belongs to the namespace that was written to, so that those who may write there alone can write it. It
-    is found by a random number: the number of a transaction tells nothing after a crash, for a server may
-    give one that nobody heard of any more to another transaction.
-    """
-
-    transaction: str
-    at: int
-    """When the transaction began, in microseconds by the server's clock."""
-    namespace: int | None = None
-    """None for what belongs to no namespace."""
-    number: int = field(default_factory=lambda: secrets.randbits(62))
-
-    def written(self) -> list[Statement]:
-        """Return what writes it and, once in a while, removes old ones of the namespace.
-
-        Examples
-        --------
-        >>> Evidence("730", 5, 7, 1).written()
-        [('INSERT INTO writes (at, number, namespace) VALUES (?, ?, ?)', (5, 1, 7))]
-        """
-        key, values = self._key()
-        note = f"INSERT INTO writes (at, number, namespace) VALUES (?, ?, {key})"
-        statements: list[Statement] = [(note, (self.at, self.number, *values))]
-        if not self.number % _FORGET_EVERY:
-            until = self.at - EVIDENCE_SECONDS * 1_000_000
-            statements.append((f"DELETE FROM writes WHERE at < ? AND namespace = {key}", (until, *values)))
-        return statements
-
-    def asked(self) -> Statement:
-        """Return what tells whether it is there, and whether it is too late to tell."""
-        key, values = self._key()
-        until = self.at + EVIDENCE_SECONDS * 1_000_000 // 2
-        return (
-            f"SELECT {CLOCK} > ?, EXISTS (SELECT 1 FROM writes WHERE at = ? AND number = ? "
-            f"AND namespace = {key})",
-            (until, self.at, self.number, *values),
-        )
-
-    def _key(self) -> tuple[str, tuple[int, ...]]:
-        return (NOBODY, ()) if self.namespace is None else ("?", (self.namespace,))
+def send(connection: Connection[TupleRow], statement: Statement) -> Cursor[TupleRow]:
+    """Send one statement; its rows are read later."""
+    text = translated(statement[0])
+    return connection.cursor(binary=True).execute(text, bound(text, statement[1]) or None)
 
 
 class PostgresSession:
@@ -239,7 +191,7 @@ class PostgresSession:
         asked = [(text, values) for text, values, _ in self._expected]
         for sql, values in statements:
             if (translated(sql), values) not in asked:
-                self._expected.append((translated(sql), values, _sent(self.connection, (sql, values))))
+                self._expected.append((translated(sql), values, send(self.connection, (sql, values))))
 
     def namespace(self, columns: str, path: str) -> TupleRow | None:
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
@@ -323,133 +275,6 @@ class PostgresSession:
     def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
         """Return the rows of several statements, asked for in one round trip."""
         return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
-
-
-class OptimisticSession:
-    """A session that only reads, without a transaction, and so without a round trip to end one.
-
-    Every write to a namespace moves its row. Each statement is sent together with one that reads that row
-    again: as long as it is what it was when it was first read, all that was read is of one state. Otherwise
-    :class:`~.failing.ViewMoved` is raised, and whoever opened the session reads again in a transaction.
-
-    Parameters
-    ----------
-    borrow
-        Returns the connection, when it is first needed.
-    rows
-        Rows of namespaces that were read already, by path, as :func:`ask_namespace` reads them; others are
-        added.
-    expected
-        Statements whose rows were read ahead; others are added.
-    """
-
-    dialect: Final = DIALECT
-    origin: Final = ""
-    is_writing: Final = False
-
-    def __init__(
-        self,
-        borrow: Callable[[], Connection[TupleRow]],
-        rows: dict[str, TupleRow | None],
-        expected: list[tuple[Statement, list[Any]]],
-    ) -> None:
-        self._borrow = borrow
-        self._rows = rows
-        self._expected = expected
-        self._seen: dict[str, str] = {}
-
-    @property
-    def connection(self) -> Connection[TupleRow]:
-        """The connection, which is borrowed when it is first needed."""
-        return self._borrow()
-
-    def namespace(self, columns: str, path: str) -> TupleRow | None:
-        """Return the row of a namespace, or None; it is read once."""
-        if path not in self._rows:
-            self._rows[path] = ask_namespace(self.connection, columns, path).fetchone()
-        row = self._rows[path]
-        self._seen[path] = columns
-        return None if row is None else row[:-1]
-
-    def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
-        """Run one statement and return its rows."""
-        for place, (statement, rows) in enumerate(self._expected):
-            if statement == (sql, values):
-                del self._expected[place]
-                return FetchedRows(rows)
-        return FetchedRows(self.pipelined([(sql, values)])[0])
-
-    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
-        """Read the row of a namespace, and ahead what will be asked for, in one round trip."""
-        self._seen[path] = columns
-        asked = [statement for statement, _ in self._expected]
-        statements = [statement for statement in statements if statement not in asked]
-        if path in self._rows and statements:
-            self._expected += zip(statements, self.pipelined(statements), strict=True)
-            return
-        if not statements:
-            return
-        connection = self.connection
-        with connection.pipeline():
-            first = ask_namespace(connection, columns, path)
-            sent = [_sent(connection, statement) for statement in statements]
-            last = ask_namespace(connection, columns, path)
-        self._rows[path] = first.fetchone()
-        if last.fetchone() == self._rows[path]:
-            read = [rows.fetchall() for rows in sent]
-            self._expected += zip(statements, read, strict=True)
-
-    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of several statements, asked for in one round trip."""
-        if not self._seen:
-            raise ViewMoved("nothing tells whether what is read is of one state")
-        connection = self.connection
-        with connection.pipeline():
-            sent = [_sent(connection, statement) for statement in statements]
-            again = [
-                (self._rows[path], ask_namespace(connection, columns, path))
-                for path, columns in self._seen.items()
-            ]
-        if any(rows.fetchone() != row for row, rows in again):
-            raise ViewMoved("the namespace was written to while it was read")
-        return [rows.fetchall() for rows in sent]
-
-    def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
-        """Refuse: it only reads."""
-        raise ViewMoved("something is to be written where it is only read")
-
-    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> NoReturn:
-        """Refuse: it only reads."""
-        self.executemany(table, ())
-
-
-class FetchedRows:
-    """Rows that are here already, given out as a cursor gives them."""
-
-    def __init__(self, rows: Sequence[Any]) -> None:
-        self._rows = iter(rows)
-
-    def fetchone(self) -> Any:  # noqa: ANN401 - as the DB-API has it
-        """Return the next row, or None."""
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[Any]:
-        """Return all other rows."""
-        return list(self._rows)
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
-
-
-def _sent(connection: Connection[TupleRow], statement: Statement) -> Cursor[TupleRow]:
-    text = translated(statement[0])
-    return connection.cursor(binary=True).execute(text, bound(text, statement[1]) or None)
-
-
-def ask_namespace(connection: Connection[TupleRow], columns: str, path: str) -> Cursor[TupleRow]:
-    """Ask for columns of the row of a namespace, and after them for the last change of its settings."""
-    sql = translated(NAMESPACE.format(f"{columns}, settings"))
-    return connection.cursor(binary=True).execute(sql, (namespace_key(path), path))
 
 
 class _Flag(Dumper):

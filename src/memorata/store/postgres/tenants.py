@@ -15,7 +15,7 @@ from psycopg import sql
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.failing import ours, unreachable
+from memorata.store.postgres.errors import ours, unreachable
 
 _WRITTEN: Final = (*OWNED, "namespaces", "leases")
 _REPLY: Final = ("caller", "key", "namespace", "request", "status", "body", "created_at")

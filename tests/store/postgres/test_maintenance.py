@@ -5,7 +5,7 @@ import pytest
 from tests.store.samples import HERE, entry
 
 from memorata.model.errors import StoreUnavailable
-from memorata.store.postgres.erasing import write_anew
+from memorata.store.postgres.maintenance import write_anew
 from memorata.store.postgres.store import PostgresStore
 
 

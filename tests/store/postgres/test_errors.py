@@ -8,7 +8,7 @@ import pytest
 from psycopg import errors
 
 from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
-from memorata.store.postgres.failing import (
+from memorata.store.postgres.errors import (
     CommitUnsure,
     ConnectionLost,
     Contended,
@@ -16,7 +16,7 @@ from memorata.store.postgres.failing import (
     said_by,
     unreachable,
 )
-from memorata.store.postgres.session import Evidence
+from memorata.store.postgres.evidence import Evidence
 
 URL = "postgresql://anna:hunter2@db.example.org/memories"
 NAME = "postgresql://anna@db.example.org/memories"

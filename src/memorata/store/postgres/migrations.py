@@ -1,11 +1,13 @@
 """Making a server ready: what it must have, and the migrations it has not seen yet.
 
-Any number of processes may start at once: migrations run in one transaction under an advisory lock, so the
-first does the work and the others wait and find it done. A migration that fails leaves everything as it was.
+Any number of processes may start at once: migrations run in one transaction that locks the table of
+migrations, which tenants may only read, so the first does the work and the others wait and find it done. A
+migration that fails leaves everything as it was.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 import psycopg
@@ -15,7 +17,7 @@ from psycopg.rows import TupleRow
 from memorata._legacy_names import SCHEMA_TABLE as FORMER_TABLE
 from memorata.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
 from memorata.store.postgres.address import parsed, shown
-from memorata.store.postgres.failing import ours, said_by, unreachable
+from memorata.store.postgres.errors import ours, said_by, unreachable
 from memorata.store.postgres.schema import MIGRATIONS
 
 OLDEST: Final = 14
@@ -23,7 +25,6 @@ OLDEST: Final = 14
 _TABLE: Final = "memorata_layout"
 _BEFORE: Final = (FORMER_TABLE, "memorata_schema")
 """What noted the migrations of the layout before, in which the server searched."""
-_LOCK: Final = 0x52434C54_0000
 _SECONDS: Final = 10
 _PATIENCE: Final = 60
 """For how many seconds locks of others are waited for: whoever waits for one holds up all who come after."""
@@ -59,12 +60,15 @@ def made_ready(
                 raise StoreUnavailable(
                     f"there are no memories at {shown(url)} yet; check the database and the schema"
                 )
+            if schema_number(connection) == len(scripts):
+                return len(scripts), len(scripts)
+            _make_table(connection, url)
             with connection.transaction():
                 # However long it takes, and whatever limit the user has.
                 connection.execute(
                     f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SET LOCAL statement_timeout = 0", prepare=False
                 )
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+                connection.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
                 return _migrate(connection, url, scripts)
         except errors.LockNotAvailable as error:
             raise StoreUnavailable(
@@ -118,13 +122,22 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
     if found == len(scripts):
         return found, found
     try:
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {_TABLE} "
-            "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
-        )
         for number, script in enumerate(scripts[found:], found + 1):
             connection.execute(script, prepare=False)
             connection.execute(f"INSERT INTO {_TABLE} (number) VALUES (%s)", (number,))
+    except errors.InsufficientPrivilege as error:
+        raise _may_not(error, url) from error
+    return found, len(scripts)
+
+
+def _make_table(connection: Connection[TupleRow], url: str) -> None:
+    """Make the table of migrations; another process may be doing so at the same moment."""
+    try:
+        with suppress(errors.UniqueViolation, errors.DuplicateTable):
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {_TABLE} "
+                "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
+            )
     except errors.InvalidSchemaName as error:
         raise ServerUnsuitable(
             f"{shown(url)}: of the schemas in the search path there is none that this user may use "
@@ -132,8 +145,11 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
             "TO …, or name another with ?options=-csearch_path%3D…"
         ) from error
     except errors.InsufficientPrivilege as error:
-        raise ServerUnsuitable(
-            f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
-            "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
-        ) from error
-    return found, len(scripts)
+        raise _may_not(error, url) from error
+
+
+def _may_not(error: psycopg.Error, url: str) -> ServerUnsuitable:
+    return ServerUnsuitable(
+        f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
+        "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
+    )

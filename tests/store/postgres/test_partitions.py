@@ -4,10 +4,9 @@ import psycopg
 import pytest
 
 import memorata
-from memorata.model.errors import InvalidArgument, ServerUnsuitable
-from memorata.store.postgres import partitioning
+from memorata.model.errors import InvalidArgument
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.partitioning import make_partitioned
+from memorata.store.postgres.partitions import make_partitioned
 from memorata.store.postgres.store import PostgresStore
 
 TALK = (
@@ -70,15 +69,11 @@ def test_memories_in_partitions_are_recalled_as_from_a_file(parted: str) -> None
             assert parts > 1
 
 
-def test_what_cannot_be_partitioned_is_refused(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_partitioned_is_refused(url: str) -> None:
     with pytest.raises(InvalidArgument, match="partitions must be a whole number of at least 1"):
         make_partitioned(url, 0)
     with pytest.raises(InvalidArgument, match="partitions must be at most 1024"):
         make_partitioned(url, 1025)
-    with monkeypatch.context() as patched:
-        patched.setattr(partitioning, "OLDEST", 99)
-        with pytest.raises(ServerUnsuitable, match="partitions need 99 or newer"):
-            make_partitioned(url, 2)
     PostgresStore(url).close()
     with pytest.raises(InvalidArgument, match="a database without our tables; copy the memories there"):
         make_partitioned(url, 2)

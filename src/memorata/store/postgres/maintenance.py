@@ -12,7 +12,7 @@ from typing import Final
 import psycopg
 
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.failing import ours, unreachable
+from memorata.store.postgres.errors import ours, unreachable
 
 _TABLES: Final = (*OWNED, "namespaces", "replies")
 

@@ -1,11 +1,11 @@
 """What a server must have, said when it has not, and migrations from many processes at once."""
 
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import quote
 from uuid import uuid4
 
 import psycopg
 import pytest
+from tests.store.addresses import PASSWORD, as_user, changed
 
 from memorata._legacy_names import SCHEMA_TABLE
 from memorata.model.errors import (
@@ -15,18 +15,13 @@ from memorata.model.errors import (
     StoreTooNew,
     StoreUnavailable,
 )
-from memorata.store.postgres import migrating
+from memorata.store.postgres import migrations
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.migrating import made_ready
+from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.schema import MIGRATIONS
 from memorata.store.postgres.store import PostgresStore
 
-SECRET = "hunter2"
-
-
-def as_user(base: str, user: str, database: str | None = None) -> str:
-    url = base.replace("postgres:@", f"{user}:{SECRET}@")
-    return url if database is None else url.replace("/postgres?", f"/{database}?")
+SECRET = PASSWORD
 
 
 def test_an_empty_schema_gets_every_table_once(url: str) -> None:
@@ -74,7 +69,7 @@ def test_nothing_is_made_where_something_must_be(url: str) -> None:
     with pytest.raises(StoreUnavailable, match=r"no memories at .* yet; check the database and the schema"):
         PostgresStore(url, must_exist=True)
     with psycopg.connect(url) as connection:
-        assert migrating.schema_number(connection) == 0
+        assert migrations.schema_number(connection) == 0
 
 
 @pytest.mark.parametrize(
@@ -99,11 +94,11 @@ def test_a_server_that_is_not_there_is_said_without_the_password() -> None:
 
 def test_a_database_that_is_not_there_is_said(base: str) -> None:
     with pytest.raises(ServerUnsuitable, match=r"no such database .* createdb"):
-        made_ready(as_user(base, "postgres", "nothing_here"))
+        made_ready(changed(base, dbname="nothing_here"))
 
 
 def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrating, "OLDEST", 99)
+    monkeypatch.setattr(migrations, "OLDEST", 99)
     with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
         made_ready(url)
 
@@ -140,7 +135,7 @@ def test_tables_that_are_gone_are_said(url: str) -> None:
 
 @pytest.mark.parametrize("path", ["", "nowhere"])
 def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
-    address = f"{base}{'&' if '?' in base else '?'}options={quote(f'-csearch_path={path}')}"
+    address = changed(base, f"search_path={path}")
     with pytest.raises(ServerUnsuitable, match=r"there is none that this user may use .* CREATE SCHEMA"):
         made_ready(address)
 
@@ -148,23 +143,27 @@ def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
 def test_who_migrates_without_an_end_is_not_waited_for_without_an_end(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrating, "_PATIENCE", 1)
+    monkeypatch.setattr(migrations, "_PATIENCE", 1)
+    made_ready(url)
+    more = (*MIGRATIONS, "SELECT 1")
     with psycopg.connect(url) as other:
-        other.execute("SELECT pg_advisory_xact_lock(%s)", (migrating._LOCK,))
+        other.execute("LOCK TABLE memorata_layout IN SHARE ROW EXCLUSIVE MODE")
+        # Who has nothing to migrate waits for nobody.
+        assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
         with pytest.raises(StoreUnavailable, match=r"has not ended for 1 s; nothing was changed; try again"):
-            made_ready(url)
-    assert made_ready(url) == (0, len(MIGRATIONS))
+            made_ready(url, scripts=more)
+    assert made_ready(url, scripts=more) == (len(MIGRATIONS), len(more))
 
 
 def test_a_limit_of_the_users_does_not_end_a_migration(url: str) -> None:
-    hasty = url.replace("options=", f"options={quote('-cstatement_timeout=300 ')}")
+    hasty = changed(url, "statement_timeout=300")
     slow = (*MIGRATIONS, "SELECT pg_sleep(0.5)")
     assert made_ready(hasty, scripts=slow) == (0, len(slow))
 
 
 def test_a_user_who_may_only_read_reads_and_is_told_why_not_more(url: str) -> None:
     PostgresStore(url).close()
-    store = PostgresStore(url.replace("options=", f"options={quote('-cdefault_transaction_read_only=on ')}"))
+    store = PostgresStore(changed(url, "default_transaction_read_only=on"))
     assert store.setting("x") is None
     with pytest.raises(StoreUnavailable, match=r"can only be read .* default_transaction_read_only is on"):
         store.remember_setting("x", "1")
@@ -180,7 +179,7 @@ def test_a_database_that_cannot_hold_every_text_is_said(base: str, encoding: str
         )
         try:
             with pytest.raises(ServerUnsuitable, match=f"holds texts as {encoding}, .* ENCODING 'UTF8'"):
-                made_ready(as_user(base, "postgres", name))
+                made_ready(changed(base, dbname=name))
         finally:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 

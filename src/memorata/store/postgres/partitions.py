@@ -14,16 +14,14 @@ from typing import Final
 import psycopg
 
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, ServerUnsuitable
+from memorata.model.errors import InvalidArgument
 from memorata.store.postgres.address import parsed, shown
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.failing import unreachable
-from memorata.store.postgres.migrating import made_ready, schema_number
+from memorata.store.postgres.errors import unreachable
+from memorata.store.postgres.migrations import made_ready, schema_number
 from memorata.store.postgres.schema import MIGRATIONS
 
-MOST: Final = 1024
-OLDEST: Final = 17
-"""Before, no server gave out the numbers of partitioned tables by itself (identity columns)."""
+MAX_PARTITIONS: Final = 1024
 
 
 def make_partitioned(url: str, partitions: int) -> None:
@@ -42,25 +40,20 @@ def make_partitioned(url: str, partitions: int) -> None:
     InvalidArgument
         There are tables of ours already: copy the memories to a new database instead (``memorata copy``).
     ServerUnsuitable
-        It is older than PostgreSQL 17, or as :func:`~memorata.store.postgres.migrating.made_ready` says.
+        As :func:`~memorata.store.postgres.migrations.made_ready` says.
     """
-    if checks.whole("partitions", partitions, 1) > MOST:
-        raise InvalidArgument("partitions", partitions, f"at most {MOST}")
+    if checks.whole("partitions", partitions, 1) > MAX_PARTITIONS:
+        raise InvalidArgument("partitions", partitions, f"at most {MAX_PARTITIONS}")
     parsed(url)
     try:
         connection = psycopg.connect(url, autocommit=True)
     except psycopg.OperationalError as error:
         raise unreachable(error, url) from error
     with connection:
-        version, known = connection.info.server_version, schema_number(connection)
+        known = schema_number(connection)
     if known:
         raise InvalidArgument(
             "url", shown(url), "a database without our tables; copy the memories there (memorata copy)"
-        )
-    if version < OLDEST * 10_000:
-        raise ServerUnsuitable(
-            f"{shown(url)} runs PostgreSQL {version // 10_000}, and partitions need {OLDEST} or newer; "
-            "upgrade the server, or open it without partitions"
         )
     made_ready(url, scripts=tuple(partitioned(script, partitions) for script in MIGRATIONS))
 

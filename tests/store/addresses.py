@@ -1,0 +1,21 @@
+"""Addresses of databases with a part of them changed, whatever form they are given in."""
+
+from urllib.parse import quote, urlencode
+
+from psycopg.conninfo import conninfo_to_dict
+
+PASSWORD = "hunter2"
+"""That of every user whom tests make; a server that asks for none does not look at it."""
+
+
+def changed(url: str, setting: str = "", **parts: str) -> str:
+    """Return an address with other parts (user, dbname, …), and with a setting such as ``jit=off``."""
+    known = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None} | parts
+    if setting:
+        known["options"] = f"-c{setting} {known.get('options', '')}".strip()
+    return f"postgresql://?{urlencode(known, quote_via=quote)}"
+
+
+def as_user(url: str, user: str) -> str:
+    """Return an address as a user whom a test has made."""
+    return changed(url, user=user, password=PASSWORD)
