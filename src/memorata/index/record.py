@@ -25,6 +25,7 @@ from memorata.model.memory import Memory, Tier
 from memorata.rank.quality import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
+SPEAKER: Final = FIELDS.index("speaker")
 """The lexical fields of a memory, in the order of their lengths in a record."""
 
 TIERS: Final = tuple(TIER_SALIENCE)

@@ -4,7 +4,7 @@ import pytest
 
 from memorata.engine import RECIPES, Recipe
 from memorata.engine.recall.fusion import ExtraLeg, fuse
-from memorata.engine.recall.legs import entity_leg, search
+from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recall.ranking import run
 
@@ -89,7 +89,8 @@ def test_the_names_leg_of_the_default_is_a_quarter_beside_meaning_and_words(cont
     first = fuse(recipe, asked, legs)
     shared = entity_leg(recipe, asked, first.slots, first.scores)
     assert shared.slots.size
-    by_hand = fuse(recipe, asked, legs.with_leg(ExtraLeg("graph", shared, 0.25)))
+    seeds = fuse(recipe, asked, legs).slots[: recipe.graph_seeds]
+    by_hand = fuse(recipe, asked, legs.with_leg(ExtraLeg("graph", with_seeds(shared, seeds), 0.25)))
     plain = {"session_weight": 0.0, "machine_weight": 1.0, "quality": "none", "temporal": "none"}
     ranked = run(recipe.changed(plain), asked)
     assert ranked.slots.tolist() == by_hand.slots.tolist()

@@ -12,7 +12,7 @@ from memorata.engine import Engine
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK, TraceColumns, trace_columns
 from memorata.engine.recall.result import Trace
-from memorata.index.record import MACHINE, RECORD
+from memorata.index.record import MACHINE, RECORD, SPEAKER
 from memorata.model.memory import Source
 from memorata.model.place import Place
 
@@ -126,6 +126,7 @@ def one_by_one(trace: Trace) -> TraceColumns:
     known = sorted(set(contents))
     columns["repeat"] = [known.index(each) if contents.count(each) > 1 else np.nan for each in contents]
     columns["machine"] = [float(record["role"] == MACHINE) for record in records]
+    columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
     columns |= {name: [float(record[name]) for record in records] for name in AS_THEY_ARE}
     values = np.array(list(columns.values()), np.float32).T
     return TraceColumns(np.array(slots), tuple(columns), values, tuple(trace.shown))

@@ -24,7 +24,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.recaller import Request
 from memorata.engine.recall.result import RecallResult, Trace
-from memorata.index.record import MACHINE, RECORD
+from memorata.index.record import MACHINE, RECORD, SPEAKER
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
@@ -280,7 +280,7 @@ def trace_columns(traces: Sequence[Trace]) -> list[TraceColumns]:
     ``unread`` for one whose words stood in for its meaning; ``near``, how near it is to the period that was
     asked about; and of its record the age in days, the days since
     what it is about (``event``), its session and its content as numbers within this recall (``session``,
-    ``repeat``), whether a machine said it, and :data:`AS_THEY_ARE`.
+    ``repeat``), whether a machine or anybody said it, and :data:`AS_THEY_ARE`.
     """
     result: dict[int, TraceColumns] = {}
     alike: dict[tuple[str, ...], list[int]] = {}
@@ -328,6 +328,7 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     contents, times = _numbered(recall, records["fingerprint"])
     columns["repeat"] = np.where(times > 1, contents, np.nan)
     columns["machine"] = (records["role"] == MACHINE).astype(np.float64)
+    columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
     columns |= {name: records[name] for name in AS_THEY_ARE}
     table = np.empty((len(columns), recall.size), np.float32)
     for row, column in zip(table, columns.values(), strict=True):
