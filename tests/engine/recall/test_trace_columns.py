@@ -126,7 +126,7 @@ def one_by_one(trace: Trace) -> TraceColumns:
     known = sorted(set(contents))
     columns["repeat"] = [known.index(each) if contents.count(each) > 1 else np.nan for each in contents]
     columns["machine"] = [float(record["role"] == MACHINE) for record in records]
-    columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
+    columns["spoken"] = [float(record["lengths"][SPEAKER] > 0) for record in records]
     columns |= {name: [float(record[name]) for record in records] for name in AS_THEY_ARE}
     values = np.array(list(columns.values()), np.float32).T
     return TraceColumns(np.array(slots), tuple(columns), values, tuple(trace.shown))
