@@ -74,3 +74,10 @@ def test_nothing_is_written_where_one_asks_for_it(cli: Run, home: Path) -> None:
         assert refused.code == 3
         assert "nothing was changed: it was opened to be read only; open it without" in refused.err
     assert len(cli("list", "--json", "--read-only").json["memories"]) == 1
+
+
+def test_a_store_is_made_with_the_analyser_that_is_named(cli: Run) -> None:
+    assert cli("remember", "The server is down", "--analyser", "plain").code == 0
+    assert cli("recall", "the", "--recipe", "fast", "--json").json["hits"]
+    changed = cli("recall", "the", "--analyser", "snowball")
+    assert (changed.code, "make a new store" in changed.err) == (2, True)

@@ -331,3 +331,20 @@ def test_an_embedder_that_a_file_does_not_know_cannot_be_used_where_it_is_only_r
         assert memory.embedder is None
         assert "none can be made: words only" in memory.notes[0]
         assert len(memory.recall("green tea")) == 1
+
+
+def test_the_analyser_and_the_least_length_are_chosen_when_a_store_is_made(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with memorata.open(path, embedder=None, analyser_name="plain", min_length=3) as memory:
+        memory.remember("The UAV-001 is at base")
+        assert memory.recall("the uav").hits[0].content == "The UAV-001 is at base"
+        assert memory.recall("is at").hits == ()
+    with memorata.open(path, embedder=None) as memory:
+        assert (memory.analyser.name, memory.analyser.min_length) == ("plain", 3)
+    with pytest.raises(InvalidArgument, match="min_length"):
+        memorata.open(path, embedder=None, min_length=2)
+    with memorata.open(tmp_path / "other.db", embedder=None) as memory:
+        assert memory.analyser.min_length == 3
+    memorata.open(tmp_path / "other.db", embedder=None, min_length=3).close()
+    with pytest.raises(InvalidArgument, match="min_length"):
+        memorata.open(tmp_path / "other.db", embedder=None, min_length=0)

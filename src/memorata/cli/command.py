@@ -54,6 +54,7 @@ _GLOBAL: Final[dict[str, tuple[Any, bool | None]]] = {
     "db": _text("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
     "namespace": _text("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice."),
     "embedder": _text("--embedder", metavar="NAME", help="auto, builtin, lexical, a model, …"),
+    "analyser": _text("--analyser", metavar="NAME", help="For a new store: snowball (otherwise) or plain."),
     "json": _flag("--json", help="Results as JSON."),
     "quiet": _flag("--quiet", "-q", help="Only results and errors."),
     "debug": _flag("--debug", help="Show the traceback of an error."),

@@ -34,6 +34,7 @@ class GlobalOptions:
     replica: str | None = None
     read_only: bool = False
     config: str | None = None
+    analyser: str | None = None
 
     def over(self, before: GlobalOptions) -> GlobalOptions:
         """Return the options that hold where these come after those of `before`."""
@@ -58,7 +59,10 @@ class Session:
         with gc_paused():
             from memorata.engine.settings import Settings
 
-        named = {name: getattr(self.options, name) for name in ("db", "replica", "namespace", "embedder")}
+        named = {
+            name: getattr(self.options, name)
+            for name in ("db", "replica", "namespace", "embedder", "analyser")
+        }
         values: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         values |= {"read_only": True} if self.options.read_only else {}
         return Settings(config=self.options.config, **values)

@@ -52,6 +52,7 @@ _AUTO = "auto"
 _WORDS = "lexical"
 _ANALYSER = "analyser"
 _LANGUAGE = "language"
+_MIN_LENGTH = "min_length"
 _USUAL = {_ANALYSER: "snowball", _LANGUAGE: "detect"}
 
 
@@ -64,6 +65,7 @@ def open(
     recipe: Recipe | str = "balanced",
     analyser_name: str | None = None,
     language: str | None = None,
+    min_length: int | None = None,
     extract_entities: EntityExtractor | bool = True,
     anchors: AnchorExtractor | str = "rules",
     read_dates: bool = True,
@@ -101,9 +103,10 @@ def open(
         Whose memory, where a call does not say.
     recipe
         How to recall, where a call does not say.
-    analyser_name, language
+    analyser_name, language, min_length
         How words are read; fixed when the store is made. None for what it was made with, or ``"snowball"``
-        with the language detected text by text.
+        with the language detected text by text. ``"plain"`` neither leaves out nor stems any word of two
+        characters or more; `min_length` is the fewest characters of a word, 2 (plain) or 3 otherwise.
     extract_entities
         Whether what is remembered is read for the names it mentions, by rules and without a network; or an
         extractor that reads it in another way, for relations too.
@@ -164,7 +167,7 @@ def open(
     checks.flag("must_exist", must_exist)
     checks.flag("read_only", read_only)
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
-    _reading(analyser_name, language)
+    _reading(analyser_name, language, min_length)
     checked_namespace("namespace", namespace)
     checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
     checks.above("lease_seconds", lease_seconds, 0)
@@ -200,8 +203,14 @@ def open(
         read_only=read_only,
     )
     try:
-        recorded = {setting: store.setting(setting) for setting in (_ANALYSER, _LANGUAGE, EMBEDDER_SETTING)}
-        asked = {_ANALYSER: analyser_name, _LANGUAGE: language}
+        names = (_ANALYSER, _LANGUAGE, _MIN_LENGTH, EMBEDDER_SETTING)
+        recorded = {setting: store.setting(setting) for setting in names}
+        least = None if min_length is None else str(min_length)
+        made_with = ANALYSERS.get(recorded[_ANALYSER] or "")
+        if made_with is not None and least is not None and recorded[_MIN_LENGTH] is None:
+            # The length that the analyser has by itself: nobody chose another when the store was made.
+            recorded[_MIN_LENGTH] = str(made_with.min_length)
+        asked = {_ANALYSER: analyser_name, _LANGUAGE: language, _MIN_LENGTH: least}
         reader = _analyser(recorded, asked)
         found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources)
         measure = None if found is None else found.embedder
@@ -297,14 +306,17 @@ def _analyser(recorded: Mapping[str, str | None], asked: Mapping[str, str | None
                 f"{recorded[setting]!r}, as the words of this store were read; make a new store to change it",
             )
     known = {**asked, **_given(recorded)}
-    return _reading(known[_ANALYSER], known[_LANGUAGE])
+    least = known[_MIN_LENGTH]
+    return _reading(known[_ANALYSER], known[_LANGUAGE], None if least is None else int(least))
 
 
-def _reading(name: str | None, language: str | None) -> Analyser:
+def _reading(name: str | None, language: str | None, min_length: int | None) -> Analyser:
     """Return what reads words, or raise if there is none such."""
+    changes = {} if min_length is None else {"min_length": checks.whole(_MIN_LENGTH, min_length, 1)}
     return analyser(
         checks.one_of(_ANALYSER, _USUAL[_ANALYSER] if name is None else name, tuple(ANALYSERS)),
         language=_USUAL[_LANGUAGE] if language is None else language,
+        **changes,
     )
 
 

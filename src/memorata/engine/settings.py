@@ -66,6 +66,9 @@ _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
     "embedder": "the name of an embedder, such as 'auto' or 'lexical'",
+    "analyser": "the name of an analyser, 'snowball' or 'plain'",
+    "language": "'detect', 'none', or the name of a language",
+    "min_length": "a whole number from 1 to 6",
     "reranker": "the name of a re-ranker, or 'none'",
     "reranker_key": "text",
     "extract_entities": "true or false",
@@ -122,6 +125,13 @@ class Settings(BaseModel):
     )
     namespace: str = Field(default=DEFAULT_NAMESPACE, description="Whose memories.")
     embedder: str = Field(default="auto", min_length=1, description="What measures meaning.")
+    analyser: str | None = Field(
+        default=None, description="How words are read in a store that is made: snowball or plain."
+    )
+    language: str | None = Field(
+        default=None, description="The language of its texts: detect, none, or one, such as german."
+    )
+    min_length: int | None = Field(default=None, ge=1, le=6, description="The fewest characters of a word.")
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
     reranker_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
@@ -293,6 +303,9 @@ class Settings(BaseModel):
             reranker=self.reranker if embed else None,
             namespace=self.namespace,
             recipe=self._recipe(),
+            analyser_name=self.analyser,
+            language=self.language,
+            min_length=self.min_length,
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),

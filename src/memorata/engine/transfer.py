@@ -35,7 +35,7 @@ from memorata.store.store import Store
 BATCH: Final = 500
 PASSES: Final = 10
 """How often what has changed meanwhile is looked at; a source that is written to without end has no end."""
-_ALIKE: Final = ("analyser", "language")
+_ALIKE: Final = ("analyser", "language", "min_length")
 _CARRIED: Final = (*_ALIKE, "embedder", "embedder_dimension")
 _OWN: Final = frozenset({"version", "embedder"})
 """What a store keeps of a memory for itself: how often it was written there, and who made its vectors."""
