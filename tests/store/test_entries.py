@@ -2,14 +2,9 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from memorata.index.index import Found, Index
-from memorata.index.search import NamespaceIndex
+from memorata.index.index import Found
 from memorata.model.memory import Memory
 from memorata.store.entries import Change, Entry, Page
-
-
-def test_a_view_has_every_verb_of_the_contract() -> None:
-    assert {name for name in vars(Index) if not name.startswith("_")} <= set(dir(NamespaceIndex))
 
 
 def test_an_entry_needs_no_vector() -> None:

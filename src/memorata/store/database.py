@@ -408,10 +408,6 @@ class Database(Protocol):
         """Return what `work` reads from one consistent view; it may be run twice."""
         ...
 
-    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
-        """Return the row of a namespace, or None, as :meth:`Session.namespace`: one that needs no view."""
-        ...
-
     def snapshot(self) -> AbstractContextManager[None]:
         """Let everything that this thread reads in the block go by one reading of a namespace's row."""
         ...

@@ -47,8 +47,7 @@ class EntityStore:
 
     def last_change(self, namespace: str) -> int:
         """Return the last change of a namespace's names; 0 if there was none."""
-        # Asked for every memory that is written: one statement, which needs no view in common with others.
-        found = find_namespace(self._database, namespace)
+        found = self._database.read(lambda session: find_namespace(session, namespace))
         return 0 if found is None else found.naming
 
     def describe(

@@ -17,7 +17,7 @@ from memorata.index.record import Records, unpacked
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
 from memorata.model.memory import Memory, Source, Tier, trusted_memory
 from memorata.model.place import Place
-from memorata.store.database import Database, Session, Statement
+from memorata.store.database import Session, Statement
 
 SLOTS: Final = 2**31
 NAMESPACES: Final = 2**25
@@ -288,9 +288,9 @@ EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 """One that nothing was ever written to."""
 
 
-def find_namespace(source: Session | Database, path: str) -> Namespace | None:
+def find_namespace(session: Session, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
-    row = source.namespace(NAMESPACE_COLUMNS, path)
+    row = session.namespace(NAMESPACE_COLUMNS, path)
     return None if row is None else Namespace._make(row)
 
 

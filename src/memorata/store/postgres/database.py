@@ -174,10 +174,6 @@ class PostgresDatabase:
             with self.reading() as session:
                 return work(session)
 
-    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
-        """Return the row of a namespace, or None; by itself it is one round trip."""
-        return self.read(lambda session: session.namespace(columns, path))
-
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let everything that this thread reads in the block go by one reading of a namespace's row."""
@@ -301,7 +297,7 @@ class PostgresDatabase:
             row = self.read(lambda session: session.execute(sql, key).fetchone())
         else:
             with self.snapshot():
-                find_namespace(self, namespace)
+                self.read(lambda session: find_namespace(session, namespace))
                 row = self._kept[0][namespace]
         return 0 if row is None else int(row[-1])
 

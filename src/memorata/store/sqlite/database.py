@@ -94,13 +94,6 @@ class SqliteDatabase:
             with one.reading(session, self.path):
                 return work(session)
 
-    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
-        """Return the row of a namespace, or None."""
-        if self.session.watch is not None:
-            return self.read(lambda session: session.namespace(columns, path))
-        with self.lock, translated(self.path):
-            return self.session.namespace(columns, path)
-
     def snapshot(self) -> AbstractContextManager[None]:
         """Do nothing: to read a row of a file again takes no time."""
         return _AS_IT_IS
