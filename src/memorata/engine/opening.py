@@ -33,12 +33,11 @@ from memorata.model.errors import (
     EmbedderError,
     InvalidArgument,
     MissingExtra,
-    NotSupportedHere,
 )
 from memorata.model.identifiers import DEFAULT_NAMESPACE
 from memorata.model.identifiers import namespace as checked_namespace
+from memorata.store.dialects import StoreOptions, open_dialect
 from memorata.store.postgres.address import ServerAddress, address_of
-from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
@@ -271,26 +270,8 @@ def open_store(
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    if url is None:
-        return SqliteStore(
-            str(path),
-            durable=durable,
-            must_exist=must_exist,
-            migration_backup=backup,
-            approximate_from=approximate_from,
-            read_only=read_only,
-        )
-    if read_only:
-        raise NotSupportedHere(
-            "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
-            "on (ALTER ROLE … SET default_transaction_read_only = on)"
-        )
-    try:
-        # Not before it is needed: it takes packages that a file does not.
-        from memorata.store.postgres.store import PostgresStore
-    except ImportError as error:
-        raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
-    return PostgresStore(url, durable=durable, must_exist=must_exist, replica=other)
+    how = StoreOptions(durable, must_exist, backup, other, approximate_from, read_only)
+    return open_dialect(str(path) if url is None else url, how)
 
 
 def _given(asked: Mapping[str, str | None]) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""Which database an address means: dialects register by the scheme of their addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from memorata._frozen import frozen
+from memorata.index.approximate import LARGE
+from memorata.model.errors import MissingExtra, NotSupportedHere
+from memorata.store.postgres.address import SCHEMES
+from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store
+
+
+@frozen
+class StoreOptions:
+    """How a store is opened, whatever its database; see :func:`memorata.open`."""
+
+    durable: bool = True
+    must_exist: bool = False
+    backup: bool = True
+    replica: str | None = None
+    approximate_from: int = LARGE
+    read_only: bool = False
+
+
+StoreOpener: TypeAlias = Callable[[str, StoreOptions], Store]
+_FILE: Final = ""
+"""The scheme of the path of a file."""
+_DIALECTS: Final[dict[str, StoreOpener]] = {}
+
+
+def register_dialect(scheme: str, opener: StoreOpener) -> None:
+    """Let addresses with a scheme, such as ``postgresql``, be opened by a function."""
+    _DIALECTS[scheme.lower()] = opener
+
+
+def open_dialect(path: str, how: StoreOptions) -> Store:
+    """Open the store at an address whose scheme is registered, or else in a file."""
+    scheme, found, _ = path.partition("://")
+    return _DIALECTS.get(scheme.lower() if found else _FILE, _file)(path, how)
+
+
+def _file(path: str, how: StoreOptions) -> Store:
+    return SqliteStore(
+        path,
+        durable=how.durable,
+        must_exist=how.must_exist,
+        migration_backup=how.backup,
+        approximate_from=how.approximate_from,
+        read_only=how.read_only,
+    )
+
+
+def _postgres(url: str, how: StoreOptions) -> Store:
+    if how.read_only:
+        raise NotSupportedHere(
+            "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
+            "on (ALTER ROLE … SET default_transaction_read_only = on)"
+        )
+    try:
+        # Not before it is needed: it takes packages that a file does not.
+        from memorata.store.postgres.store import PostgresStore
+    except ImportError as error:
+        raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
+    return PostgresStore(url, durable=how.durable, must_exist=how.must_exist, replica=how.replica)
+
+
+register_dialect(_FILE, _file)
+for _scheme in SCHEMES:
+    register_dialect(_scheme.removesuffix("://"), _postgres)

@@ -1,0 +1,26 @@
+"""Dialects register by the scheme of their addresses."""
+
+from contextlib import closing
+
+import pytest
+
+from memorata.engine.opening import open_store
+from memorata.store import dialects
+from memorata.store.dialects import StoreOptions, register_dialect
+from memorata.store.sqlite.store import SqliteStore
+from memorata.store.store import Store
+
+
+def test_an_address_is_opened_by_whoever_registered_its_scheme(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dialects, "_DIALECTS", dict(dialects._DIALECTS))
+    opened = []
+
+    def opener(path: str, how: StoreOptions) -> Store:
+        opened.append((path, how.durable))
+        return SqliteStore(":memory:")
+
+    register_dialect("Mine", opener)
+    with closing(open_store("mine://here", durable=False)):
+        assert opened == [("mine://here", False)]
+    with closing(open_store(":memory:")) as store:
+        assert isinstance(store, SqliteStore)
