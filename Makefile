@@ -12,11 +12,11 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test serve lint typecheck bench docs clean
+.PHONY: help demo test test-adapters serve lint typecheck bench docs clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
 # The pip that comes with a Python is as old as that, and finds a hundred packages in twice the time. Bytecode
 # is made of what is imported, when it is first: most of what is installed never is.
@@ -56,6 +56,19 @@ test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with bran
 	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 	@echo "Coverage of the pure core, in percent; at least 95:"
 	@$(BIN)/coverage report --include="$(CORE)" --format=total --fail-under=95
+
+# Frameworks bring dozens of packages and pin them, so their suites run in an environment of their own.
+ADAPTERS := .venv-adapters
+$(ADAPTERS)/.installed: pyproject.toml integrations/langchain-memorata/pyproject.toml
+	$(PYTHON) -m venv --clear $(ADAPTERS)
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . \
+		--editable 'integrations/langchain-memorata[test]' langgraph-checkpoint coverage hypothesis
+	@touch $@
+
+test-adapters: $(ADAPTERS)/.installed  ## Run the suites of the frameworks that adapters are for
+	$(ADAPTERS)/bin/python -m pytest -q -o asyncio_default_fixture_loop_scope=function tests/adapters
+	$(ADAPTERS)/bin/python -m pytest -q --config-file integrations/langchain-memorata/pyproject.toml integrations/langchain-memorata
 
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .

@@ -1,0 +1,236 @@
+"""LangGraph's long-term memory: a ``BaseStore`` over a memory of ours.
+
+Items are memories under a key (:meth:`memorata.Engine.put`), so an overwritten value is in the history. The
+path of LangGraph's namespace and the value are metadata; what is searched is the text of the fields that
+`index` names, all of them by default. One namespace of ours holds the whole store, so that a prefix is
+searched in one recall.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from memorata.engine.write.keyed import KEY, KEY_CREATED_AT
+from memorata.model.errors import MemoryNotFound, MissingExtra
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        Item,
+        ListNamespacesOp,
+        MatchCondition,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+        get_text_at_path,
+        tokenize_path,
+    )
+except ImportError as error:
+    raise MissingExtra("The LangGraph store", "langgraph-checkpoint") from error
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.model.memory import Memory
+
+NAMESPACE: Final = "langgraph"
+_PAGE: Final = 1_000
+_OPERATORS: Final = {"$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
+# LangGraph's labels hold no period, and no character comes after the last one there is.
+_BETWEEN: Final = "."
+_LAST: Final = "\U0010ffff"
+
+Json = dict[str, Any]
+
+
+class MemorataStore(BaseStore):
+    """A store for ``graph.compile(store=…)``.
+
+    Parameters
+    ----------
+    engine
+        An open memory.
+    namespace
+        Where in it the items are.
+    index
+        The fields of a value that are searched, as LangGraph writes paths; ``$`` is the whole value.
+    ttl
+        LangGraph's configuration of times to live, in minutes.
+    """
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        namespace: str = NAMESPACE,
+        index: Iterable[str] = ("$",),
+        ttl: TTLConfig | None = None,
+    ) -> None:
+        self.engine = engine
+        self.namespace = namespace
+        self.index = list(index)
+        self.ttl_config = ttl
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do several things; as in LangGraph's own store, what is read is read before anything is written."""
+        asked = list(ops)
+        results: list[Result] = [None] * len(asked)
+        for place, op in enumerate(asked):
+            if isinstance(op, GetOp):
+                results[place] = self._get(op)
+            elif isinstance(op, SearchOp):
+                results[place] = self._search(op)
+            elif isinstance(op, ListNamespacesOp):
+                results[place] = self._namespaces(op)
+        # Of several writes to one key the last one stays.
+        writes = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
+        for op in writes.values():
+            self._put(op)
+        return results
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """Do several things, on a thread."""
+        return await asyncio.to_thread(self.batch, list(ops))
+
+    def _get(self, op: GetOp) -> Item | None:
+        try:
+            memory = self.engine.get(key=_key(op.namespace, op.key), namespace=self.namespace)
+        except MemoryNotFound:
+            return None
+        if memory.expires_at is not None and memory.expires_at <= self.engine.now():
+            return None
+        self._refresh(memory, op.refresh_ttl)
+        return Item(**_item(memory))
+
+    def _search(self, op: SearchOp) -> list[SearchItem]:
+        conditions = _conditions(op)
+        wanted = op.offset + op.limit
+        found: list[tuple[Memory, float | None]]
+        if op.query:
+            hits = self.engine.recall(
+                op.query, limit=wanted, namespace=self.namespace, filter=conditions, gate=False
+            ).hits
+            found = [(hit.memory, float(hit.score)) for hit in hits]
+        else:
+            found = [(memory, None) for memory in self._listed(conditions, wanted)]
+        items = []
+        for memory, score in found[op.offset : wanted]:
+            self._refresh(memory, op.refresh_ttl)
+            items.append(SearchItem(**_item(memory), score=score))
+        return items
+
+    def _put(self, op: PutOp) -> None:
+        key = _key(op.namespace, op.key)
+        if op.value is None:
+            try:
+                self.engine.delete(key=key, namespace=self.namespace)
+            except MemoryNotFound:
+                return
+            return
+        value = dict(op.value)
+        searched = op.index is not False
+        paths = self.index if op.index is None or op.index is False else op.index
+        texts = [text for path in paths for text in get_text_at_path(value, tokenize_path(path)) if text]
+        minutes = op.ttl if op.ttl is not None else (self.ttl_config or {}).get("default_ttl")
+        metadata = {"path": _path(op.namespace), "name": op.key, "value": value, "searched": searched}
+        if minutes is not None:
+            metadata["minutes"] = minutes
+        self.engine.put(
+            key,
+            "\n".join(texts) or json.dumps(value, ensure_ascii=False),
+            namespace=self.namespace,
+            metadata=metadata,
+            category="item",
+            expires_at=None if minutes is None else self.engine.now() + timedelta(minutes=minutes),
+        )
+
+    def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
+        paths = {_labels(memory) for memory in self._listed(None, None)}
+        matching = {path for path in paths if all(_matches(path, each) for each in op.match_conditions or ())}
+        if op.max_depth is not None:
+            matching = {path[: op.max_depth] for path in matching}
+        return sorted(matching)[op.offset : op.offset + op.limit]
+
+    def _listed(self, conditions: Json | None, limit: int | None) -> list[Memory]:
+        """Return memories that have not expired, newest first; all of them where there is no limit."""
+        alive = {
+            "or": [{"expires_at": {"exists": False}}, {"expires_at": {">": self.engine.now().isoformat()}}]
+        }
+        both = alive if conditions is None else {"and": [conditions, alive]}
+        memories: list[Memory] = []
+        cursor: str | None = None
+        while limit is None or len(memories) < limit:
+            size = _PAGE if limit is None else min(_PAGE, limit - len(memories))
+            page = self.engine.list(namespace=self.namespace, filter=both, limit=size, cursor=cursor)
+            memories += page.memories
+            cursor = page.cursor
+            if cursor is None:
+                break
+        return memories
+
+    def _refresh(self, memory: Memory, wanted: bool) -> None:
+        """Let an item that was read live as long again, if LangGraph says so."""
+        minutes = memory.metadata.get("minutes")
+        if minutes is not None and wanted and (self.ttl_config or {}).get("refresh_on_read", True):
+            expires_at = self.engine.now() + timedelta(minutes=float(minutes))
+            self.engine.update(memory.id, namespace=self.namespace, expires_at=expires_at)
+
+
+def _path(namespace: tuple[str, ...]) -> str:
+    return "".join(label + _BETWEEN for label in namespace)
+
+
+def _labels(memory: Memory) -> tuple[str, ...]:
+    return tuple(str(memory.metadata["path"]).split(_BETWEEN)[:-1])
+
+
+def _key(namespace: tuple[str, ...], key: str) -> str:
+    return json.dumps([*namespace, key], ensure_ascii=False)
+
+
+def _item(memory: Memory) -> Json:
+    about = memory.metadata
+    created_at = about.get(KEY_CREATED_AT)
+    return {
+        "namespace": _labels(memory),
+        "key": json.loads(str(about[KEY]))[-1],
+        "value": about["value"],
+        "created_at": memory.created_at if created_at is None else datetime.fromisoformat(str(created_at)),
+        "updated_at": memory.created_at,
+    }
+
+
+def _conditions(op: SearchOp) -> Json | None:
+    parts: list[Json] = []
+    if op.namespace_prefix:
+        start = _path(op.namespace_prefix)
+        parts.append({"metadata.path": {">=": start, "<": start + _LAST}})
+    if op.query:
+        parts.append({"metadata.searched": True})
+    for name, wanted in (op.filter or {}).items():
+        field = "metadata.value." + name.replace("\\", "\\\\").replace(".", "\\.")
+        if not isinstance(wanted, Mapping):
+            parts.append({field: wanted})
+            continue
+        unknown = [operator for operator in wanted if operator not in _OPERATORS]
+        if unknown:
+            raise ValueError(f"Unsupported operator: {unknown[0]}; there are {', '.join(_OPERATORS)}")
+        parts.append({field: {_OPERATORS[operator]: value for operator, value in wanted.items()}})
+    return {"and": parts} if parts else None
+
+
+def _matches(path: tuple[str, ...], condition: MatchCondition) -> bool:
+    pattern = tuple(condition.path)
+    if len(pattern) > len(path):
+        return False
+    part = path[: len(pattern)] if condition.match_type == "prefix" else path[len(path) - len(pattern) :]
+    return all(wanted in ("*", label) for wanted, label in zip(pattern, part, strict=True))
