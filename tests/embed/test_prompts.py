@@ -37,7 +37,7 @@ def test_presets_and_prompts_of_ones_own() -> None:
     assert parsed("custom:|d|e") == Prompts("", "d|e")
     with pytest.raises(EmbedderError, match=r"have a \| between them"):
         parsed("custom:only one")
-    assert set(PRESETS) == {"none", "similarity", "retrieval", "narrative"}
+    assert set(PRESETS) == {"none", "similarity", "retrieval", "narrative", "romance", "relationship"}
 
 
 def test_other_prompts_are_another_embedder_and_the_models_own_the_same() -> None:
@@ -72,7 +72,8 @@ def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path)
         memory.remember("Anna prefers green tea.")
         before = memory.embedder
     with memorata.open(path, embedder="builtin#similarity") as memory:
-        assert any("1 memory has no vector of" in note for note in memory.notes)
+        told = "prompts changed from own to similarity: 1 memory will be embedded again"
+        assert any(told in note for note in memory.notes)
         assert memory.admin.reembed().dropped == 1
         assert memory.store.setting("embedder") == "builtin#similarity"
     with memorata.open(path) as memory:

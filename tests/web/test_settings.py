@@ -2,10 +2,15 @@
 
 import re
 import time
+from pathlib import Path
+from typing import Any
 
 from starlette.testclient import TestClient
+from typer.main import get_command
 
 import memorata
+from memorata import web as pages
+from memorata.cli.app import app
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
 from memorata.web.app import create_pages
@@ -80,3 +85,37 @@ def test_every_shipped_recipe_is_offered_once(client: TestClient) -> None:
         r"<option[^>]*>([\w, ]+)</option>", client.get("/settings").text.partition('id="use"')[2]
     )
     assert len(options) == len(set(options))
+
+
+def test_prompts_are_chosen_from_a_list_and_those_in_force_are_shown() -> None:
+    with memorata.open(":memory:", embedder="builtin") as engine:
+        engine.remember("Anna prefers green tea.")
+        client = TestClient(create_pages(engine), base_url="http://localhost", follow_redirects=False)
+        page = client.get("/settings").text
+        for name in ("similarity", "narrative", "romance", "relationship"):
+            assert f"<option>{name}</option>" in page
+        (token,) = set(re.findall(r'name="token" value="([^"]+)"', page))
+        assert client.post("/settings/prompts", data={"token": token, "prompts": "x"}).status_code == 400
+        changed = client.post("/settings/prompts", data={"token": token, "prompts": "similarity"})
+        assert changed.status_code == 303
+        page = client.get("/settings").text
+        assert "<code>task: sentence similarity | text: </code> before queries" in page
+        assert "1 memory has no vector of this model" in page
+
+
+def test_every_command_that_a_page_names_exists() -> None:
+    commands = get_command(app)
+    named = {
+        line
+        for template in Path(pages.__file__).parent.glob("templates/*.html")
+        for line in re.findall(r"<code>memorata ([^<]+)</code>", template.read_text("utf-8"))
+    }
+    assert named
+    for line in named:
+        words = [word for word in line.split() if re.fullmatch(r"[a-z][a-z-]*", word)]
+        group: Any = commands
+        assert words, line
+        for word in words[:2]:
+            if hasattr(group, "commands"):
+                assert word in group.commands, line
+                group = group.commands[word]

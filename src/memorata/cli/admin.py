@@ -38,6 +38,9 @@ NamespacePath = Annotated[str, Argument(metavar="NAMESPACE", help="A namespace; 
 Repair = Annotated[bool, Option("--repair", help="Rebuild what can be rebuilt.")]
 Target = Annotated[Path, Argument(metavar="FILE", help="Where to put the copy.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
+PromptsName = Annotated[
+    str | None, Option("--prompts", metavar="NAME", help="Use other prompts: own, none, similarity, ….")
+]
 KeepOld = Annotated[bool, Option("--keep-old", help="Keep the vectors of other embedders.")]
 Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one transaction.")]
 
@@ -138,13 +141,19 @@ def backup(session: Session, target: Target, force: options.Force = False) -> No
     session.output.result({"file": str(target), "bytes": written}, line)
 
 
-def reembed(session: Session, dry_run: DryRun = False, keep_old: KeepOld = False, batch: Batch = 256) -> None:
+def reembed(
+    session: Session,
+    prompts: PromptsName = None,
+    dry_run: DryRun = False,
+    keep_old: KeepOld = False,
+    batch: Batch = 256,
+) -> None:
     """Embed everything anew after a change of --embedder, or what could not be embedded when it was written.
 
     It can be stopped at any moment and run again; searches continue meanwhile.
     """
     output = session.output
-    with session.memory(embed=True) as engine, progress(output) as advance:
+    with session.memory(embed=True, prompts=prompts) as engine, progress(output) as advance:
         try:
             done = engine.admin.reembed(
                 dry_run=dry_run,

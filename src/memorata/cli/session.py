@@ -75,16 +75,22 @@ class Session:
 
     @contextmanager
     def memory(
-        self, *, create: bool = False, embed: bool = False, reranker: str | None = None
+        self,
+        *,
+        create: bool = False,
+        embed: bool = False,
+        reranker: str | None = None,
+        prompts: str | None = None,
     ) -> Iterator[Engine]:
         """Open the memory for the length of a block.
 
         With `create`, a missing database is created, with its folder if it is the default one; `embed` opens
-        the embedder; `reranker` takes the place of that of the settings.
+        the embedder; `reranker` and `prompts` take the place of those of the settings.
         """
         settings = self.settings
-        if reranker is not None:
-            settings = settings.model_copy(update={"reranker": reranker})
+        named = {"reranker": reranker, "prompts": prompts}
+        if changes := {name: value for name, value in named.items() if value is not None}:
+            settings = settings.model_copy(update=changes)
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":
             try:

@@ -9,6 +9,8 @@ the model's own, which are what it was trained with and the best choice unless s
 ``builtin#similarity``       both sides alike: which texts say the same
 ``builtin#retrieval``        questions and passages that answer them
 ``builtin#narrative``        questions about what happened, and parts of a story
+``builtin#romance``          both sides alike: what is felt between two people
+``builtin#relationship``     both sides alike: who is what to whom
 ``builtin#custom:Q|D``       Q before queries, D before documents
 ===========================  ========================================================================
 
@@ -22,14 +24,17 @@ from types import MappingProxyType
 from typing import Final, Protocol, Self, runtime_checkable
 
 from memorata.embed.port import Embedder, Prompts
-from memorata.model.errors import EmbedderError
+from memorata.model.errors import EmbedderError, InvalidArgument
 
+_RELATIONSHIP: Final = "task: relationship of people | text: "
 PRESETS: Final = MappingProxyType(
     {
         "none": Prompts(),
         "similarity": Prompts("task: sentence similarity | text: ", "task: sentence similarity | text: "),
         "retrieval": Prompts("query: ", "passage: "),
         "narrative": Prompts("question about what happened: ", "part of a story: "),
+        "romance": Prompts("task: romantic feelings | text: ", "task: romantic feelings | text: "),
+        "relationship": Prompts(_RELATIONSHIP, _RELATIONSHIP),
     }
 )
 """Prompts by name."""
@@ -68,6 +73,32 @@ def parsed(name: str) -> Prompts:
     if not between:
         raise EmbedderError(f"prompts of your own have a {_BETWEEN} between them: #custom:QUERY|DOCUMENT")
     return Prompts(query, document)
+
+
+OWN: Final = "own"
+"""The name of the prompts that a model was trained with."""
+_WITHOUT: Final = ("lexical",)
+"""What has no prompts, and needs none."""
+
+
+def checked_name(name: str) -> str:
+    """Return the name of prompts, or raise with those that there are."""
+    if name != OWN and name not in PRESETS and not (isinstance(name, str) and name.startswith(_CUSTOM)):
+        names = ", ".join((OWN, *PRESETS))
+        raise InvalidArgument("prompts", name, f"one of {names} or custom:QUERY|DOCUMENT")
+    if name != OWN:
+        parsed(name)
+    return name
+
+
+def prompted_specification(specification: str, name: str) -> str:
+    """Return a specification with these prompts instead of those that it names.
+
+    >>> prompted_specification("builtin#none", "similarity"), prompted_specification("builtin#none", "own")
+    ('builtin#similarity', 'builtin')
+    """
+    model = split(specification)[0]
+    return model if checked_name(name) == OWN or model in _WITHOUT else f"{model}{_MARK}{name}"
 
 
 def with_prompts(embedder: Embedder, name: str) -> Embedder:

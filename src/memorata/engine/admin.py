@@ -18,6 +18,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
+from memorata.embed.prompts import OWN, checked_name, prompted_specification, split, with_prompts
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
 from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.runtime import Runtime
@@ -318,10 +319,43 @@ class Admin:
             time = f"in about {duration(self._estimate().seconds)}"
         except (EmbedderError, MissingExtra) as error:
             time = f"(how long it takes could not be measured: {error})"
+        if (prompts := self._changed_prompts()) is not None:
+            many = "1 memory" if waiting == 1 else f"{waiting:,} memories"
+            return [
+                f"prompts changed {prompts}: {many} will be embedded again by `memorata reembed`, {time}; "
+                "until then they are found by words only"
+            ]
         return [
             f"{those} no vector of {self._embedding.embedder.name} and can be found by words only until "
             f"`memorata reembed` is done, {time}; there are vectors of another embedder: {before}"
         ]
+
+    def _changed_prompts(self) -> str | None:
+        """Return from which prompts to which the embedder changed, where nothing else of it did."""
+        now, before = self._embedding.specification, self._store.setting(SETTING)
+        if now is None or before is None or now == before:
+            return None
+        (model, prompts), (old_model, old_prompts) = split(now), split(before)
+        return f"from {old_prompts or OWN} to {prompts or OWN}" if model == old_model else None
+
+    def use_prompts(self, name: str) -> tuple[str, ...]:
+        """Let the embedder write other prompts before texts from now on; return what will have to be done.
+
+        `reembed` then gives memories their vectors and records the change in the store.
+
+        - raises `EmbedderError`: there is no embedder, or it has no prompts.
+        """
+        embedder, specification = self._embedding.required(), self._embedding.specification
+        if specification is None:
+            raise EmbedderError("an embedder that was opened by a program has the prompts it was given")
+        if checked_name(name) == OWN:
+            raise EmbedderError("the model's own prompts are used again when it is opened with prompts='own'")
+        changed = with_prompts(embedder, name)
+        self._store.use_embedder(changed.name, changed.dimension)
+        self._embedding.specification = prompted_specification(specification, name)
+        # Last: whoever sees it finds the rest in its place.
+        self._embedding.embedder = changed
+        return tuple(self.notes)
 
     def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:
         """Yield what waits, a batch at a time, each memory once whether or not it gets its vector."""

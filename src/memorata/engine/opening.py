@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
+from memorata.embed.prompts import OWN, prompted_specification, with_prompts
+from memorata.embed.prompts import checked_name as checked_prompts
 from memorata.embed.trust import is_service, origin_of, service_address, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
@@ -59,6 +61,7 @@ def open(
     path: str | Path | ServerAddress,
     *,
     embedder: Embedder | str | None = "auto",
+    prompts: str | None = None,
     reranker: Reranker | str | None = None,
     namespace: str = DEFAULT_NAMESPACE,
     recipe: Recipe | str = "balanced",
@@ -95,6 +98,11 @@ def open(
         for a new one; another name (see :mod:`memorata.embed.select`); an embedder; None for words alone. A
         service or a folder that the store names is used if this person has named it before, or has agreed to
         it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
+    prompts
+        What is written before queries and documents: ``"own"`` for what the model was trained with,
+        ``"none"``, ``"similarity"``, ``"retrieval"``, ``"narrative"``, ``"romance"``, ``"relationship"``, or
+        ``"custom:QUERY|DOCUMENT"``; None for what the store was made with. Other prompts are other vectors:
+        everything has to be embedded again, and `notes` say how much that is and how long it takes.
     reranker
         What reads the best candidates again, for recipes that ask for it: a name (see
         :mod:`memorata.embed.select`), a re-ranker, or None.
@@ -176,6 +184,8 @@ def open(
         raise InvalidArgument("logging", logging, "how recalls are logged, or None")
     if clock is not None and not callable(clock):
         raise InvalidArgument("clock", clock, "what tells the time, or None")
+    if prompts is not None:
+        embedder = _prompted(embedder, prompts)
     chosen = _requested_embedder(embedder, resources)
     if chosen is not None and _is_new(path):
         # A service is asked, and may be away, not know the model, or give other vectors than was said.
@@ -211,7 +221,7 @@ def open(
             recorded[_MIN_LENGTH] = str(made_with.min_length)
         asked = {_ANALYSER: analyser_name, _LANGUAGE: language, _MIN_LENGTH: least}
         reader = _analyser(recorded, asked)
-        found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources)
+        found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources, prompts)
         measure = None if found is None else found.embedder
         specification = None if found is None else found.specification
         notes = [] if found is None else list(found.notes)
@@ -301,6 +311,16 @@ def _reading(name: str | None, language: str | None, min_length: int | None) -> 
     )
 
 
+def _prompted(embedder: Embedder | str | None, prompts: str) -> Embedder | str | None:
+    """Return an embedder, or its specification, with other prompts; that of the store is looked up later."""
+    checked_prompts(prompts)
+    if embedder is None or embedder == _AUTO:
+        return embedder
+    if isinstance(embedder, str):
+        return prompted_specification(embedder, prompts)
+    return embedder if prompts == OWN else with_prompts(embedder, prompts)
+
+
 def _requested_embedder(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
     """Return the embedder that is asked for by its name; None where the store has a say, or there is one."""
     if not isinstance(wanted, str):
@@ -371,6 +391,7 @@ def _embedder(
     wanted: Embedder | str | None,
     chosen: Choice | None,
     resources: Resources | None,
+    prompts: str | None = None,
 ) -> tuple[OpenedEmbedder | None, EmbedderRetry | None]:
     """Return what measures meaning, or what looks for it again if it cannot be had just now."""
     if wanted is None:
@@ -379,7 +400,8 @@ def _embedder(
         return OpenedEmbedder(checked_embedder(wanted, store, recorded=True, named=False)), None
 
     def find() -> OpenedEmbedder:
-        choice = choose_recorded(recorded, resources) if chosen is None else chosen
+        asked = recorded if prompts is None else prompted_specification(recorded or _AUTO, prompts)
+        choice = choose_recorded(asked, resources) if chosen is None else chosen
         embedder = checked_embedder(choice.embedder, store, recorded=choice.specification == recorded)
         return OpenedEmbedder(embedder, choice.specification, (choice.note,) if choice.note else ())
 

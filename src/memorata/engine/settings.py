@@ -22,6 +22,7 @@ from memorata._data_folder import data_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
 from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
+from memorata.embed.prompts import checked_name as checked_prompts
 from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config_file import (
     CONFIG_VARIABLE,
@@ -69,6 +70,7 @@ _EXPECTED: Final = {
     "analyser": "the name of an analyser, 'snowball' or 'plain'",
     "language": "'detect', 'none', or the name of a language",
     "min_length": "a whole number from 1 to 6",
+    "prompts": "the name of prompts, such as similarity",
     "reranker": "the name of a re-ranker, or 'none'",
     "reranker_key": "text",
     "extract_entities": "true or false",
@@ -132,6 +134,9 @@ class Settings(BaseModel):
         default=None, description="The language of its texts: detect, none, or one, such as german."
     )
     min_length: int | None = Field(default=None, ge=1, le=6, description="The fewest characters of a word.")
+    prompts: str | None = Field(
+        default=None, description="What is written before queries and documents: own, none, similarity, …."
+    )
     reranker: str = Field(default="none", min_length=1, description="What reads the best candidates again.")
     reranker_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     recipe: str = Field(default="balanced", min_length=1, description="How to recall.")
@@ -300,6 +305,7 @@ class Settings(BaseModel):
         return open_engine(
             self.db,
             embedder=self.embedder if embed else None,
+            prompts=self.prompts if embed else None,
             reranker=self.reranker if embed else None,
             namespace=self.namespace,
             recipe=self._recipe(),
@@ -358,6 +364,11 @@ class Settings(BaseModel):
         typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
         LifecycleRules.of(typed)
         return typed
+
+    @field_validator("prompts")
+    @classmethod
+    def _named_prompts(cls, value: str | None) -> str | None:
+        return None if value is None else checked_prompts(value)
 
     @field_validator("parameters")
     @classmethod

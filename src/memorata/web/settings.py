@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from memorata.embed.prompts import PRESETS
 from memorata.engine.access import EVERYWHERE, LOCAL
 from memorata.engine.admin import duration
 from memorata.engine.recipes.recipe import RECIPES
@@ -88,13 +89,20 @@ def _waiting(context: PageContext) -> dict[str, Any]:
                 time = duration(context.engine.admin.reembed(dry_run=True).seconds)
             except EmbedderError as error:
                 problem = str(error)
-    return {"job": job, "waiting": waiting, "time": time, "problem": problem}
+    return {"job": job, "waiting": waiting, "time": time, "problem": problem, "presets": tuple(PRESETS)}
+
+
+def use_prompts(context: PageContext) -> Response:
+    """Let the embedder use other prompts from now on; the page then says what has to be embedded again."""
+    context.engine.admin.use_prompts(context.values.text("prompts"))
+    return context.go(context.url("/settings"))
 
 
 ROUTES: Final = (
     PageRoute("/settings", settings),
     PageRoute("/settings/vectors", progress),
     PageRoute("/settings/reembed", reembed, "POST", everywhere=True),
+    PageRoute("/settings/prompts", use_prompts, "POST", everywhere=True),
     PageRoute("/settings/use", use, "POST"),
     PageRoute("/settings/rollback", roll_back, "POST"),
 )

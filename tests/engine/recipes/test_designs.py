@@ -12,7 +12,7 @@ from memorata import Engine
 from memorata.engine import PARAMETERS, RECIPES, RecallResult
 from memorata.engine.settings import Settings
 from memorata.engine.write.drafts import DedupeRules
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import EmbedderError, InvalidArgument
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 
@@ -240,3 +240,31 @@ def test_what_matters_most_never_fades(memory: Engine) -> None:
 def test_the_budget_turns_around_fifteen() -> None:
     budget = next(each for each in PARAMETERS if each.name == "blend_budget")
     assert (budget.low, budget.default, budget.high) == (1, 15, 30)
+
+
+def test_prompts_are_chosen_from_a_list_and_a_change_says_what_will_happen(tmp_path: Path) -> None:
+    file = tmp_path / "m.db"
+    with Settings(db=file, embedder="builtin").open() as memory:
+        memory.remember(TEA)
+        own = memory.embedder
+        assert own is not None
+    with Settings(db=file, prompts="romance").open() as memory:
+        assert memory.embedder is not None
+        prompts = memory.embedder.prompts
+        assert prompts.query == prompts.document == "task: romantic feelings | text: "
+        told = next(note for note in memory.notes if note.startswith("prompts changed from own to romance"))
+        assert "1 memory will be embedded again" in told
+        assert "in about" in told
+        memory.admin.reembed()
+        assert memory.admin.use_prompts("relationship")[0].startswith("prompts changed from romance to")
+        memory.admin.reembed()
+    with Settings(db=file).open() as memory:
+        assert memory.embedder is not None
+        assert memory.embedder.prompts.query == "task: relationship of people | text: "
+        with pytest.raises(EmbedderError, match="own"):
+            memory.admin.use_prompts("own")
+    with Settings(db=file, prompts="own").open() as memory:
+        assert memory.embedder is not None
+        assert memory.embedder.name == own.name
+    with pytest.raises(InvalidArgument, match="prompts"):
+        Settings(prompts="poetry")
