@@ -155,6 +155,7 @@ class AsyncAdmin(_Facet[Admin]):
     purge_namespace = _threaded(Admin.purge_namespace)
     embed_pending = _threaded(Admin.embed_pending)
     reembed = _threaded(Admin.reembed)
+    use_prompts = _threaded(Admin.use_prompts)
     index = _threaded(Admin.index)
 
 
