@@ -30,7 +30,7 @@ $(ENV): pyproject.toml Makefile
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
 $(MODELS): $(ENV)
-	$(BIN)/python -m memorata.embed.install arctic-embed-s potion-base-8M
+	$(BIN)/python -m memorata.embed.install arctic-embed-s potion-base-8M potion-multilingual-128
 	@touch $@
 
 $(BENCH_ENV): $(ENV)

@@ -11,6 +11,7 @@ from memorata.embed.tokens import (
     character_passages,
     checked_text,
     checked_texts,
+    piece_tokeniser,
     well_formed,
     windows,
 )
@@ -165,3 +166,12 @@ def test_cuts_fall_between_words() -> None:
 def test_impossible_windows_are_refused(size: int, overlap: int) -> None:
     with pytest.raises(InvalidArgument):
         windows(10, no_words(), size, overlap)
+
+
+def test_pieces_are_as_few_as_can_be_and_an_unknown_character_is_left_out() -> None:
+    pieces = ["▁", "▁live", "▁li", "ve", "l", "我", "我的", "手机", "的"]
+    tokens = piece_tokeniser("\n".join(pieces).encode())
+    read = [[tokens.text(number) for number in row] for row in tokens.ids(["live, love", "我的龘手机"])]
+    assert read[0][0] == "▁live"
+    assert "ve" in read[0]
+    assert [piece for piece in read[1] if piece in pieces] == ["▁", "我的", "手机"]

@@ -3,7 +3,7 @@ r"""What has to be known about a model before its files can be used: the small f
 A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokenizer.json``, and this::
 
     id = "snowflake-arctic-embed-s"
-    kind = "onnx"                      # or "static"
+    kind = "onnx"                      # or "static", or "pieces": vectors.npy and pieces.txt
     dimension = 384
     max_tokens = 512
     pooling = "cls"                    # or "mean"
@@ -45,7 +45,8 @@ from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstall
 
 DESCRIPTION: Final = "model.toml"
 TOKENIZER: Final = "tokenizer.json"
-KINDS: Final = {"onnx": "model.onnx", "static": "model.safetensors"}
+PIECES: Final = "pieces.txt"
+KINDS: Final = {"onnx": "model.onnx", "static": "model.safetensors", "pieces": "vectors.npy"}
 """The kinds of embedder, and the name of the file that holds the weights of each."""
 POOLINGS: Final = ("cls", "mean")
 MIN_WINDOW: Final = 16
@@ -97,6 +98,16 @@ class ModelDescription:
     def weights(self) -> str:
         """The name of the file that holds the weights."""
         return KINDS[self.kind]
+
+    @property
+    def tokenizer(self) -> str:
+        """The name of the file that says how texts are cut into tokens."""
+        return PIECES if self.kind == "pieces" else TOKENIZER
+
+    @property
+    def has_table(self) -> bool:
+        """Whether it is a table with a row for each token."""
+        return self.kind in ("static", "pieces")
 
     def as_toml(self) -> str:
         """Return the text of the ``model.toml`` that :func:`read_description` reads back."""
@@ -224,7 +235,8 @@ def read_any_description(folder: Path) -> Description:
     except (TypeError, AttributeError, InvalidArgument) as error:
         what = "re-ranker" if facts.get("kind") == RERANKER else "model"
         raise ModelCorrupt(f"{path} does not describe a {what}: {error}") from error
-    missing = {description.weights, TOKENIZER} - set(description.files)
+    tokenizer = description.tokenizer if isinstance(description, ModelDescription) else TOKENIZER
+    missing = {description.weights, tokenizer} - set(description.files)
     if missing:
         raise ModelCorrupt(f"{path} names no SHA-256 for {' and '.join(sorted(missing))} under [files]")
     return description

@@ -246,7 +246,7 @@ def _installed(name: str, resources: Resources) -> Embedder:
     if not isinstance(description, ModelDescription):
         raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
     folder = installed_folder(name, resources)
-    if description.kind == "static":
+    if description.has_table:
         return _static(folder, description)
     return OnnxEmbedder(folder, threads=resources.threads, description=description)
 

@@ -15,15 +15,16 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.embed.description import TOKENIZER, ModelDescription, read_checked, read_description
+from memorata.embed.description import ModelDescription, read_checked, read_description
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.tokens import Tokeniser, checked_text, checked_texts
+from memorata.embed.tokens import Tokeniser, checked_text, checked_texts, piece_tokeniser
 from memorata.embed.vectors import unit_means, unit_rows
 from memorata.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, ModelCorrupt
 
@@ -189,7 +190,7 @@ class StaticEmbedder(TokenEmbedder):
 
     def __init__(self, folder: Path, *, description: ModelDescription | None = None) -> None:
         description = read_description(folder) if description is None else description
-        if description.kind != "static":
+        if not description.has_table:
             raise InvalidArgument("folder", str(folder), f"a static model (this one is {description.kind})")
         super().__init__(description, partial(_load_static, folder, description))
 
@@ -198,9 +199,13 @@ def read_static(
     folder: Path, description: ModelDescription
 ) -> tuple[Tokeniser, Vectors, np.typing.NDArray[np.bool_]]:
     """Return what cuts texts into tokens, a row for each token, and which tokens say nothing."""
-    pinned, weights = description.files, description.weights
-    tokens = Tokeniser(read_checked(folder, TOKENIZER, pinned.get(TOKENIZER)), special=False)
-    table = table_of(read_checked(folder, weights, pinned.get(weights)))
+    pinned, weights, name = description.files, description.weights, description.tokenizer
+    content = read_checked(folder, name, pinned.get(name))
+    if description.kind == "pieces":
+        tokens, table = piece_tokeniser(content), rows_of(read_checked(folder, weights, pinned.get(weights)))
+    else:
+        tokens = Tokeniser(content, special=False)
+        table = table_of(read_checked(folder, weights, pinned.get(weights)))
     silent = np.zeros(len(table), dtype=np.bool_)
     silent[[number for number in tokens.special_ids() if number < len(table)]] = True
     return tokens, table, silent
@@ -230,6 +235,18 @@ def mean_rows(table: Vectors, ids: list[list[int]], silent: np.typing.NDArray[np
             np.add.reduce(table[read], axis=0, out=mean)
             mean /= len(read)
     return means
+
+
+def rows_of(content: bytes) -> Vectors:
+    """Return the rows of a table that numpy has written."""
+    try:
+        rows = np.load(BytesIO(content), allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ModelCorrupt(f"this is no table of numpy: {error}") from error
+    if rows.ndim != 2 or not np.issubdtype(rows.dtype, np.floating):
+        raise ModelCorrupt(f"a static model holds rows of floats, and this file {rows.dtype} {rows.shape}")
+    table: Vectors = rows.astype(np.float32)
+    return table
 
 
 def table_of(content: bytes) -> Vectors:

@@ -24,6 +24,8 @@ from memorata.model.checks import FloatArray
 from memorata.rank.soft_lexical import token_weights
 
 Tokens = npt.NDArray[np.int32]
+_CUTS: Final = {"static": 0.2, "pieces": 0.35}
+"""Below which cosine two tokens have nothing to do with each other; rows of many languages are nearer."""
 MAX_DISTINCT: Final = 512
 """How many tokens of one text are compared: the first, each once."""
 
@@ -37,6 +39,8 @@ class LoadedTable:
     read: Callable[[Sequence[str]], list[list[int]]]
     text: Callable[[int], str]
     """The text of a token."""
+    cut: float = 0.2
+    """Cosines of two tokens below this are chance."""
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the distinct tokens of each text that the table has a row for."""
@@ -88,7 +92,13 @@ class TokenTable:
                 lengths[silent] = 0.0
                 table /= np.maximum(lengths, 1e-9)[:, np.newaxis]
                 table[silent] = 0.0
-                self._loaded = LoadedTable(table, token_weights(lengths), tokeniser.ids, tokeniser.text)
+                self._loaded = LoadedTable(
+                    table,
+                    token_weights(lengths),
+                    tokeniser.ids,
+                    tokeniser.text,
+                    _CUTS[self._description.kind],
+                )
             return self._loaded
 
 
@@ -105,6 +115,6 @@ def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:
         TokenTable(models / entry.name, entry.description)
         for entry in CATALOGUE.values()
         if isinstance(entry.description, ModelDescription)
-        and entry.description.kind == "static"
+        and entry.description.has_table
         and entry.name in there
     )

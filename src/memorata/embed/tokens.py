@@ -11,8 +11,9 @@ the open.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence, Sized
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -171,6 +172,28 @@ def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[
     if count:
         ranges.append((start, count))
     return ranges
+
+
+_WORD_START: Final = "▁"
+
+
+def piece_tokeniser(content: bytes) -> Tokeniser:
+    """Return a tokeniser of pieces, one a line, of which those that begin a word begin with ``▁``.
+
+    A word is cut into as few pieces as can be (a unigram model in which all are as likely). A character that
+    no piece has is left out and does not make its word unknown, which in some scripts is a whole sentence.
+    """
+    pieces = content.decode("utf-8", "replace").split("\n")
+    vocabulary = [(piece or f"\0{number}", -1.0) for number, piece in enumerate(pieces)]
+    model = {"type": "Unigram", "unk_id": len(vocabulary), "vocab": [*vocabulary, ("\0", -99.0)]}
+    before = [
+        {"type": "Split", "pattern": {"Regex": r"\W+"}, "behavior": "Removed", "invert": False},
+        {"type": "Metaspace", "replacement": _WORD_START, "prepend_scheme": "always", "split": True},
+    ]
+    described = {"version": "1.0", "added_tokens": [], "model": model | {"byte_fallback": False}}
+    described |= {"pre_tokenizer": {"type": "Sequence", "pretokenizers": before}}
+    described |= dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
+    return Tokeniser(json.dumps(described).encode(), special=False)
 
 
 def character_passages(text: str, size: int, overlap: int) -> list[str]:
