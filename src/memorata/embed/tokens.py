@@ -190,7 +190,8 @@ def piece_tokeniser(content: bytes) -> Tokeniser:
         {"type": "Split", "pattern": {"Regex": r"\W+"}, "behavior": "Removed", "invert": False},
         {"type": "Metaspace", "replacement": _WORD_START, "prepend_scheme": "always", "split": True},
     ]
-    described: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model | {"byte_fallback": False}}
+    model |= {"byte_fallback": False}
+    described: dict[str, Any] = {"version": "1.0", "added_tokens": [], "model": model}
     described |= {"pre_tokenizer": {"type": "Sequence", "pretokenizers": before}}
     described |= dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
     return Tokeniser(json.dumps(described).encode(), special=False)
