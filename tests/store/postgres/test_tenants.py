@@ -9,12 +9,19 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from tests.store.addresses import as_user
+from tests.store.addresses import PASSWORD, as_user
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.index.lexical import LexicalQuery
 from memorata.model.entity import Relation
-from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, ServerUnsuitable, StoreError
+from memorata.model.errors import (
+    InvalidArgument,
+    LeaseLost,
+    MemoryNotFound,
+    ServerUnsuitable,
+    StoreError,
+    StoreUnavailable,
+)
 from memorata.model.feedback import Feedback, Signal
 from memorata.model.memory import Source
 from memorata.model.place import Place
@@ -24,7 +31,9 @@ from memorata.store.exposures import Exposure
 from memorata.store.logged_recall import LogBounds, LoggedRecall
 from memorata.store.memory.embedding import Embedded
 from memorata.store.memory.repeats import Contradiction, Repeat
-from memorata.store.postgres.dialect import OWNED
+from memorata.store.postgres.dialect import OWNED, namespace_key
+from memorata.store.postgres.migrations import made_ready
+from memorata.store.postgres.schema import MIGRATIONS
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.postgres.tenants import admit, dismiss
 
@@ -300,3 +309,73 @@ def test_work_on_everything_of_a_tenants_is_the_tenants_own(
             alice.leases.renew(lease, 60, NOW)
         alice.leases.release(lease)
     assert owner.leases.list() == [*held, own]
+
+
+def test_a_tenant_forges_no_evidence_of_what_others_wrote(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str
+) -> None:
+    """Neither the note of a write nor the reply to a request of another can be read, made or removed."""
+    owner.add([entry("new", "tea", namespace=THERE)])
+    with psycopg.connect(as_user(url, role), autocommit=True) as mine:
+        bob = namespace_key(THERE)
+        assert mine.execute("SELECT count(*) FROM writes WHERE namespace = %s", (bob,)).fetchone() == (0,)
+        for statement in (
+            f"INSERT INTO writes (namespace, at, number) VALUES ({bob}, 1, 1)",
+            "INSERT INTO replies (role, caller, key, namespace, request, status, created_at) "
+            "VALUES ('postgres', 'k', 'mine', 'acme/alice', '', 200, 1)",
+            "UPDATE replies SET role = 'postgres'",
+            "INSERT INTO settings (name, value) VALUES ('analyser', 'mine')",
+            "UPDATE memorata_layout SET number = 99",
+            "LOCK TABLE memorata_layout IN SHARE ROW EXCLUSIVE MODE",
+        ):
+            with pytest.raises(psycopg.Error):
+                mine.execute(statement)
+        assert mine.execute("UPDATE namespaces SET change = 1 WHERE path = 'acme/bob'").rowcount == 0
+        mine.execute(
+            "INSERT INTO replies (caller, key, namespace, request, status, body, created_at) "
+            "VALUES ('victim', 'k1', 'acme/alice', '', 200, 'forged', 1)"
+        )
+    assert owner.replies.find("victim", "k1") is None
+
+
+def test_a_tenant_holds_up_nobody_by_locks_of_ones_own(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str
+) -> None:
+    """Locks by number, which any user may take, are none of ours; locked rows are those one can see."""
+    hasty = PostgresStore(url, patience=2)
+    with closing(hasty), psycopg.connect(as_user(url, role)) as mine:
+        for number in (0x52434C54_0000, 0x52434C54_0001, namespace_key(THERE), namespace_key("acme/new")):
+            mine.execute("SELECT pg_advisory_lock(%s)", (number,))
+        mine.execute("SELECT pg_advisory_lock(hashtext('k'), hashtext('r'))")
+        mine.execute("SELECT 1 FROM namespaces FOR UPDATE")
+        mine.execute("SELECT 1 FROM memories FOR UPDATE")
+        hasty.add([entry("one", "tea", namespace=THERE), entry("two", "tea", namespace="acme/new")])
+        with hasty.together():
+            assert hasty.replies.find("k", "r") is None
+        assert hasty.leases.acquire("maintain", THERE, "worker", 60, NOW) is not None
+        assert made_ready(url) == (len(MIGRATIONS), len(MIGRATIONS))
+        with pytest.raises(StoreUnavailable, match="kept namespaces locked for 2 s"):
+            # What the tenant may be about to write is not known; the owner can end it.
+            hasty.changes(0, 10)
+        mine.rollback()
+        assert hasty.changes(0, 10)
+
+
+def test_one_tenant_waits_for_no_other(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str, base: str
+) -> None:
+    other = f"other_{role}"
+    with psycopg.connect(base, autocommit=True) as admin:
+        admin.execute(f"CREATE ROLE {other} LOGIN PASSWORD '{PASSWORD}'")
+    admit(url, other, THERE)
+    try:
+        with (
+            closing(PostgresStore(as_user(url, other), patience=2)) as bob,
+            psycopg.connect(as_user(url, role)) as mine,
+        ):
+            mine.execute("SELECT 1 FROM namespaces FOR UPDATE")
+            bob.add([entry("mine", "tea", namespace=THERE)])
+            assert bob.changes(0, 100)
+    finally:
+        with psycopg.connect(url, autocommit=True) as admin:
+            admin.execute(f"DROP OWNED BY {other}; DROP ROLE {other}")
