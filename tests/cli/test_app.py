@@ -78,9 +78,9 @@ def test_the_real_process_remembers_recalls_and_leaves_with_its_code(home: Path)
     assert (nothing.returncode, '"hits": []' in nothing.stdout) == (1, True)
 
 
-def test_a_reader_that_has_had_enough_is_no_error(home: Path) -> None:
+def test_a_reader_that_has_had_enough_is_no_error(cli: Run, home: Path) -> None:
     (home / "many.txt").write_text("".join(f"number {number} {'x' * 400}\n" for number in range(2000)))
-    assert process("import", "many.txt", "--split", "lines", "-q").returncode == 0
+    assert cli("import", "many.txt", "--split", "lines", "-q").code == 0
     line = f"set -o pipefail; {sys.executable} -m memorata list --limit 2000 | head -1"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
@@ -97,13 +97,13 @@ def test_a_reader_that_has_had_enough_is_no_error(home: Path) -> None:
     ],
 )
 def test_a_stream_that_was_closed_is_no_reason_to_fail(
-    home: Path, closed: str, command: str, code: int
+    cli: Run, closed: str, command: str, code: int
 ) -> None:
-    assert process("remember", "Bob prefers coffee").returncode == 0
+    assert cli("remember", "Bob prefers coffee").code == 0
     line = f"{sys.executable} -m memorata {command} {closed}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False)
-    assert process("check").stdout == "sound\n"
+    assert cli("check").out == "sound\n"
 
 
 def test_ctrl_c_leaves_cleanly(home: Path) -> None:
@@ -129,8 +129,8 @@ def test_ctrl_c_leaves_cleanly(home: Path) -> None:
 
 
 @pytest.mark.parametrize(("answer", "left"), [("y", 0), ("n", 1)])
-def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, answer: str, left: int) -> None:
-    id_ = process("remember", "Anna prefers green tea").stdout.strip()
+def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(cli: Run, answer: str, left: int) -> None:
+    id_ = cli("remember", "Anna prefers green tea").out.strip()
     controller, terminal = pty.openpty()
     running = subprocess.Popen(
         [sys.executable, "-m", "memorata", "purge", id_[-12:]],
@@ -146,7 +146,7 @@ def test_at_a_terminal_purge_shows_what_it_would_remove_and_asks(home: Path, ans
     assert running.returncode == 0
     assert "Anna prefers green tea" in err
     assert "Remove 1 memory for good?" in err
-    assert len(process("list").stdout.splitlines()) == left
+    assert len(cli("list").lines) == left
 
 
 PLAIN = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "PYTHONIOENCODING": ""}

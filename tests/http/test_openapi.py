@@ -34,7 +34,7 @@ def _closed() -> Iterator[None]:
 @pytest.mark.untraced
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
