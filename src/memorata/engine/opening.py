@@ -44,6 +44,7 @@ from memorata.store.store import Store
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
 from memorata.text.entities import EntityExtractor
+from memorata.text.queries import QueryClassifier, RuleClassifier
 
 if TYPE_CHECKING:
     from memorata.embed.select import Choice, Resources
@@ -70,6 +71,7 @@ def open(
     min_length: int | None = None,
     extract_entities: EntityExtractor | bool = True,
     anchors: AnchorExtractor | str = "rules",
+    classifier: QueryClassifier | str = "rules",
     read_dates: bool = True,
     redact: bool = False,
     life: LifecycleRules | Mapping[str, Any] | None = None,
@@ -120,6 +122,9 @@ def open(
     anchors
         What reads the time a query names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
         :mod:`memorata.engine.services.anchors`), or an extractor.
+    classifier
+        What tells the type of a query, for recipes that follow it: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for
+        a language model (see :mod:`memorata.engine.services.classifier`), or a classifier.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
     redact
@@ -197,6 +202,7 @@ def open(
         "reranker": _reranker(reranker, resources),
         "extractor": _extractor(extract_entities),
         "anchors": _anchors(anchors),
+        "classifier": open_classifier(classifier) if isinstance(classifier, str) else _classifier(classifier),
         "read_dates": checks.flag("read_dates", read_dates),
         "redact": checks.flag("redact", redact),
     }
@@ -495,6 +501,22 @@ def chat_address(setting: str, specification: str) -> tuple[str, str]:
 
         raise InvalidArgument(setting, without_secrets(specification), "'rules' or 'chat:MODEL@ADDRESS'")
     return model, address
+
+
+def open_classifier(specification: str, api_key: str | None = None) -> QueryClassifier:
+    """Return what tells the type of a query; a service is asked when there is a query, not before."""
+    if checks.text("classifier", specification) == "rules":
+        return RuleClassifier()
+    from memorata.engine.services.classifier import ChatClassifier
+
+    model, address = chat_address("classifier", specification)
+    return ChatClassifier(model, address, api_key=api_key)
+
+
+def _classifier(wanted: QueryClassifier) -> QueryClassifier:
+    if not isinstance(wanted, QueryClassifier):
+        raise InvalidArgument("classifier", wanted, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
+    return wanted
 
 
 def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:

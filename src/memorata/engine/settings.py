@@ -36,7 +36,7 @@ from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
-from memorata.engine.opening import open_anchors
+from memorata.engine.opening import open_anchors, open_classifier
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
@@ -62,7 +62,7 @@ _TABLES: Final = {
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
-_SECRETS: Final = ("api_key", "anchors_key", "reranker_key", "replica")
+_SECRETS: Final = ("api_key", "anchors_key", "classifier_key", "reranker_key", "replica")
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
@@ -153,6 +153,12 @@ class Settings(BaseModel):
         default="rules", description="What reads the time a question names: rules, or chat:MODEL@ADDRESS."
     )
     anchors_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
+    classifier: str = Field(
+        default="rules", description="What tells the type of a query: rules, or chat:MODEL@ADDRESS."
+    )
+    classifier_key: SecretStr | None = Field(
+        default=None, description="For that service, if it asks for one."
+    )
     redact: bool = Field(
         default=False,
         description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
@@ -315,6 +321,7 @@ class Settings(BaseModel):
             extract_entities=self.extract_entities,
             read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
+            classifier=open_classifier(self.classifier, _secret(self.classifier_key)),
             redact=self.redact,
             duplicates=self.duplicates,
             dedupe=self.dedupe,
@@ -400,6 +407,12 @@ class Settings(BaseModel):
     @classmethod
     def _known_anchors(cls, value: str) -> str:
         open_anchors(value)
+        return value
+
+    @field_validator("classifier")
+    @classmethod
+    def _known_classifier(cls, value: str) -> str:
+        open_classifier(value)
         return value
 
     @field_validator("namespace")

@@ -69,6 +69,15 @@ class QueryClassifier(Protocol):
         ...
 
 
+@runtime_checkable
+class FallibleClassifier(QueryClassifier, Protocol):
+    """A classifier that may have to fall back on another, and says so."""
+
+    def read(self, query: str) -> tuple[Classification, str]:
+        """Return the type of `query`, and why it could not be told as it should have been, if so."""
+        ...
+
+
 @frozen
 class RuleClassifier:
     """Tells the type by the cues in the query: question words, verbs of liking, numbers, names.

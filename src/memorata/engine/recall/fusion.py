@@ -156,7 +156,7 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     """Make one list of the legs."""
     share = recipe.vector_weight
     if recipe.legs_by_query:
-        kind = context.classifier.classify(context.query.text)
+        kind = context.query_type()
         share = legs_for_query(kind.type, kind.confidence).alpha
     if recipe.by_language:
         share *= context.familiarity

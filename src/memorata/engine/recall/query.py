@@ -24,7 +24,7 @@ from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
-from memorata.text.queries import QueryClassifier
+from memorata.text.queries import Classification, FallibleClassifier, QueryClassifier, RuleClassifier
 from memorata.text.tokens import is_unspaced
 from memorata.text.tokens import words as cut
 
@@ -296,3 +296,16 @@ class RecallContext:
     tables: Sequence[TokenTable] = ()
     familiarity: float = 1.0
     failures: list[str] = field(default_factory=list)
+    kinds: list[Classification] = field(default_factory=list)
+
+    def query_type(self) -> Classification:
+        """Return the type of the query; it is told once, for a language model takes its time."""
+        if not self.kinds:
+            classifier = self.classifier
+            if isinstance(classifier, RuleClassifier) or not isinstance(classifier, FallibleClassifier):
+                self.kinds.append(classifier.classify(self.query.text))
+            else:
+                kind, failure = classifier.read(self.query.text)
+                self.kinds.append(kind)
+                self.failures.extend([failure] if failure else [])
+        return self.kinds[0]

@@ -208,7 +208,7 @@ def _confidence_weights(
     if recipe.weighting == "fixed":
         return 1 - recipe.confidence_weight, recipe.confidence_weight
     if recipe.weighting == "query":
-        kind = context.classifier.classify(context.query.text)
+        kind = context.query_type()
         return for_query(kind.type, kind.confidence)
     if recipe.weighting == "category" and slots is not None:
         alpha = np.array([for_category(memory.category).alpha for memory in context.view.memories(slots)])
