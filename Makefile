@@ -59,16 +59,17 @@ test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with bran
 
 # Frameworks bring dozens of packages and pin them, so their suites run in an environment of their own.
 ADAPTERS := .venv-adapters
-$(ADAPTERS)/.installed: pyproject.toml integrations/langchain-memorata/pyproject.toml
+$(ADAPTERS)/.installed: pyproject.toml $(wildcard integrations/*/pyproject.toml)
 	$(PYTHON) -m venv --clear $(ADAPTERS)
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	$(ADAPTERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . \
-		--editable 'integrations/langchain-memorata[test]' langgraph-checkpoint coverage hypothesis
+		--editable 'integrations/langchain-memorata[test]' --editable 'integrations/memorata-haystack[test]' \
+		langgraph-checkpoint coverage hypothesis
 	@touch $@
 
 test-adapters: $(ADAPTERS)/.installed  ## Run the suites of the frameworks that adapters are for
 	$(ADAPTERS)/bin/python -m pytest -q -o asyncio_default_fixture_loop_scope=function tests/adapters
-	$(ADAPTERS)/bin/python -m pytest -q --config-file integrations/langchain-memorata/pyproject.toml integrations/langchain-memorata
+	for package in integrations/*; do $(ADAPTERS)/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .

@@ -1,0 +1,66 @@
+"""A component that recalls documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from haystack import Document, component, default_from_dict, default_to_dict
+from haystack_integrations.document_stores.memorata import MemorataDocumentStore
+
+
+@component
+class MemorataRetriever:
+    """Recalls documents by meaning, words, names and time.
+
+    Parameters
+    ----------
+    document_store
+        Where they are.
+    filters
+        Which may be found, unless a run says otherwise.
+    top_k
+        How many at most.
+    gate
+        Whether to leave out what is not good enough.
+    """
+
+    def __init__(
+        self,
+        document_store: MemorataDocumentStore,
+        filters: dict[str, Any] | None = None,
+        top_k: int = 10,
+        *,
+        gate: bool = True,
+    ) -> None:
+        self.document_store = document_store
+        self.filters = filters
+        self.top_k = top_k
+        self.gate = gate
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what makes this component again."""
+        return default_to_dict(
+            self,
+            document_store=self.document_store.to_dict(),
+            filters=self.filters,
+            top_k=self.top_k,
+            gate=self.gate,
+        )
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> MemorataRetriever:
+        """Make a component by what `to_dict` returned."""
+        store = data["init_parameters"]["document_store"]
+        data["init_parameters"]["document_store"] = MemorataDocumentStore.from_dict(store)
+        made: MemorataRetriever = default_from_dict(cls, data)
+        return made
+
+    @component.output_types(documents=list[Document])
+    def run(
+        self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        """Recall documents for a query."""
+        found = self.document_store.search(
+            query, filters or self.filters, self.top_k if top_k is None else top_k, gate=self.gate
+        )
+        return {"documents": found}
