@@ -44,6 +44,9 @@ def test_words_are_letters_and_one_mark_for_digits() -> None:
 def test_words_are_those_of_an_expression(text: str) -> None:
     lower = lowered(text)
     wanted = set(re.findall(r"[^\W\d_]+", lower)) | ({DIGITS} if re.search(r"\d", lower) else set())
+    # Where words have no spaces between them, their characters are words, too.
+    unspaced = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+    wanted |= {character for word in wanted for character in word if unspaced.match(character)}
     assert date_words(lower) == wanted
     for triggers in (frozenset({"may", DIGITS}), frozenset({"may"}), frozenset[str]()):
         assert has_no_trigger(text, triggers) == triggers.isdisjoint(wanted)

@@ -48,6 +48,10 @@ _PRESENT: Final = BM25(k1=1.0, b=0.0)
 """A time is named or not, however many others are."""
 _SENTENCE: Final = re.compile(r"(?:[^.!?。！？\n]|[.!?](?=\S))+[.!?。！？]*")
 _QUESTION_MARKS: Final = ("?", "？", "؟")
+_FEW_SENTENCES: Final = 3
+"""What has more is a conversation, not a query."""
+_SPOKEN_OF: Final = 1 / 6
+"""The same for a period in which nothing was told."""
 _UNTIMED: Final = 0.5
 """Nearness of what names no time to a period in which nothing was told."""
 
@@ -130,23 +134,20 @@ def named_time(
     if topic:
         topic = analyser.tokens(without_event_verbs(rest))
     period = expression.period
-    restricts = not expression.vague and _is_asked(text, expression.start, period, now)
-    return NamedTime(period, expression.phrase, not topic, restricts, read.failure)
-
-
-def _is_asked(text: str, place: int, period: Period, now: datetime) -> bool:
-    """Return whether the sentence at a place asks of a period: it is all there is, or a question of the past.
-
-    Who tells something before asking ("The party was last night. What should I do next?") asks of no time,
-    and what is then asked of today goes on with something older ("I'm back. What's the plan for today?").
-    """
     sentences = [match for match in _SENTENCE.finditer(text) if match[0].strip()]
-    if len(sentences) == 1:
-        return True
-    if period.start <= now < period.end and now - period.start <= _GOING_ON:
-        return False
-    ends = [match[0].rstrip("\"'”») ")[-1:] for match in sentences if match.start() <= place < match.end()]
-    return bool(ends) and ends[0] in _QUESTION_MARKS
+    alone = len(sentences) == 1
+    if len(sentences) > _FEW_SENTENCES or not any(
+        alone
+        or (match.start() <= expression.start < match.end()
+        and match[0].rstrip("\"'”») ")[-1:] in _QUESTION_MARKS)
+        for match in sentences
+    ):
+        # Who tells something before asking ("The party was last night. What next?") asks of no time.
+        return NamedTime(failure=read.failure)
+    # What is asked of today after something was told goes on with something older: "what's today's plan?"
+    goes_on = not alone and period.start <= now < period.end and now - period.start <= _GOING_ON
+    restricts = not expression.vague and not goes_on
+    return NamedTime(period, expression.phrase, not topic, restricts, read.failure)
 
 
 def _reading(text: str, now: datetime, anchors: AnchorExtractor) -> AnchorReading:
@@ -189,7 +190,7 @@ def scope_of(view: Index, named: NamedTime, zone: tzinfo) -> TimeScope | None:
         if not spoken_of.holds(slots):
             return spoken_of.opened(view)
         near = np.where(timed, near, np.maximum(near, _UNTIMED))
-        return TimeScope(named, period, 1.0 - _SOFT * (1.0 - near), restricts=False)
+        return TimeScope(named, period, 1.0 - _SPOKEN_OF * (1.0 - near), restricts=False)
     scope = TimeScope(named, period, near, restricts=True)
     return scope if scope.holds(slots) else scope.opened(view)
 

@@ -17,7 +17,8 @@ How it is decided, where it could be decided otherwise:
 * "a couple" is two, "a few" three, "several" four. Tolerances are in
   :mod:`memorata.text.dates.calendar`. Hours and minutes are not read.
 * A year needs a preposition ("in 1984" is read even where the book is meant).
-* 7/5/2023 is read only in German and Russian, where the day comes first.
+* 7/5/2023 is read only where a language is given that puts the day first: any but English.
+* A season without a year ("in spring") is every one, but in a question about the past the latest.
 * Days are those of the zone of `now`.
 
 :func:`date_terms` is the way back: the words of a period, so that a lexical search finds what a text only
@@ -26,6 +27,7 @@ hints at.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from typing import Final, Protocol, runtime_checkable
@@ -36,14 +38,27 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
+from memorata.text.dates.dutch import DUTCH
+from memorata.text.dates.east_asian import CHINESE, JAPANESE, KOREAN
 from memorata.text.dates.english import ENGLISH
+from memorata.text.dates.french import FRENCH
 from memorata.text.dates.german import GERMAN
+from memorata.text.dates.italian import ITALIAN
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
 from memorata.text.dates.phrases import DateSpan
+from memorata.text.dates.portuguese import PORTUGUESE
 from memorata.text.dates.russian import RUSSIAN
+from memorata.text.dates.spanish import SPANISH
+from memorata.text.dates.swedish import SWEDISH
 from memorata.text.language import detect
 
-_LANGUAGES: Final = {"english": ENGLISH, "russian": RUSSIAN, "german": GERMAN}
+_LANGUAGES: Final = {
+    "english": ENGLISH, "russian": RUSSIAN, "german": GERMAN, "french": FRENCH, "spanish": SPANISH,
+    "italian": ITALIAN, "portuguese": PORTUGUESE, "dutch": DUTCH, "swedish": SWEDISH,
+    "chinese": CHINESE, "japanese": JAPANESE, "korean": KOREAN,
+}  # fmt: skip
+_TOLD_BY_FUNCTION_WORDS: Final = frozenset({"french", "spanish", "italian", "portuguese", "dutch", "swedish"})
+"""Languages whose time words are those of others, too («mars», "mayo"): read where the text is in them."""
 DATE_LANGUAGES: Final = tuple(_LANGUAGES)
 """The languages whose time phrases are read."""
 
@@ -52,6 +67,15 @@ _ALSO_ENGLISH: Final = frozenset(
     | {"april", "august", "september", "november", "winter", "halloween"}
 )
 """German words that are also English ones: "I am 7.5. And you?" is not the seventh of May."""
+_ENGLISH_OR_NAMES: Final = """
+    mayo mars hier ton passé este esta marco natal segunda quinta sexta quarta dit begin mei over maj jul sex
+    fem nova lente natale estate fine weekend laatst recent fin onlangs dag dagen helgen sen om ce cet cette mai
+    avant jour jours verano annan sabato domenica inverno primavera que
+"""
+"""Time words of other languages that are also English, or names, or so short that they tell nothing."""
+_HANGUL, _KANA, _HAN = (
+    re.compile(span) for span in ("[\uac00-\ud7af]", "[\u3040-\u30ff]", "[\u3040-\u9fff]")
+)
 _MIN_WINDOWED: Final = 400
 """From how many characters on it pays to read only around the trigger words."""
 
@@ -321,9 +345,7 @@ def _triggers() -> frozenset[str]:
 def _spans(text: str, lower: str, today: date, language: str | None, nearest: bool) -> list[DateSpan]:
     """Return the phrases of a text or of a window of it."""
     words = phrases.date_words(lower)
-    numeric = (
-        (NUMERIC_DAY_FIRST if language in ("german", "russian") else NUMERIC,) if DIGITS in words else ()
-    )
+    numeric = (NUMERIC if language in (None, "english") else NUMERIC_DAY_FIRST,) if DIGITS in words else ()
     spans: list[DateSpan] = []
     for one in _languages_of(text, words, language):
         spans += phrases.find(text, lower, words, one, numeric, today, nearest)
@@ -334,14 +356,40 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
     """Return the languages that have time words in a text; for figures alone, any one will do."""
     if language is not None:
         return [_LANGUAGES[language]]
-    spoken = []
+    if east := _east_asian(text):
+        return [_LANGUAGES[east]]
+    spoken, detected = [], ""
     for name, one in _LANGUAGES.items():
         triggers = (one.beside_digits if DIGITS in words else one.triggers) & words
-        if name == "german" and triggers <= _ALSO_ENGLISH:
-            triggers = triggers if triggers and detect(text) == "german" else frozenset()
+        doubtful = name == "german" and triggers <= _ALSO_ENGLISH
+        if name in _TOLD_BY_FUNCTION_WORDS:
+            doubtful = triggers.isdisjoint(_own_words(name))
+        if triggers and doubtful:
+            detected = detected or detect(text)
+            triggers = triggers if detected == name else frozenset()
         if triggers:
             spoken.append(one)
+    if len(spoken) > 1:
+        # Its words may look like those of others: «sept jours» is not September.
+        told = detected or detect(text)
+        spoken = [one for one in spoken if told not in _TOLD_BY_FUNCTION_WORDS or one is _LANGUAGES[told]]
     return spoken or [ENGLISH]
+
+
+def _east_asian(text: str) -> str:
+    """Return the language of a text with Korean, Japanese or Chinese characters; empty for one without."""
+    if text.isascii():
+        return ""
+    if _HANGUL.search(text):
+        return "korean"
+    return ("japanese" if _KANA.search(text) else "chinese") if _HAN.search(text) else ""
+
+
+@cache
+def _own_words(name: str) -> frozenset[str]:
+    """Return the time words of a language that no other has, and English least of all."""
+    others = (one.triggers for other, one in _LANGUAGES.items() if other != name)
+    return _LANGUAGES[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *others)
 
 
 def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | None:

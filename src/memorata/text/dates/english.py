@@ -68,6 +68,7 @@ WORDS: Final = Vocabulary(
     ),
     only_title=frozenset({"may", "march", "mar", "august"}),
     counted=_COUNTED,
+    past=r"did|didn['’]t|was|wasn['’]t|were|had|could|couldn['’]t|used to|went",
     denial=r"not|never|ever|\w+n['’]t|talked|spoken|first",
     # Will with a capital is somebody.
     ahead=r"(?:(?<!\w)(?:will|shall|won['’]t|plan to|(?<!was )(?<!were )going to)(?!\w)|['’]ll(?!\w))"
@@ -168,6 +169,9 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.season, r"(?:the )?{season} (?:of )?{of_year} year"),
     (read.season, _WHICH + r" {season}" + _NO_OTHER),
     (read.season, r"(?<=the\x20){season}" + _NO_OTHER + _NO_HABIT),
+    (read.season_of_question, r"(?<=in\x20){season}" + _NO_OTHER + _NO_HABIT),
+    (read.start_of_year, r"(?:the )?(?:beginning|start) of (?:the|this) year", "beginning start"),
+    (read.end_of_year, r"(?:the )?end of (?:the|this) year", "end"),
     (read.holiday, r"{holiday}(?: of|,)? {year}"),
     (read.holiday, r"{holiday} (?:of )?{of_year} year"),
     (read.holiday, _WHICH + r" {holiday}" + _NO_NOUN),

@@ -78,6 +78,7 @@ WORDS: Final = Vocabulary(
     ),
     never_title=frozenset({"morgen"}),
     counted=_COUNTED,
+    past=r"hat|hast|habe|haben|hatte|hatten|war|waren|bist",
     denial=r"nicht|nie|niemals|kein\w*",
     ahead=r"(?<!\w)(?:wird|werde|werden|wirst|werdet)(?!\w)[^,;:.!?\n]*|(?<!\w)(?:ist|sind) am ",
 )  # fmt: skip
@@ -147,6 +148,9 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.season, r"{season}(?: des jahres)? {year}{uncounted}"),
     (read.season, r"{season} {of_year} jahres"),
     (read.season, r"{which} {season}" + _NOUN),
+    (read.season_of_question, r"(?<=im\x20){season}"),
+    (read.start_of_year, r"(?:am )?anfang des jahres|zu jahresbeginn", "anfang jahresbeginn"),
+    (read.end_of_year, r"(?:am )?ende des jahres|zum jahresende", "ende jahresende"),
     (read.holiday, r"{holiday} {year}"),
     (read.holiday, r"{holiday} {of_year} jahres"),
     (read.holiday, r"{which} {holiday}"),

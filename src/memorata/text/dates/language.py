@@ -91,6 +91,10 @@ class Vocabulary:
     counted: str = r"(?!)"
     denial: str = r"(?!)"
     ahead: str = r"(?!)"
+    past: str = r"(?!)"
+    """An expression for words that put a question in the past: "did"."""
+    boundaries: tuple[str, str] = (_LEFT, _RIGHT)
+    """What may stand before and after a phrase; where words have no spaces between them, another word."""
 
     def value(self, group: str, matched: str) -> int:
         """Return the number that the words matched by `group` stand for."""
@@ -111,7 +115,8 @@ class Vocabulary:
         for name in _TABLES:
             words = self.units if name == "unit" else getattr(self, name)
             filled = filled.replace(f"{{{name}}}", f"(?P<{name}>{_any_of(words)})")
-        return re.compile(f"{_LEFT}(?:{filled}){_RIGHT if whole else ''}")
+        left, right = self.boundaries
+        return re.compile(f"{left}(?:{filled}){right if whole else ''}")
 
     def triggers(self, pattern: str) -> frozenset[str]:
         """Return words of which a match of `pattern` holds at least one, as single words."""

@@ -21,6 +21,7 @@ from memorata.text.dates.language import DIGITS, DateLanguage, Prepositions, Voc
 from memorata.text.dates.readers import Phrase, Reading
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 _DIGIT: Final = re.compile(r"\d")
 _TOKEN: Final = re.compile(r"[^\W\d_]+|\d+")
 _ASCII_LETTERS: Final = bytes(
@@ -85,6 +86,9 @@ def _words_and_mark(text: str) -> list[str]:
         digits = bool(written.translate(None, _NO_DIGITS))
     else:
         words = _WORD.findall(text)
+        # Words of these scripts have no spaces between them, or endings: their characters stand for them.
+        if _UNSPACED.search(text):
+            words += [character for word in words for run in _UNSPACED.findall(word) for character in run]
         digits = _DIGIT.search(text) is not None
     if digits:
         words.append(DIGITS)
@@ -99,7 +103,9 @@ def windows(lower: str, triggers: frozenset[str]) -> list[tuple[int, int]]:
     """
     around: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(lower):
-        if match.group() not in triggers and not match.group().isdecimal():
+        word = match.group()
+        named = word in triggers or (_UNSPACED.match(word) and not triggers.isdisjoint(word))
+        if not named and not word.isdecimal():
             continue
         if around and match.start() < around[-1][1]:
             around[-1] = (around[-1][0], match.end() + _MARGIN)

@@ -48,6 +48,11 @@ class Phrase:
         """Return the number that the words of `group` stand for."""
         return self.vocabulary.value(group, self.match[group])
 
+    def number(self, group: str) -> int:
+        """Return a number in figures or, in a language that writes it so, in numerals."""
+        written = self.match[group]
+        return int(written) if written.isdecimal() else self.vocabulary.number[written]
+
     def count(self) -> int:
         """Return the number of units; a unit alone, as in «неделю назад», is one of them."""
         return self.value("number") if self.has("number") else 1
@@ -163,7 +168,7 @@ def weekday_of_week(phrase: Phrase) -> Reading:
 
 def day(phrase: Phrase) -> Reading:
     """Read "7 May 2023" and "May 7th"; lower-case "may 7" needs a preposition."""
-    number, month = int(phrase.match["day"]), phrase.value("month")
+    number, month = phrase.number("day"), phrase.value("month")
     strong = phrase.has("year") or not phrase.doubtful("month")
     return _recurring(phrase, "day", lambda year: calendar.one_day(date(year, month, number)), strong)
 
@@ -211,6 +216,80 @@ def season(phrase: Phrase) -> Reading:
     number = phrase.value("season")
     strong = phrase.has("which") or phrase.year() is not None
     return _recurring(phrase, "season", lambda year: calendar.season(year, number), strong)
+
+
+def season_of_question(phrase: Phrase) -> Reading | None:
+    """Read "in spring" in a question about the past, where it is the latest; elsewhere it is every one."""
+    asks = "?" in phrase.original[phrase.match.end() :]
+    if not asks or not re.search(rf"(?<!\w)(?:{phrase.vocabulary.past})(?!\w)", phrase.match.string):
+        return None
+    return season(phrase)._replace(strong=True)
+
+
+def last_season(phrase: Phrase) -> Reading:
+    """Read «i somras»: the latest that has begun."""
+    return season(phrase)._replace(strong=True)
+
+
+def last_weekday(phrase: Phrase) -> Reading:
+    """Read «i måndags»: the latest before today."""
+    return Reading("weekday", calendar.weekday(phrase.today, phrase.value("weekday"), -1))
+
+
+def last_year(phrase: Phrase) -> Reading:
+    """Read a word that means last year."""
+    return Reading("unit", calendar.calendar_unit(phrase.today, "year", -1))
+
+
+def this_year(phrase: Phrase) -> Reading:
+    """Read a word that means this year."""
+    return Reading("unit", calendar.calendar_unit(phrase.today, "year", 0))
+
+
+def start_of_year(phrase: Phrase) -> Reading:
+    """Read "the beginning of the year"."""
+    return Reading("unit", calendar.part(calendar.years(phrase.today.year + (phrase.which() or 0)), 0))
+
+
+def end_of_year(phrase: Phrase) -> Reading:
+    """Read "the end of the year"."""
+    return Reading("unit", calendar.part(calendar.years(phrase.today.year + (phrase.which() or 0)), 2))
+
+
+def days_ago(phrase: Phrase) -> Reading:
+    """Read a word that counts days by itself: 이틀 전."""
+    return Reading("shift", calendar.shifted(phrase.today, "day", -phrase.count()))
+
+
+def day_of_month(phrase: Phrase) -> Reading:
+    """Read "the 15th of next month": 下个月十五号."""
+    of = calendar.calendar_unit(phrase.today, "month", phrase.value("which")).first
+    return Reading("day", calendar.one_day(of.replace(day=phrase.number("day"))))
+
+
+def surely(reader: Reader) -> Reader:
+    """Return a reader of the same that needs no preposition to be believed."""
+
+    def read(phrase: Phrase) -> Reading | None:
+        reading = reader(phrase)
+        return None if reading is None else reading._replace(strong=True)
+
+    return read
+
+
+def bounded(reader: Reader, bound: str) -> Reader:
+    """Return a reader of what is since, before or after what another reads."""
+
+    def read(phrase: Phrase) -> Reading | None:
+        reading = reader(phrase)
+        if reading is None:
+            return None
+        days = reading.days
+        if bound == "before":
+            return Reading("range", calendar.before(days))
+        return Reading("range", (calendar.since if bound == "since" else calendar.after)(days, phrase.today))
+
+    return read
 
 
 def holiday(phrase: Phrase) -> Reading:

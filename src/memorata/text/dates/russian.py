@@ -98,6 +98,7 @@ WORDS: Final = Vocabulary(
     ),
     never_title=frozenset({"марта", "март", "марте", "мая", "август", "августа", "майя"}),
     counted=_COUNTED,
+    past=r"\w+л[аио]?(?:сь|ся)?",
     denial="не|ни|никогда",
     ahead=r"(?<!\w)(?:будет|будут|буду|будем|будешь|будете|состоится)(?!\w)[^,;:.!?\n]*",
 )  # fmt: skip
@@ -161,6 +162,9 @@ RULES: Final[tuple[Rule, ...]] = (
     (read.season, rf"{{season}} {_YEAR}"),
     (read.season, rf"{{season}} {_OF_YEAR}"),
     (read.season, r"{which} {season}"),
+    (read.season_of_question, r"(?P<season>весной|летом|осенью|зимой)", "весной летом осенью зимой"),
+    (read.start_of_year, r"в начале (?:этого )?года", "начале"),
+    (read.end_of_year, r"в конце (?:этого )?года", "конце"),
     (read.holiday, rf"{{holiday}} {_YEAR}"),
     (read.holiday, r"{which} {holiday}"),
     (read.holiday, r"{holiday}"),
