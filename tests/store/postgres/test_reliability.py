@@ -7,20 +7,25 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from itertools import islice
 from pathlib import Path
+from random import Random
 from tempfile import gettempdir
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.store.samples import HERE, NOW, entry
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, entry
 
 import memorata
 from memorata.engine.engine import Engine
 from memorata.engine.idempotency import IdempotentReply
+from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
+from memorata.store.postgres.optimistic import OptimisticSession
 from memorata.store.postgres.store import PostgresStore
 
 WRITER = Path(__file__).with_name("killed_writer.py")
@@ -92,6 +97,129 @@ def test_of_two_who_say_the_same_at_the_same_time_the_second_repeats_the_first(
         second.join(30)
     assert [memory.id for memory in said] == [said[0].id] * 2
     assert sorted(memory.mentions for memory in store.export(None) if memory.superseded_by is None) == [2]
+
+
+def seen(store: PostgresStore) -> list[str]:
+    """Return the ids of all that a search finds, which has to be of one state."""
+
+    def look() -> list[str]:
+        with store.view(HERE, NOW) as view:
+            found = view.lexical(LexicalQuery({"tea": 1.0}, {"content": 1.0}), 100_000)
+            _, frequencies = view.document_frequencies(["tea", "milk"])
+            # Of every batch, both say tea and the first says milk.
+            assert frequencies["tea"] == found.slots.size == 2 * frequencies["milk"]
+            return [memory.id for memory in view.memories(found.slots)]
+
+    return store.attempt(look)[0]
+
+
+def test_two_servers_write_while_six_read_and_one_is_killed(store: PostgresStore, used: str) -> None:
+    acknowledged: list[str] = []
+    wrong: list[str] = []
+    over = threading.Event()
+
+    def read() -> None:
+        with closing(PostgresStore(used, connections=1)) as own:
+            own.use_embedder(EMBEDDER, DIMENSION)
+            while not over.is_set():
+                before = {f"{name}{part}" for name in list(acknowledged) for part in "ab"}
+                try:
+                    ids = seen(own)
+                except Exception as error:
+                    wrong.append(repr(error))
+                    return
+                if len(ids) != len(set(ids)) or not before <= set(ids):
+                    wrong.append(f"{len(ids)} found, {len(set(ids))} of them different, {len(before)} there")
+
+    def follow(writer: subprocess.Popen[str], until: int) -> None:
+        assert writer.stdout is not None
+        for line in islice(writer.stdout, until):
+            acknowledged.append(line.strip())
+        writer.kill()
+        acknowledged.extend(line.strip() for line in writer.stdout if line.endswith("\n"))
+
+    command = [sys.executable, str(WRITER), used]
+    with ExitStack() as ended, ThreadPoolExecutor(8) as pool:
+        ended.callback(over.set)
+        writers = [
+            ended.enter_context(subprocess.Popen([*command, name], stdout=subprocess.PIPE, text=True))
+            for name in ("x", "y")
+        ]
+        readers = [pool.submit(read) for _ in range(6)]
+        following = [
+            pool.submit(follow, writer, until) for writer, until in zip(writers, (8, 24), strict=True)
+        ]
+        for each in following:
+            each.result(timeout=120)
+        over.set()
+        for each in readers:
+            each.result(timeout=60)
+    assert wrong == []
+    ids = [memory.id for memory in store.export(HERE)]
+    assert len(ids) == len(set(ids))
+    assert {f"{name}{part}" for name in acknowledged for part in "ab"} <= set(ids)
+    assert len(ids) <= 2 * (len(acknowledged) + 2)
+    assert sorted(seen(store)) == sorted(ids)
+    assert sound(store) == []
+
+
+def test_a_server_whose_cache_is_behind_answers_like_one_that_has_none(
+    store: PostgresStore, used: str
+) -> None:
+    chance = Random(7)
+    with memorata.open(used, embedder="lexical") as behind, memorata.open(used, embedder="lexical") as ahead:
+        ids = [memory.id for memory in ahead.remember_many([f"Anna drinks tea {n}" for n in range(250)])]
+        behind.recall("tea")
+        for step in range(16):
+            for _ in range(chance.randrange(3)):
+                match chance.randrange(6):
+                    case 0:
+                        ids.append(ahead.remember(f"Bruno plays chess in town {step}").id)
+                    case 1:
+                        ids += [
+                            m.id
+                            for m in ahead.remember_many([f"Carla saw film {step} {n}" for n in range(9)])
+                        ]
+                    case 2:
+                        ahead.forget(chance.choice(ids))
+                    case 3:
+                        ahead.update(chance.choice(ids), tags=[f"t{step}"], entities=["Anna", f"Film {step}"])
+                    case 4:
+                        ahead.purge(ids.pop(chance.randrange(len(ids))))
+                    case _:
+                        ids.append(ahead.correct(chance.choice(ids), f"Dora knows of step {step}").id)
+            for query in ("who plays chess?", "film t3 Anna", f"tea {step}"):
+                one, other = (engine.recall(query) for engine in (behind, ahead))
+                assert [(hit.memory, hit.score) for hit in one.hits] == [
+                    (hit.memory, hit.score) for hit in other.hits
+                ], (step, query)
+        with memorata.open(used, embedder="lexical") as fresh:
+            for query in ("who plays chess?", "tea 3", "film"):
+                assert [hit.memory for hit in behind.recall(query).hits] == [
+                    hit.memory for hit in fresh.recall(query).hits
+                ]
+
+
+def test_what_is_purged_between_two_steps_of_a_recall_is_in_no_answer(
+    store: PostgresStore, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row of the namespace has moved when rows are read: all of it is read again, in a transaction."""
+    with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
+        ids = [memory.id for memory in one.remember_many([f"Anna drinks tea number {n}" for n in range(5)])]
+        assert len(one.recall("which tea?").hits) == 5
+        pipelined: Any = OptimisticSession.pipelined
+        purged: list[str] = []
+
+        def meanwhile(self: OptimisticSession, statements: Any) -> Any:
+            if not purged:
+                purged.append(ids[2])
+                other.purge(ids[2])
+            return pipelined(self, statements)
+
+        monkeypatch.setattr(OptimisticSession, "pipelined", meanwhile)
+        hits = [hit.memory.id for hit in one.recall("which tea?").hits]
+        assert purged
+        assert sorted(hits) == sorted(set(ids) - set(purged))
 
 
 @pytest.fixture
