@@ -69,7 +69,7 @@ def open(
     analyser_name: str | None = None,
     language: str | None = None,
     min_length: int | None = None,
-    extract_entities: EntityExtractor | bool = True,
+    extract_entities: EntityExtractor | str | bool = True,
     anchors: AnchorExtractor | str = "rules",
     classifier: QueryClassifier | str = "rules",
     read_dates: bool = True,
@@ -117,8 +117,9 @@ def open(
         with the language detected text by text. ``"plain"`` neither leaves out nor stems any word of two
         characters or more; `min_length` is the fewest characters of a word, 2 (plain) or 3 otherwise.
     extract_entities
-        Whether what is remembered is read for the names it mentions, by rules and without a network; or an
-        extractor that reads it in another way, for relations too.
+        Whether what is remembered is read for the names it mentions, by rules and without a network; or what
+        reads it in another way: ``"spacy:MODEL"`` for an installed spaCy pipeline, ``"chat:MODEL@ADDRESS"``
+        for a language model, which reads relations too, or an extractor.
     anchors
         What reads the time a query names: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for a language model (see
         :mod:`memorata.engine.services.anchors`), or an extractor.
@@ -450,14 +451,31 @@ def _tables(
     return installed_tables((resources or _usual_resources()).models)
 
 
-def _extractor(wanted: EntityExtractor | bool) -> EntityExtractor | None:
+def _extractor(wanted: EntityExtractor | str | bool) -> EntityExtractor | None:
     if isinstance(wanted, bool):
+        return open_extractor("rules") if wanted else None
+    if isinstance(wanted, str):
+        return open_extractor(wanted)
+    if not isinstance(wanted, EntityExtractor):
+        raise InvalidArgument("extract_entities", wanted, "true, false, the name of an extractor or one")
+    return wanted
+
+
+def open_extractor(specification: str, api_key: str | None = None) -> EntityExtractor:
+    """Return what reads the names in a text: ``rules``, ``spacy:MODEL`` or ``chat:MODEL@ADDRESS``."""
+    form, _, model = checks.text("extractor", specification).partition(":")
+    if specification == "rules":
         from memorata.text.entities import RuleExtractor
 
-        return RuleExtractor() if wanted else None
-    if not isinstance(wanted, EntityExtractor):
-        raise InvalidArgument("extract_entities", wanted, "true, false or an extractor")
-    return wanted
+        return RuleExtractor()
+    # It knows how to talk to services, which few processes do.
+    from memorata.engine.services.extraction import ChatExtractor, SpacyExtractor
+
+    if form == "spacy" and model:
+        return SpacyExtractor(model)
+    if form != "chat":
+        raise InvalidArgument("extractor", specification, "'rules', 'spacy:MODEL' or 'chat:MODEL@ADDRESS'")
+    return ChatExtractor(*chat_address("extractor", specification), api_key=api_key)
 
 
 def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:

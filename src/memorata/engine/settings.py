@@ -36,7 +36,7 @@ from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
-from memorata.engine.opening import open_anchors, open_classifier
+from memorata.engine.opening import open_anchors, open_classifier, open_extractor
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
@@ -62,7 +62,7 @@ _TABLES: Final = {
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
-_SECRETS: Final = ("api_key", "anchors_key", "classifier_key", "reranker_key", "replica")
+_SECRETS: Final = ("api_key", "anchors_key", "classifier_key", "extractor_key", "reranker_key", "replica")
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
@@ -146,6 +146,10 @@ class Settings(BaseModel):
     extract_entities: bool = Field(
         default=True, description="Whether what is remembered is read for the names it mentions."
     )
+    extractor: str = Field(
+        default="rules", description="What reads the names: rules, spacy:MODEL or chat:MODEL@ADDRESS."
+    )
+    extractor_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     read_dates: bool = Field(
         default=True, description="Whether what is remembered is read for the day it happened."
     )
@@ -318,7 +322,8 @@ class Settings(BaseModel):
             analyser_name=self.analyser,
             language=self.language,
             min_length=self.min_length,
-            extract_entities=self.extract_entities,
+            extract_entities=self.extract_entities
+            and open_extractor(self.extractor, _secret(self.extractor_key)),
             read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
             classifier=open_classifier(self.classifier, _secret(self.classifier_key)),

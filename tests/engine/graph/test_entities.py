@@ -91,8 +91,8 @@ def test_relations_that_an_extractor_reads_rest_on_the_memory(caplog: pytest.Log
         assert len(memory.entities.relations()) == 2
         memory.correct(said.id, "Anna left Ben")
         assert told(memory.entities.relations("Anna")) == [("Anna", "left", "Ben")]
-    with pytest.raises(InvalidArgument, match="extract_entities must be true, false or an extractor"):
-        memorata.open(":memory:", embedder=None, extract_entities="yes")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match="extract_entities must be true, false, the name of"):
+        memorata.open(":memory:", embedder=None, extract_entities=5)  # type: ignore[arg-type]
 
 
 def test_many_texts_are_read_at_once_and_their_relations_written_with_them(
