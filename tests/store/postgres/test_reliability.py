@@ -133,8 +133,7 @@ def test_two_servers_write_while_six_read_and_one_is_killed(store: PostgresStore
 
     def follow(writer: subprocess.Popen[str], until: int) -> None:
         assert writer.stdout is not None
-        for line in islice(writer.stdout, until):
-            acknowledged.append(line.strip())
+        acknowledged.extend(line.strip() for line in islice(writer.stdout, until))
         writer.kill()
         acknowledged.extend(line.strip() for line in writer.stdout if line.endswith("\n"))
 
