@@ -296,7 +296,7 @@ class CurrentEmbedder:
 
     def expect(self, memories: Sequence[Memory]) -> None:
         """Read ahead the vectors that a store may have of memories that are going to be written."""
-        if self.embedder is None:
+        if self.embedder is None or not self._store.is_remote:
             return
         by_namespace: dict[str, list[Memory]] = {}
         for memory in memories:

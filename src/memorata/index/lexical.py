@@ -49,7 +49,7 @@ class LexicalQuery:
     terms: Mapping[str, float]
     fields: Mapping[str, float]
     excluded: tuple[str, ...] = ()
-    scorer: BM25 = field(default_factory=BM25)
+    scorer: BM25 = BM25()
     also: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def wanted(self) -> list[tuple[str, str, float]]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 
-from memorata.index.record import unpacked
+from memorata.index.record import decoded_terms, unpacked
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
@@ -56,7 +56,9 @@ def test_vectors_are_rows_of_the_embedders_dimension_and_finite() -> None:
 def test_a_record_has_the_lengths_the_session_and_the_number_of_vectors() -> None:
     said = [memory(source=Source(session="s")), memory()]
     batch = [Entry(each, {"content": {"tea": 2, "cup": 1}}, None, b"") for each in said]
-    records = unpacked(records_of(said, batch, [1, 0], {"s": 7}))
+    derived = records_of(said, batch, [1, 0], {"s": 7}, waiting=True)
+    assert [decoded_terms(terms) for _, terms in derived] == [entry.terms for entry in batch]
+    records = unpacked([record for record, _ in derived])
     assert records["session"].tolist() == [7, -1]
     assert records["vectors"].tolist() == [1, 0]
     assert records["lengths"][:, 0].tolist() == [3, 3]

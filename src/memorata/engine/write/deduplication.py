@@ -107,7 +107,8 @@ class Deduplicator:
         ahead: _Ahead | None,
     ) -> None:
         """Find out which of some entries of one namespace were said before, there or among themselves."""
-        self.store.expect(path, entries, now, () if ahead is None else ahead.slots())
+        if self.store.is_remote:
+            self.store.expect(path, entries, now, () if ahead is None else ahead.slots())
         alone = mode is DedupeMode.NEAR and len(entries) == 1
         known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
         corrects = any(is_correction(entry.memory) for entry in entries)

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memorata.index.codes import Floats
-from memorata.index.record import RECORD, packed
+from memorata.index.record import RECORD, encoded_terms, packed
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
 from memorata.model.place import Place
@@ -270,8 +270,10 @@ def records_of(
     batch: Sequence[Entry],
     passages: Sequence[int],
     sessions: Mapping[str, int],
-) -> list[bytes]:
-    """Return the record of each memory that is added.
+    *,
+    waiting: bool,
+) -> list[tuple[bytes, bytes]]:
+    """Return the record of each memory that is added, and its terms as they wait beside it.
 
     Parameters
     ----------
@@ -281,15 +283,20 @@ def records_of(
         How many vectors each has.
     sessions
         The number of each session by its name.
+    waiting
+        Whether the terms are wanted.
     """
     return [
-        packed(
-            memory,
-            state=0,
-            session=sessions.get(memory.source.session, -1),
-            vectors=count,
-            superseded_at=None,
-            lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+        (
+            packed(
+                memory,
+                state=0,
+                session=sessions.get(memory.source.session, -1),
+                vectors=count,
+                superseded_at=None,
+                lengths={field: sum(terms.values()) for field, terms in entry.terms.items()},
+            ),
+            encoded_terms(entry.terms) if waiting else b"",
         )
         for memory, entry, count in zip(memories, batch, passages, strict=True)
     ]

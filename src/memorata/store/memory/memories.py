@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby, repeat
+from itertools import groupby
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from memorata.index import posting_lists, segments
 from memorata.index.cache import Added, rows_of
 from memorata.index.codes import Floats
-from memorata.index.record import FIELDS, FORGOTTEN, encoded_terms, packed
+from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
 from memorata.index.segments import TAIL
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
@@ -281,11 +281,13 @@ def _add_rows(
     except unique_errors:
         _refuse_taken(session, number, first, memories)
         raise
-    records = records_of(memories, batch, passages, sessions)
+    derived = records_of(memories, batch, passages, sessions, waiting=waiting)
+    records = [record for record, _ in derived]
     slots = range(first, first + len(batch))
     if waiting:
-        words = [encoded_terms(entry.terms) for entry in batch]
-        session.executemany(_ADD_RECORD, zip(repeat(number), slots, records, words))
+        session.executemany(
+            _ADD_RECORD, [(number, slot, *row) for slot, row in zip(slots, derived, strict=True)]
+        )
     else:
         add_records(session, number, first, records)
     digests = [entry.digest for entry in batch]
