@@ -138,8 +138,10 @@ def named_time(
     alone = len(sentences) == 1
     if len(sentences) > _FEW_SENTENCES or not any(
         alone
-        or (match.start() <= expression.start < match.end()
-        and match[0].rstrip("\"'”») ")[-1:] in _QUESTION_MARKS)
+        or (
+            match.start() <= expression.start < match.end()
+            and match[0].rstrip("\"'”») ")[-1:] in _QUESTION_MARKS
+        )
         for match in sentences
     ):
         # Who tells something before asking ("The party was last night. What next?") asks of no time.
