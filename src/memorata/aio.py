@@ -71,6 +71,8 @@ class AsyncGraphQueries(_Facet[GraphQueries]):
 
     paths = _threaded(GraphQueries.paths)
     communities = _threaded(GraphQueries.communities)
+    hubs = _threaded(GraphQueries.hubs)
+    cells = _threaded(GraphQueries.cells)
     near = _threaded(GraphQueries.near)
     timeline = _threaded(GraphQueries.timeline)
 

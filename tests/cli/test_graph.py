@@ -79,3 +79,30 @@ def test_mistakes_are_explained(cli: Run, arguments: tuple[str, ...], code: int,
 
 def test_distances_in_metres_and_kilometres() -> None:
     assert (distance(12.3), distance(263_456)) == ("12 m", "263 km")
+
+
+def test_ways_have_a_decay_scores_and_a_shortest_one(cli: Run) -> None:
+    for words in (("UAV-001", "belongs_to", "fleet"), ("fleet", "stationed_at", "base")):
+        cli("relate", *words)
+    assert cli("paths", "UAV-001", "--scores", "--decay", "0.5").out.splitlines() == [
+        "0.5000\tfleet",
+        "0.2500\tbase",
+    ]
+    shortest = cli("paths", "UAV-001", "--to", "base", "--shortest", "--json").json
+    assert (len(shortest["paths"]), shortest["paths"][0]["cost"]) == (1, 2.0)
+    assert cli("paths", "UAV-001", "--shortest").code == 2
+    assert cli("hubs", "--limit", "1").out.startswith("0.")
+    assert cli("hubs", "--json").json["hubs"][0]["entity"] == "fleet"
+    assert (
+        cli("communities", "--levels", "2", "--level", "1", "--iterations", "5", "--json").json["method"]
+        == "propagation"
+    )
+    assert cli("communities", "--method", "x").code == 2
+
+
+def test_cells_are_listed(cli: Run) -> None:
+    assert cli("remember", "at the tower", "--place", "48.8584,2.2945").code == 0
+    (cell,) = cli("cells", "--precision", "5", "--json").json["cells"]
+    assert (cell["name"], len(cell["memories"])) == ("geo_5_9038_22190", 1)
+    assert cli("cells").out.startswith("geo_7_")
+    assert cli("cells", "--precision", "9").code == 2

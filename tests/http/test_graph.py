@@ -77,3 +77,18 @@ def test_what_was_known_then(client: TestClient, bob: str) -> None:
 def test_what_cannot_be_asked_is_refused(client: TestClient, bob: str, path: str) -> None:
     answer = client.get(path)
     assert (answer.status_code, answer.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_hubs_cells_and_the_shortest_way(client: TestClient, bob: str) -> None:
+    hubs = client.get("/v1/hubs", params={"limit": 2}).json()["hubs"]
+    assert {"entity", "score", "memories"} == set(hubs[0])
+    assert hubs[0]["score"] >= hubs[1]["score"]
+    (cell,) = client.get("/v1/cells", params={"precision": 5}).json()["cells"]
+    assert cell["name"].startswith("geo_5_")
+    assert client.get("/v1/cells", params={"precision": 3}).status_code == 422
+    asked: dict[str, str | bool | float] = {"start": "Bob", "to": "Anna", "shortest": True, "decay": 0.5}
+    (way,) = client.get("/v1/paths", params=asked).json()["paths"]
+    assert (way["score"], way["cost"]) == (0.5, 1.0)
+    reached = client.get("/v1/paths", params={"start": "Bob", "decay": 0.5, "type": "knows"}).json()
+    assert reached["scores"] == [{"entity": "Anna", "score": 0.5}]
+    assert client.get("/v1/communities", params={"levels": 1, "iterations": 3}).json()["level"] == 0

@@ -28,7 +28,7 @@ COMMANDS: Final = {
     ),
     "recall": ("recall", "briefing"),
     "entities": ("relate", "entities", "about", "purge-entity"),
-    "graph": ("paths", "communities", "near", "timeline"),
+    "graph": ("paths", "communities", "hubs", "near", "cells", "timeline"),
     "recipes": ("recipes",),
     "lifecycle": ("pin", "unpin", "used", "confirm", "maintain", "consolidate"),
     "duplicates": ("duplicates", "contradictions"),

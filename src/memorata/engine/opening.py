@@ -49,6 +49,7 @@ from memorata.text.queries import QueryClassifier, RuleClassifier
 if TYPE_CHECKING:
     from memorata.embed.select import Choice, Resources
     from memorata.embed.token_table import TokenTable
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
 
 _AUTO = "auto"
 _WORDS = "lexical"
@@ -72,6 +73,7 @@ def open(
     extract_entities: EntityExtractor | str | bool = True,
     anchors: AnchorExtractor | str = "rules",
     classifier: QueryClassifier | str = "rules",
+    summaries: SummaryWriter | str = "none",
     read_dates: bool = True,
     redact: bool = False,
     life: LifecycleRules | Mapping[str, Any] | None = None,
@@ -126,6 +128,9 @@ def open(
     classifier
         What tells the type of a query, for recipes that follow it: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for
         a language model (see :mod:`memorata.engine.services.classifier`), or a classifier.
+    summaries
+        What writes about communities beside the statistics: ``"none"``, ``"chat:MODEL@ADDRESS"`` for a
+        language model, or a writer.
     read_dates
         Whether a day that a text names ("yesterday") becomes the time it happened.
     redact
@@ -204,6 +209,7 @@ def open(
         "extractor": _extractor(extract_entities),
         "anchors": _anchors(anchors),
         "classifier": open_classifier(classifier) if isinstance(classifier, str) else _classifier(classifier),
+        "summaries": open_summaries(summaries) if isinstance(summaries, str) else summaries,
         "read_dates": checks.flag("read_dates", read_dates),
         "redact": checks.flag("redact", redact),
     }
@@ -517,7 +523,8 @@ def chat_address(setting: str, specification: str) -> tuple[str, str]:
     if form != "chat" or not model or not address:
         from memorata.embed.select import without_secrets
 
-        raise InvalidArgument(setting, without_secrets(specification), "'rules' or 'chat:MODEL@ADDRESS'")
+        usual = "none" if setting == "summaries" else "rules"
+        raise InvalidArgument(setting, without_secrets(specification), f"{usual!r} or 'chat:MODEL@ADDRESS'")
     return model, address
 
 
@@ -535,6 +542,16 @@ def _classifier(wanted: QueryClassifier) -> QueryClassifier:
     if not isinstance(wanted, QueryClassifier):
         raise InvalidArgument("classifier", wanted, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
     return wanted
+
+
+def open_summaries(specification: str, api_key: str | None = None) -> SummaryWriter | None:
+    """Return what writes about communities; a service is asked when they are, not before."""
+    if checks.text("summaries", specification) == "none":
+        return None
+    model, address = chat_address("summaries", specification)
+    from memorata.engine.services.chat import ChatWriter
+
+    return ChatWriter(model, address, api_key=api_key)
 
 
 def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:

@@ -36,7 +36,7 @@ from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
-from memorata.engine.opening import open_anchors, open_classifier, open_extractor
+from memorata.engine.opening import open_anchors, open_classifier, open_extractor, open_summaries
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
@@ -62,7 +62,15 @@ _TABLES: Final = {
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
-_SECRETS: Final = ("api_key", "anchors_key", "classifier_key", "extractor_key", "reranker_key", "replica")
+_SECRETS: Final = (
+    "api_key",
+    "anchors_key",
+    "classifier_key",
+    "extractor_key",
+    "summaries_key",
+    "reranker_key",
+    "replica",
+)
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
@@ -163,6 +171,10 @@ class Settings(BaseModel):
     classifier_key: SecretStr | None = Field(
         default=None, description="For that service, if it asks for one."
     )
+    summaries: str = Field(
+        default="none", description="What writes about communities: none, or chat:MODEL@ADDRESS."
+    )
+    summaries_key: SecretStr | None = Field(default=None, description="For that service, if it asks for one.")
     redact: bool = Field(
         default=False,
         description="Whether keys, tokens, card numbers and passwords are taken out of what is remembered.",
@@ -327,6 +339,7 @@ class Settings(BaseModel):
             read_dates=self.read_dates,
             anchors=open_anchors(self.anchors, _secret(self.anchors_key)),
             classifier=open_classifier(self.classifier, _secret(self.classifier_key)),
+            summaries=open_summaries(self.summaries, _secret(self.summaries_key)) or "none",
             redact=self.redact,
             duplicates=self.duplicates,
             dedupe=self.dedupe,
@@ -407,6 +420,12 @@ class Settings(BaseModel):
     @classmethod
     def _an_origin(cls, value: str | None) -> str | None:
         return None if value is None else origin_of(value)
+
+    @field_validator("summaries")
+    @classmethod
+    def _known_summaries(cls, value: str) -> str:
+        open_summaries(value)
+        return value
 
     @field_validator("anchors")
     @classmethod

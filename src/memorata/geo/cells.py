@@ -80,7 +80,7 @@ class Cell:
             )
 
     @classmethod
-    def at(cls, lat: float, lon: float, precision: int = 6) -> Cell:
+    def at(cls, lat: float, lon: float, precision: int = 7) -> Cell:
         """Return the cell that holds a point; longitude 180 is -180, and a pole has one cell."""
         north, east = point("lat", lat, "lon", lon)
         per_degree = _per_degree(precision)
@@ -111,6 +111,15 @@ class Cell:
         columns = columns_in(self.row, per_degree)
         west, east = (360 * column / columns - 180 for column in (self.column, self.column + 1))
         return Box(self.row / per_degree, west, (self.row + 1) / per_degree, east)
+
+
+def names_of(lats: FloatArray, lons: FloatArray, precision: int) -> tuple[Whole, Whole]:
+    """Return the rows and columns of the cells that hold some points, as :meth:`Cell.at` does for one."""
+    per_degree = _per_degree(precision)
+    rows = rows_of(lats, per_degree)
+    columns = columns_of(lons, columns_in_rows(rows, per_degree))
+    columns[np.abs(lats) == 90] = 0
+    return rows, columns
 
 
 def cell_height(precision: int) -> float:

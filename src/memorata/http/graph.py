@@ -1,4 +1,4 @@
-"""The graph, time and place over HTTP: paths, communities, timeline, near."""
+"""The graph, time and place over HTTP: paths, communities, hubs, cells, timeline, near."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from starlette.responses import Response
 from memorata.http.context import ReadContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
-from memorata.service.answers import CommunitiesAnswer, MemoriesAnswer, NearAnswer, PathsAnswer
-from memorata.service.codec import Json, community_json, memories_json, nearby_json, path_json
+from memorata.service.answers import (
+    CellsAnswer,
+    CommunitiesAnswer,
+    HubsAnswer,
+    MemoriesAnswer,
+    NearAnswer,
+    PathsAnswer,
+)
+from memorata.service.codec import Json, communities_json, memories_json, nearby_json, paths_json, plain
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
 router = APIRouter(prefix="/v1", tags=["graph, time and place"], responses=RESPONSES)
@@ -32,6 +39,8 @@ async def paths(
     ] = None,
     direction: Literal["both", "out", "in"] = "both",
     order: Literal["breadth", "depth"] = "breadth",
+    decay: Annotated[float, Query(gt=0, le=1, description="What each step leaves of a score.")] = 0.85,
+    shortest: Annotated[bool, Query(description="Only the shortest way to `to`, by Dijkstra.")] = False,
     nodes: Limit = 100,
     limit: Limit = 100,
     seconds: Annotated[float, Query(gt=0, le=MAX_SECONDS)] = 5.0,
@@ -47,13 +56,15 @@ async def paths(
             types=type or None,
             direction=direction,
             order=order,
+            decay=decay,
+            shortest=shortest,
             nodes=nodes,
             paths=limit,
             seconds=seconds,
             as_of=as_of,
             namespace=context.namespace,
         )
-        return {"paths": [path_json(path) for path in result.paths], "truncated": result.truncated}
+        return paths_json(result)
 
     return await context.read(work, SEARCH)
 
@@ -61,24 +72,64 @@ async def paths(
 @router.get("/communities", **answers(CommunitiesAnswer))
 async def communities(
     context: ReadContext,
-    level: Annotated[int, Query(ge=0, le=2, description="0 for the finest, 2 for the coarsest.")] = 0,
+    level: Annotated[int, Query(ge=0, le=19, description="0 for the finest.")] = 0,
     limit: Limit = 10,
     seed: Annotated[int, Query(ge=0, lt=2**31)] = 0,
+    method: Annotated[
+        Literal["propagation", "leiden"], Query(description="leiden needs the extra `communities`.")
+    ] = "propagation",
+    levels: Annotated[int, Query(ge=1, le=20, description="How many levels propagation makes.")] = 3,
+    iterations: Annotated[
+        int | None, Query(ge=1, le=1000, description="The most rounds; 100, or 2 of leiden.")
+    ] = None,
+    resolution: Annotated[float, Query(gt=0, le=100, description="More: smaller communities.")] = 1.0,
     as_of: AsOf = None,
 ) -> Response:
     """Return the groups of memories and entities that hang together."""
 
     def work() -> Json:
-        result = context.engine.graph.communities(
-            level=level, limit=limit, seed=seed, as_of=as_of, namespace=context.namespace
+        return communities_json(
+            context.engine.graph.communities(
+                level=level,
+                limit=limit,
+                seed=seed,
+                method=method,
+                levels=levels,
+                iterations=iterations,
+                resolution=resolution,
+                as_of=as_of,
+                namespace=context.namespace,
+            )
         )
-        return {
-            "communities": [community_json(group) for group in result.groups],
-            "level": result.level,
-            "count": result.count,
-            "modularity": result.modularity,
-            "converged": result.converged,
-        }
+
+    return await context.read(work, SEARCH)
+
+
+@router.get("/hubs", **answers(HubsAnswer))
+async def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> Response:
+    """Return the entities of the highest PageRank."""
+
+    def work() -> Json:
+        found = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
+        return {"hubs": [plain(each) for each in found]}
+
+    return await context.read(work, SEARCH)
+
+
+@router.get("/cells", **answers(CellsAnswer))
+async def cells(
+    context: ReadContext,
+    precision: Annotated[int, Query(ge=4, le=8, description="4 is 2.5 km, 7 is 30 m.")] = 7,
+    limit: Limit = 50,
+    as_of: AsOf = None,
+) -> Response:
+    """Return the grid cells in which memories are, those with the most memories first."""
+
+    def work() -> Json:
+        found = context.engine.graph.cells(
+            precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
+        )
+        return {"cells": [plain(each) for each in found]}
 
     return await context.read(work, SEARCH)
 

@@ -191,6 +191,9 @@ class Explore(Arguments):
     depth: Annotated[int, Field(ge=1, le=4)] = Field(
         default=2, description="How many steps a connection may have."
     )
+    hubs: bool = Field(
+        default=False, description="Without `entity`: those that most leads to, by PageRank, instead."
+    )
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
 

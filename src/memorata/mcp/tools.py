@@ -192,6 +192,9 @@ def explore(engine: Engine, args: Explore) -> Answer:
     if args.entity is None:
         if args.to is not None:
             raise NotGiven("entity", "together with to: the two to connect")
+        if args.hubs:
+            found = [Row(row(asdict(hub))) for hub in engine.graph.hubs(limit=args.limit)]
+            return within_budget("What most leads to, by PageRank.", found, args.budget)
         entities = engine.entities.list(limit=args.limit)
         if not entities:
             return Answer("Nobody and nothing is known yet. remember something first.")

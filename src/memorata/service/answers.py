@@ -248,14 +248,50 @@ class PathAnswer(BaseModel):
 
     start: str
     score: float
+    cost: float | None
     steps: list[StepAnswer]
 
 
+class EntityScoreAnswer(BaseModel):
+    """An entity and its score."""
+
+    entity: str
+    score: float
+
+
 class PathsAnswer(BaseModel):
-    """Ways, the shortest first, and the limit that was hit, if one was."""
+    """Ways, the shortest first, the limit that was hit, if one was, and the score of each entity reached."""
 
     paths: list[PathAnswer]
     truncated: str | None
+    scores: list[EntityScoreAnswer]
+
+
+class HubAnswer(EntityScoreAnswer):
+    """An entity, its PageRank, and how many memories mention it."""
+
+    memories: int
+
+
+class HubsAnswer(BaseModel):
+    """The entities that most of the graph leads to, the first first."""
+
+    hubs: list[HubAnswer]
+
+
+class CellAnswer(BaseModel):
+    """A cell of the grid, the mean of the places in it, and the ids of the memories there."""
+
+    name: str
+    lat: float
+    lon: float
+    memories: list[str]
+
+
+class CellsAnswer(BaseModel):
+    """The cells in which memories are, those with the most first."""
+
+    cells: list[CellAnswer]
 
 
 class CommunityAnswer(BaseModel):
@@ -268,6 +304,8 @@ class CommunityAnswer(BaseModel):
     since: datetime | None
     until: datetime | None
     representative: str | None
+    written: str | None
+    written_by: str | None
 
 
 class CommunitiesAnswer(BaseModel):
@@ -278,6 +316,8 @@ class CommunitiesAnswer(BaseModel):
     count: int
     modularity: float
     converged: bool
+    method: str
+    failure: str
 
 
 class NearbyAnswer(BaseModel):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
     from memorata.engine.briefing import Briefing
     from memorata.engine.duplicates.search import DuplicateGroup
-    from memorata.engine.graph.communities import FoundPath, Group, KnownEntity, Nearby
+    from memorata.engine.graph.communities import Communities, FoundPath, Group, KnownEntity, Nearby, Paths
     from memorata.engine.graph.entities import About
     from memorata.engine.recipes.saved import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
@@ -185,7 +185,27 @@ def relation_json(relation: Relation) -> Json:
 
 def path_json(path: FoundPath) -> Json:
     """Return a path as JSON."""
-    return {"start": path.start, "score": path.score, "steps": [asdict(step) for step in path.steps]}
+    steps = [asdict(step) for step in path.steps]
+    return {"start": path.start, "score": path.score, "cost": path.cost, "steps": steps}
+
+
+def paths_json(found: Paths) -> Json:
+    """Return what a path search found as JSON."""
+    scores = [{"entity": name, "score": score} for name, score in found.scores.items()]
+    return {"paths": list(map(path_json, found.paths)), "truncated": found.truncated, "scores": scores}
+
+
+def communities_json(found: Communities) -> Json:
+    """Return the communities of a namespace as JSON."""
+    return {
+        "communities": list(map(community_json, found.groups)),
+        "level": found.level,
+        "count": found.count,
+        "modularity": found.modularity,
+        "converged": found.converged,
+        "method": found.method,
+        "failure": found.failure,
+    }
 
 
 def community_json(group: Group) -> Json:
@@ -199,6 +219,8 @@ def community_json(group: Group) -> Json:
         "since": time_json(summary.since),
         "until": time_json(summary.until),
         "representative": summary.representative,
+        "written": group.written or None,
+        "written_by": group.written_by or None,
     }
 
 

@@ -23,6 +23,7 @@ from memorata.web.rendering import excerpt
 _NODES: Final = 60
 _PATHS: Final = 2_000
 _MAX_ENTITIES: Final = 40
+_MAX_HUBS: Final = 8
 _MAX_ADDED: Final = 20
 """How many names are put beside somebody whose memories alone would fill the drawing."""
 _SECONDS: Final = 2.0
@@ -78,6 +79,7 @@ def explore(context: PageContext) -> Response:
         depth=depth,
         turns=values.flag("turns"),
         truncated=answer.truncated not in (None, "depth"),
+        hubs=engine.graph.hubs(limit=_MAX_HUBS, namespace=context.namespace),
     )
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 import memorata
-from memorata.engine.graph.communities import Structure
+from memorata.engine.graph.communities import Partitioning, Structure
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
@@ -19,9 +19,9 @@ def test_an_empty_graph_has_an_empty_structure() -> None:
 def test_the_most_central_come_first_and_the_work_is_done_once(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[int] = []
 
-    def counted(known: NamespaceGraph, seed: int) -> Structure:
-        made.append(seed)
-        return whole(known, seed)
+    def counted(known: NamespaceGraph, how: Partitioning) -> Structure:
+        made.append(how.seed)
+        return whole(known, how)
 
     whole = Structure.of
     monkeypatch.setattr(Structure, "of", counted)

@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from typing import Final
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.graph.adjacency import Graph
-from memorata.graph.communities import Level, communities
+from memorata.graph.communities import Level, communities, leiden
 from memorata.graph.summaries import Community, Member, StatisticalSummariser, Summary, summarised
 from memorata.index.index import Index
 from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.entity import Entity
+from memorata.model.errors import EmbeddingServiceError
 from memorata.model.memory import Memory
 from memorata.store.entries import Terms
+
+if TYPE_CHECKING:
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
 
 
 @frozen
@@ -51,11 +56,16 @@ class PathStep:
 
 @frozen
 class FoundPath:
-    """A way from one entity to another entity or a memory; `score` is 0.85 to the power of its steps."""
+    """A way from one entity to another entity or a memory.
+
+    `score` is the decay to the power of its steps; `cost` the sum of 1 / weight of its edges, for a shortest
+    way, and None for others.
+    """
 
     start: str
     steps: tuple[PathStep, ...]
     score: float
+    cost: float | None = None
 
     def __str__(self) -> str:
         said = self.start
@@ -72,19 +82,52 @@ class Paths:
     - `paths`: shortest first.
     - `truncated`: the limit that was hit: ``"time"``, ``"paths"``, ``"nodes"`` or ``"depth"``; None if
       nothing was left out.
+    - `scores`: for each entity that was reached the decay to the power of its fewest steps, best first.
     """
 
     paths: tuple[FoundPath, ...]
     truncated: str | None
+    scores: Mapping[str, float] = field(default_factory=dict)
+
+
+@frozen
+class Hub:
+    """An entity that much leads to: its PageRank, of all that sums to 1, and how many memories mention it."""
+
+    entity: str
+    score: float
+    memories: int
+
+
+@frozen
+class PlaceCell:
+    """A cell of the grid in which memories are.
+
+    - `name`: ``geo_{precision}_{row}_{column}``.
+    - `lat`, `lon`: the mean of their places.
+    - `memories`: their ids, in the order in which they were added.
+    """
+
+    name: str
+    lat: float
+    lon: float
+    memories: tuple[str, ...]
 
 
 @frozen
 class Group:
-    """A community: its memories' ids and its entities' names, the most central first, and a summary."""
+    """A community: its memories' ids and its entities' names, the most central first, and summaries.
+
+    - `summary`: by statistics, always there.
+    - `written`, `written_by`: in the words of a language model, and which; empty where none is configured or
+      it did not answer.
+    """
 
     memories: tuple[str, ...]
     entities: tuple[str, ...]
     summary: Summary
+    written: str = ""
+    written_by: str = ""
 
 
 @frozen
@@ -96,6 +139,8 @@ class Communities:
     - `modularity`: how much closer the communities are knit than chance would have it.
     - `converged`: whether the search for them ended by itself.
     - `groups`: the communities, largest first.
+    - `method`: ``"propagation"`` or ``"leiden"``.
+    - `failure`: why no language model summarised them, though one is configured; empty if all is well.
     """
 
     level: int
@@ -103,6 +148,8 @@ class Communities:
     modularity: float
     converged: bool
     groups: tuple[Group, ...]
+    method: str = "propagation"
+    failure: str = ""
 
 
 @frozen
@@ -114,7 +161,35 @@ class Nearby:
 
 
 LEVELS: Final = 3
+METHODS: Final = ("propagation", "leiden")
 _PAGE_SIZE: Final = 500
+_MAX_WRITTEN: Final = 40
+"""How many memories of a community a language model reads, the most central ones."""
+_SENTENCES: Final = 3
+
+
+@frozen
+class Partitioning:
+    """How communities are found: by which method, and with which of its settings."""
+
+    method: str = "propagation"
+    levels: int = LEVELS
+    iterations: int = 100
+    resolution: float = 1.0
+    seed: int = 0
+
+    def levels_of(self, graph: Graph) -> tuple[Level, ...]:
+        """Return the communities of a graph; those of Leiden have one level."""
+        if self.method == "propagation":
+            return communities(
+                graph,
+                levels=self.levels,
+                rounds=self.iterations,
+                resolution=self.resolution,
+                seed=self.seed,
+            )
+        found = leiden(graph, resolution=self.resolution, iterations=self.iterations, seed=self.seed)
+        return (Level(found.labels, found.modularity, self.iterations, converged=True),)
 
 
 @frozen(eq=False)
@@ -122,17 +197,17 @@ class Structure:
     """What is computed once for a graph: its communities, level by level, and how central each node is."""
 
     graph: Graph
-    seed: int
+    how: Partitioning
     nodes: IntArray
     levels: tuple[Level, ...]
     ranks: FloatArray
 
     @classmethod
-    def of(cls, known: NamespaceGraph, seed: int) -> Structure:
+    def of(cls, known: NamespaceGraph, how: Partitioning) -> Structure:
         """Return the structure of a graph, the same however it has grown."""
         found = known.ordered
         ranks = known.ranks[found.nodes]
-        return cls(known.graph, seed, found.nodes, communities(found.graph, levels=LEVELS, seed=seed), ranks)
+        return cls(known.graph, how, found.nodes, how.levels_of(found.graph), ranks)
 
     def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""
@@ -171,6 +246,7 @@ def told(
     terms_of: Callable[[Memory], Terms],
     frequencies_of: Callable[[list[str]], tuple[int, dict[str, int]]],
     cache: MutableMapping[str, Summary],
+    method: str = "propagation",
 ) -> Communities:
     """Return communities with summaries.
 
@@ -192,14 +268,38 @@ def told(
         for each in shown
         for summary in summarised([each.community(terms, readable=True)], summariser, cache)
     )
-    return Communities(selection.number, selection.count, chosen.modularity, chosen.converged, answered)
+    return Communities(
+        selection.number, selection.count, chosen.modularity, chosen.converged, answered, method
+    )
+
+
+def written_by(
+    found: Communities, shown: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
+) -> Communities:
+    """Return communities with what a language model writes about each, beside the statistics.
+
+    A community whose members are the same is not written about again. A model that fails once is not asked
+    for the rest; the statistics stay.
+    """
+    groups = []
+    failure = ""
+    for group, members in zip(found.groups, shown.largest, strict=True):
+        key = f"{writer.name} {group.summary.key}"
+        if key not in cache and not failure and members.memories:
+            try:
+                cache[key] = writer.write(members.memories[:_MAX_WRITTEN], _SENTENCES)
+            except EmbeddingServiceError as error:
+                failure = str(error)
+        text = cache.get(key, "")
+        groups.append(replace(group, written=text, written_by=writer.name if text else ""))
+    return replace(found, groups=tuple(groups), failure=failure)
 
 
 def summaries(
     known: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary."""
-    structure = Structure.of(known, 0)
+    structure = Structure.of(known, Partitioning())
     slots = known.slots_of(structure.nodes)
     seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
     every = [(each, known.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]

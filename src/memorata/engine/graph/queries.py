@@ -28,8 +28,18 @@ from memorata.rank.bm25 import BM25
 from memorata.store.store import Store
 
 if TYPE_CHECKING:
-    from memorata.engine.graph.communities import Communities, FoundPath, Nearby, Paths, Structure
+    from memorata.engine.graph.communities import (
+        Communities,
+        FoundPath,
+        Hub,
+        Nearby,
+        Partitioning,
+        Paths,
+        PlaceCell,
+        Structure,
+    )
     from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
     from memorata.graph.paths import Path
     from memorata.graph.summaries import Summary
 
@@ -43,8 +53,10 @@ _DECAY: Final = 0.85
 class GraphQueries:
     """The facet `graph`: paths and communities of a namespace, and memories by place and by time."""
 
-    def __init__(self, runtime: Runtime, lookup: Lookup) -> None:
+    def __init__(self, runtime: Runtime, lookup: Lookup, writer: SummaryWriter | None = None) -> None:
         self._runtime = runtime
+        self._writer = writer
+        self._written: dict[str, str] = {}
         self._store = runtime.store
         self._lookup = lookup
         self._structures: dict[str, Structure] = {}
@@ -59,6 +71,8 @@ class GraphQueries:
         types: Sequence[str] | None = None,
         direction: str = "both",
         order: str = "breadth",
+        decay: float = _DECAY,
+        shortest: bool = False,
         nodes: int = 100,
         paths: int = 100,
         seconds: float | None = None,
@@ -82,6 +96,11 @@ class GraphQueries:
             Whether edges are followed ``"out"``, ``"in"`` or ``"both"`` ways.
         order
             ``"breadth"`` or ``"depth"`` first, which matters when a limit is hit.
+        decay
+            What each step leaves of a score, above 0 and at most 1.
+        shortest
+            Only the shortest way to `to`, by Dijkstra's algorithm: an edge is 1 / weight long, and `depth`
+            and the limits do not matter.
         nodes, paths, seconds
             The most nodes to reach, ways to find, and time to take.
         as_of
@@ -90,11 +109,13 @@ class GraphQueries:
             Whose; None for the engine's.
         """
         then = checks.optional_instant("as_of", as_of)
+        if checks.flag("shortest", shortest) and to is None:
+            raise InvalidArgument("to", to, "an entity, where the shortest way to it is asked for")
 
         from memorata.engine.graph.communities import Paths
         from memorata.graph.adjacency import Graph
         from memorata.graph.arguments import type_numbers
-        from memorata.graph.paths import find_paths
+        from memorata.graph.paths import Path, find_paths, shortest_path
 
         def answer(look: Look) -> Paths:
             known = self._lookup.graph(look)
@@ -106,6 +127,14 @@ class GraphQueries:
             ends = [known.entity_node(key) for key in keys]
             # A graph that was kept still knows the types of relations that nobody has any more.
             type_numbers("types", types, known.edge_types() if types is not None else ())
+            if shortest:
+                if ends[0] is None or ends[1] is None:
+                    return Paths((), None)
+                route = shortest_path(known.graph, ends[0], ends[1], types=types, direction=direction)
+                if route is None:
+                    return Paths((), None)
+                way = Path(route.start, route.steps, checks.probability("decay", decay) ** len(route.steps))
+                return Paths(self._described(look, known, [way], route.cost), None)
             # What was only described has no edges, and no node either.
             alone = Graph.of(1, [], [], type_names=known.graph.type_names)
             search = find_paths(
@@ -118,12 +147,20 @@ class GraphQueries:
                 types=types,
                 direction=direction,
                 order=order,
-                decay=_DECAY,
+                decay=decay,
                 precedence=None if ends[0] is None else known.precedence,
             )
-            found = search.paths if to is None else _cut(search.paths, ends[1])
-            shortest = sorted(found, key=lambda path: len(path.steps))
-            return Paths(self._described(look, known, shortest), search.truncated)
+            found = search.paths if to is None else _cut(search.paths, ends[1], decay)
+            ordered = sorted(found, key=lambda path: len(path.steps))
+            named = (
+                {known.name_of(at): score for at, score in search.scores.items()}
+                if ends[0] is not None
+                else {}
+            )
+            scores = sorted(
+                ((name, score) for name, score in named.items() if name is not None), key=_best_first
+            )
+            return Paths(self._described(look, known, ordered), search.truncated, dict(scores))
 
         return self._lookup.at(namespace, answer, then)
 
@@ -133,6 +170,10 @@ class GraphQueries:
         level: int = 0,
         limit: int = 10,
         seed: int = 0,
+        method: str = "propagation",
+        levels: int = 3,
+        iterations: int | None = None,
+        resolution: float = 1.0,
         as_of: datetime | None = None,
         namespace: str | None = None,
     ) -> Communities:
@@ -141,35 +182,137 @@ class GraphQueries:
         Parameters
         ----------
         level
-            0 for the finest communities, up to 2 for the coarsest.
+            0 for the finest communities, up to one less than `levels` for the coarsest.
         limit
             How many to tell of at most.
         seed
             The same seed gives the same communities of the same graph.
+        method
+            ``"propagation"`` of labels, or ``"leiden"`` where the extra `communities` is installed, which has
+            one level.
+        levels
+            How many levels label propagation makes, from 1 to 20.
+        iterations
+            After how many rounds a level of label propagation ends at the latest, 100 unless given; how often
+            Leiden is applied to its own result, 2 unless given.
+        resolution
+            More of it makes smaller communities.
         as_of
             Of the memories and relations that were known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
-        from memorata.engine.graph.communities import LEVELS, Selection, told
+        from memorata.engine.graph.communities import METHODS, Partitioning, Selection, told, written_by
 
-        if checks.whole("level", level) >= LEVELS:
-            raise InvalidArgument("level", level, f"a whole number from 0 to {LEVELS - 1}")
+        checks.one_of("method", method, METHODS)
+        count = checks.whole("levels", levels, 1) if method == "propagation" else 1
+        if checks.whole("level", level) >= count:
+            raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
+        usual = 100 if method == "propagation" else 2
+        how = Partitioning(method, count, usual if iterations is None else iterations, resolution, seed)
         checks.whole("limit", limit)
         then = checks.optional_instant("as_of", as_of)
 
         def select(look: Look) -> Selection:
             known = self._lookup.graph(look)
-            structure = self._structure(look, known, seed)
+            structure = self._structure(look, known, how)
             return Selection.of(structure, level, limit, known, look.view, look.shows)
 
         def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
             return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), then)
 
         selection = self._lookup.at(namespace, select, then)
-        if len(self._summaries) >= _KEPT_SUMMARIES:
-            self._summaries.clear()
-        return told(selection, self._runtime.terms_of, frequencies_of, self._summaries)
+        for kept in (self._summaries, self._written):
+            if len(kept) >= _KEPT_SUMMARIES:
+                kept.clear()
+        found = told(selection, self._runtime.terms_of, frequencies_of, self._summaries, method)
+        # The statistics are there by now, whatever becomes of the model.
+        return found if self._writer is None else written_by(found, selection, self._writer, self._written)
+
+    def hubs(
+        self, *, limit: int = 10, as_of: datetime | None = None, namespace: str | None = None
+    ) -> tuple[Hub, ...]:
+        """Return the entities of the highest PageRank: those that most of the graph leads to.
+
+        Parameters
+        ----------
+        limit
+            How many at most.
+        as_of
+            Of the memories and relations that were known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
+
+        from memorata.engine.graph.communities import Hub
+
+        def answer(look: Look) -> tuple[Hub, ...]:
+            known = self._lookup.graph(look)
+            nodes = known.entity_nodes()
+            if not nodes.size:
+                return ()
+            ranks, mentions = known.ranks[nodes], known.mention_counts()[nodes]
+            order = np.lexsort((known.precedence(nodes), -ranks))[:limit]
+            return tuple(
+                Hub(known.name_of(node) or "", rank, count)
+                for node, rank, count in zip(
+                    nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist(), strict=True
+                )
+            )
+
+        return self._lookup.at(namespace, answer, then)
+
+    def cells(
+        self,
+        *,
+        precision: int = 7,
+        limit: int = 50,
+        as_of: datetime | None = None,
+        namespace: str | None = None,
+    ) -> tuple[PlaceCell, ...]:
+        """Return the cells of the grid in which memories are, those with the most memories first.
+
+        Parameters
+        ----------
+        precision
+            How fine the grid is: 4 (2.5 km), 5 (600 m), 6 (120 m), 7 (30 m) or 8 (5 m).
+        limit
+            How many cells at most.
+        as_of
+            What was known and believed at that moment; None for now.
+        namespace
+            Whose; None for the engine's.
+        """
+        from memorata.engine.graph.communities import PlaceCell
+        from memorata.geo.cells import Cell, cell_height, names_of
+
+        cell_height(precision)
+        checks.whole("limit", limit)
+        then = checks.optional_instant("as_of", as_of)
+
+        def answer(look: Look) -> tuple[PlaceCell, ...]:
+            points = self._store.graph.points(look.path, 0)
+            shown = look.shows(look.view.records(points.slots))
+            slots, lats, lons = points.slots[shown], points.lats[shown], points.lons[shown]
+            rows, columns = names_of(lats, lons, precision)
+            _, groups, sizes = np.unique(
+                np.stack([rows, columns]), axis=1, return_inverse=True, return_counts=True
+            )
+            largest = np.argsort(-sizes, kind="stable")[:limit]
+            found = []
+            for group in largest.tolist():
+                members = np.flatnonzero(groups.ravel() == group)
+                first = members[0]
+                cell = Cell(precision, int(rows[first]), int(columns[first]))
+                ids = tuple(memory.id for memory in _memories(look.view, slots[members]))
+                found.append(
+                    PlaceCell(cell.name, float(lats[members].mean()), float(lons[members].mean()), ids)
+                )
+            return tuple(found)
+
+        return self._lookup.at(namespace, answer, then)
 
     def near(
         self,
@@ -261,14 +404,14 @@ class GraphQueries:
 
         return PlaceIndex(self._store)
 
-    def _structure(self, look: Look, known: NamespaceGraph, seed: int) -> Structure:
+    def _structure(self, look: Look, known: NamespaceGraph, how: Partitioning) -> Structure:
         """Return the communities of a graph, those of the present from what is kept of them."""
         from memorata.engine.graph.communities import Structure
 
         structure = self._structures.get(look.path)
-        if structure is not None and structure.graph is known.graph and structure.seed == seed:
+        if structure is not None and structure.graph is known.graph and structure.how == how:
             return structure
-        structure = Structure.of(known, seed)
+        structure = Structure.of(known, how)
         # What was believed once is built for one query: it must not push out what is asked every day.
         if look.as_of is None:
             if len(self._structures) >= _KEPT_STRUCTURES:
@@ -284,7 +427,9 @@ class GraphQueries:
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.lexical(query, max(1, look.view.status.count)).slots
 
-    def _described(self, look: Look, known: NamespaceGraph, paths: Sequence[Path]) -> tuple[FoundPath, ...]:
+    def _described(
+        self, look: Look, known: NamespaceGraph, paths: Sequence[Path], cost: float | None = None
+    ) -> tuple[FoundPath, ...]:
         from memorata.engine.graph.communities import FoundPath, PathStep
 
         nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
@@ -301,12 +446,17 @@ class GraphQueries:
                     for step in path.steps
                 ),
                 path.score,
+                cost,
             )
             for path in paths
         )
 
 
-def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
+def _best_first(scored: tuple[str, float]) -> tuple[float, str]:
+    return -scored[1], scored[0]
+
+
+def _cut(paths: Sequence[Path], goal: int | None, decay: float) -> list[Path]:
     """Return the ways to a node, each once and no further than there."""
     from memorata.graph.paths import Path
 
@@ -315,7 +465,7 @@ def _cut(paths: Sequence[Path], goal: int | None) -> list[Path]:
         for position, step in enumerate(path.steps, 1):
             if step.node == goal:
                 steps = path.steps[:position]
-                way = Path(path.start, steps, _DECAY**position)
+                way = Path(path.start, steps, decay**position)
                 found.setdefault(tuple(each.edge for each in steps), way)
     return list(found.values())
 
