@@ -195,7 +195,7 @@ def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]
     return kind(**values)
 
 
-_FREE: Final = ("content", "tags", "entities", "metadata", "source")
+_FREE: Final = ("content", "category", "tags", "entities", "metadata", "source", "place")
 
 
 def without_secrets(memory: Memory) -> Memory:
@@ -217,5 +217,12 @@ def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
     if isinstance(value, list | tuple):
         return type(value)(cleaned(each) for each in value)
     if isinstance(value, Source):
-        return replace(value, link=redacted(value.link))
+        return replace(
+            value,
+            speaker=redacted(value.speaker),
+            session=redacted(value.session),
+            link=redacted(value.link),
+        )
+    if isinstance(value, Place) and value.name is not None:
+        return replace(value, name=redacted(value.name))
     return value
