@@ -304,7 +304,7 @@ def test_an_error_leaves_nothing_behind(memory: Engine, monkeypatch: pytest.Monk
     def fail(*_: object) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr(memory.store, "repeat", fail)
+    monkeypatch.setattr(memory.store.duplicates, "repeat", fail)
     with pytest.raises(RuntimeError):
         memory.remember("tea")
     monkeypatch.undo()
