@@ -188,6 +188,11 @@ def test_who_is_known_most_is_listed_first(people: Engine, say: Say) -> None:
     assert data(say("explore", limit=1))[0]["memories"] == 2
 
 
+def test_hubs_are_what_most_leads_to(people: Engine, say: Say) -> None:
+    (hub,) = data(say("explore", hubs=True, limit=1))
+    assert set(hub) == {"entity", "score", "memories"}
+
+
 def test_nobody_is_known_at_first(say: Say) -> None:
     assert say("explore") == "Nobody and nothing is known yet. remember something first."
 

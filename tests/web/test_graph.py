@@ -29,6 +29,12 @@ def test_the_list_beside_shows_names_and_memories(client: TestClient) -> None:
     assert 'href="/memories/lisbon" dir="auto">Anna and Boris travelled to Lisbon.</a>' in page
 
 
+def test_hubs_are_listed(client: TestClient, engine: Engine) -> None:
+    first = engine.graph.hubs(limit=1)[0].entity
+    page = client.get("/graph").text
+    assert f'href="/graph?entity={first}"' in page[page.index('id="hubs"') :]
+
+
 def test_the_data_are_nodes_and_edges_each_once(client: TestClient) -> None:
     data = client.get("/graph/data?entity=Lisbon&depth=2").json()
     nodes = {node["id"]: node for node in data["nodes"]}

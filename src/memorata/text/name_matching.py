@@ -57,6 +57,12 @@ _SUBJECT_VERBS: Final = word_set("""is was has had says said told tells went goe
     plans planned uses used and ist war hat hatte sagt sagte ging kam lebt wohnt arbeitet mag mochte trinkt
     isst est était habite travaille aime préfère es era tiene vive trabaja quiere prefiere è ha abita lavora
     ama""")
+_BEFORE_SUBJECT: Final = re.compile(
+    r"\s+(?:i|you|he|she|it|we|they|the|this|that|these|those|there|my|your|his|her|its|our|their|any(?:one|body|thing)"
+    r"|someone|somebody|everyone|everybody|not)\b"
+)
+"""After a verb that asks or tells to do something: whom or what it is about."""
+_SENTENCE_ENDS: Final = (*".!?…\"“”'’:;", "")
 _MAX_HEADLINE_CAPITALS: Final = 1
 _MIN_NAME_WORD: Final = 3
 _WORD_RUN: Final = re.compile(r"\w+")
@@ -137,6 +143,21 @@ def may_mention(text: str, names: Collection[str]) -> bool:
     """
     spellings = {folded(name) for name in checks.texts("names", names)}
     return contains_any(text, spellings | name_words(spellings, detect(text)))
+
+
+def is_only_word(name: str, text: str) -> bool:
+    """Return whether a name that is also a word stands in a text only as that: before who comes next.
+
+    >>> [is_only_word("Will", text) for text in ("Will you come?", "Will fixed it.", "Will he? Ask Will.")]
+    [True, False, False]
+    """
+    if not is_also_word(folded(name)):
+        return False
+    places = re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)
+    return all(
+        text[: place.start()].rstrip()[-1:] in _SENTENCE_ENDS and _BEFORE_SUBJECT.match(text, place.end())
+        for place in places
+    )
 
 
 def is_also_word(name: str) -> bool:

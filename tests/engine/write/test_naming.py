@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import memorata
 from memorata.engine.write.names import NameIndex, Names
 from memorata.model import Entity, InvalidArgument, Relation
 from memorata.store.entities import EntityRecord
@@ -143,3 +144,12 @@ def test_a_batch_is_read_by_the_names_of_each_namespace(store: SqliteStore) -> N
     book = NameIndex(store, RuleExtractor())
     store.entities.describe("a", "Zyx")
     assert book.mentioned_by_all([("ask zyx", "a", ()), ("ask zyx", "b", ())]) == [("Zyx",), ()]
+
+
+def test_a_question_that_begins_with_a_name_s_letters_mentions_nobody() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        memory.entities.describe("Will", type="person")
+        for text in ("Will you come?", "I asked. Will they be late?", "Will the train be late?"):
+            assert "Will" not in memory.remember(text).entities
+        for text in ("Will drinks tea.", "I met Will.", "Will fixed the sink.", "Will you ask Will?"):
+            assert "Will" in memory.remember(text).entities

@@ -20,6 +20,7 @@ from memorata.store.store import Store
 from memorata.text.entities import EntityExtractor, Extraction
 from memorata.text.folding import folded
 from memorata.text.gazetteer import Gazetteer, Redirects
+from memorata.text.name_matching import is_only_word
 
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""
@@ -203,6 +204,8 @@ class NameIndex:
             key = folded(mention.text)
             if key and key not in found:
                 owner = known.owner(mention.text)
+                if owner is not None and is_only_word(mention.text, text):
+                    continue
                 declared = () if owner is None else (owner.name, *owner.aliases)
                 found[key] = next((name for name in declared if folded(name) == key), mention.text)
         own = {folded(name) for name in given}
