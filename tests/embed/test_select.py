@@ -153,7 +153,7 @@ def test_a_model_may_have_an_at_in_its_name() -> None:
 
 
 def test_how_long_a_question_waits_for_a_service_can_be_said() -> None:
-    patient = open_embedder("ollama:m@http://127.0.0.1:1", Resources(question_seconds=0.05))
+    patient = open_embedder("ollama:m@http://127.0.0.1:1", Resources(query_seconds=0.05))
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match="gave up after 1 attempt"):
         patient.embed_query("red")
@@ -165,8 +165,8 @@ def test_what_embedders_draw_on_is_checked_and_keeps_its_secret() -> None:
         with pytest.raises(InvalidArgument, match="must be a whole number of at least 1"):
             Resources(**wrong)
     for seconds in (0, -1.0, 601, float("inf")):
-        with pytest.raises(InvalidArgument, match=r"question_seconds must be a (finite )?number"):
-            Resources(question_seconds=seconds)
+        with pytest.raises(InvalidArgument, match=r"query_seconds must be a (finite )?number"):
+            Resources(query_seconds=seconds)
     assert "sk-secret" not in repr(Resources(api_key="sk-secret"))
 
 

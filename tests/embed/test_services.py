@@ -244,7 +244,7 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
     now = [0.0]
     service.says(reply({}, delay=30))
     retry = RetryPolicy(clock=lambda: monotonic() + now[0])
-    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=retry, question_seconds=0.2)
+    embedder = OllamaEmbedder("m", service.address, dimension=3, retry=retry, query_seconds=0.2)
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match=r"did not answer within 0\.2 s"):
         embedder.embed_query("red")
@@ -262,7 +262,7 @@ def test_a_question_waits_for_seconds_and_the_next_ones_not_at_all(
 def test_a_question_in_many_requests_waits_once(service: Any, reply: Callable[..., Any]) -> None:
     service.says(*[reply({"embeddings": [[1, 2, 3]]}, delay=0.2)] * 100)
     embedder = OllamaEmbedder(
-        "m", service.address, dimension=3, batch=1, passage_characters=100, question_seconds=0.5
+        "m", service.address, dimension=3, batch=1, passage_characters=100, query_seconds=0.5
     )
     began = monotonic()
     with pytest.raises(ServiceUnreachable, match="did not answer within"):
@@ -442,10 +442,10 @@ def test_names_tell_models_and_prompts_apart() -> None:
         {"dimension": 0},
         {"batch": 0},
         {"passage_characters": 3},
-        {"question_seconds": 0},
-        {"question_seconds": 601},
-        {"question_seconds": math.nan},
-        {"question_seconds": "5"},
+        {"query_seconds": 0},
+        {"query_seconds": 601},
+        {"query_seconds": math.nan},
+        {"query_seconds": "5"},
         {"similarity_threshold": 2.0},
         {"address": "x"},
         {"model": ""},

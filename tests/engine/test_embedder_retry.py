@@ -38,7 +38,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def opened(path: Path, service: Any, clock: Clock, **options: Any) -> Engine:
     retry = RetryPolicy(attempts=2, first_pause=0.01, clock=clock)
-    resources = Resources(retry=retry, question_seconds=1.0)
+    resources = Resources(retry=retry, query_seconds=1.0)
     return memorata.open(path, **{"embedder": service.name, "resources": resources, **options})
 
 
@@ -215,10 +215,10 @@ def test_one_that_is_back_is_returned() -> None:
 
 
 def test_how_long_a_question_waits_is_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Settings(embedder="lexical").resources.question_seconds == 5.0
-    monkeypatch.setenv("MEMORATA_QUESTION_SECONDS", "1.5")
-    assert Settings(embedder="lexical").resources.question_seconds == 1.5
+    assert Settings(embedder="lexical").resources.query_seconds == 5.0
+    monkeypatch.setenv("MEMORATA_QUERY_SECONDS", "1.5")
+    assert Settings(embedder="lexical").resources.query_seconds == 1.5
     for wrong in ("0", "-1", "nan", "601", "soon"):
-        monkeypatch.setenv("MEMORATA_QUESTION_SECONDS", wrong)
+        monkeypatch.setenv("MEMORATA_QUERY_SECONDS", wrong)
         with pytest.raises(InvalidArgument, match="a number above 0, and at most 600"):
             Settings(embedder="lexical")

@@ -23,7 +23,7 @@ def memory(ollama: Any, tmp_path: Path) -> Callable[..., Engine]:
 
     def opened(dimension: int | None = None, embedder: Any = "auto") -> Engine:
         resources = Resources(
-            retry=RetryPolicy(attempts=2, first_pause=0.01), question_seconds=2.0, dimension=dimension
+            retry=RetryPolicy(attempts=2, first_pause=0.01), query_seconds=2.0, dimension=dimension
         )
         return memorata.open(tmp_path / "m.db", embedder=embedder, resources=resources)
 

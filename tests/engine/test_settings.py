@@ -254,3 +254,8 @@ def test_a_recipe_that_there_is_not_is_told_with_the_place_it_came_from(
         InvalidArgument, match=rf"^recipe \(from {place}\) must be .*mean balanced.*'balancd'"
     ):
         Settings(db=":memory:", embedder="lexical").open()
+
+
+def test_a_settings_file_may_use_the_former_name_of_a_setting(tmp_path: Path) -> None:
+    (tmp_path / "old.toml").write_text("question_seconds = 2.5")
+    assert Settings(config=str(tmp_path / "old.toml")).query_seconds == 2.5

@@ -33,7 +33,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("POST", "/v1/recall"): {"query": "vault", "explain": True},
     ("PUT", "/v1/entities/{name}"): {"type": "person"},
     ("POST", "/v1/entities/merge"): {"keep": "Vera", "other": "Otto"},
-    ("POST", "/v1/entities/unmerge"): {"name": "Otto"},
+    ("POST", "/v1/entities/undo_merge"): {"name": "Otto"},
     ("POST", "/v1/relations"): {"subject": "Vera", "type": "hates", "object": "Otto"},
     ("POST", "/v1/recipes"): {"name": "mine"},
     ("POST", "/v1/recipes/use"): {"name": "fast"},
@@ -242,8 +242,8 @@ def test_pages_answer_what_is_not_under_v1(open_client: Callable[..., TestClient
     assert client.get("/v1/nothing").status_code == 404
     assert client.get("/v1/health").status_code == 200
     for method in ("QUERY", "PROPFIND", "BREW"):
-        unheard = client.request(method, "/v1/recall")
-        assert (unheard.status_code, unheard.headers["allow"]) == (405, "POST")
+        is_new = client.request(method, "/v1/recall")
+        assert (is_new.status_code, is_new.headers["allow"]) == (405, "POST")
         assert client.request(method, "/v1/nothing").json()["type"] == "memorata:not-found"
 
 

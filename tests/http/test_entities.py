@@ -43,7 +43,7 @@ def test_an_entity_is_described_found_and_merged(client: TestClient, fleet: str)
     assert [each["name"] for each in listed] == ["UAV/001"]
     merged = client.post("/v1/entities/merge", json={"keep": "UAV/001", "other": "base-west"}).json()
     assert merged["merged"] == ["base-west"]
-    alone = client.post("/v1/entities/unmerge", json={"name": "base-west"}).json()
+    alone = client.post("/v1/entities/undo_merge", json={"name": "base-west"}).json()
     assert alone["name"] == "base-west"
 
 

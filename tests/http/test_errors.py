@@ -109,10 +109,10 @@ def test_no_route_answers_as_if_it_knew_and_nothing_is_done(client: TestClient, 
                 continue
             # By its route alone: whether there is a body, and what else is wrong, comes after.
             answer = client.request(
-                method, path.replace("{id}", "m1").replace("{name}", "Anna"), params={"unheard": 1}
+                method, path.replace("{id}", "m1").replace("{name}", "Anna"), params={"is_new": 1}
             )
             assert answer.status_code == 422, (method, path)
-            assert answer.json()["errors"][0]["at"] == "query.unheard", (method, path)
+            assert answer.json()["errors"][0]["at"] == "query.is_new", (method, path)
             tried += 1
     assert tried > 60
     assert engine.store.changes(0, 10) == []

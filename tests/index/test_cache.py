@@ -150,7 +150,7 @@ def test_a_partition_that_has_missed_something_is_left_alone() -> None:
     missed = Partition(3, exact=True)
     missed.change = 7
     before = Namespace(1, "a", 0, 0, 8, 0)
-    cache.keep_up(missed, [cache.Added(before, [entry("m0")], [], 9)], 9, 3)
+    cache.catch_up(missed, [cache.Added(before, [entry("m0")], [], 9)], 9, 3)
     assert (len(missed), missed.change) == (0, 7)
 
 

@@ -37,36 +37,36 @@ def store(tmp_path: Path) -> Iterator[SqliteStore]:
 def patiently(store: SqliteStore, content: str) -> bool:
     """Ask until openings have been read, and return the answer."""
     for _ in range(openings._PATIENCE + 4):
-        found = store.unheard(HERE, content)
+        found = store.is_new(HERE, content)
     return found
 
 
 def test_who_asks_for_the_first_time_is_sent_to_search(store: SqliteStore) -> None:
-    assert store.unheard(HERE, NEW)
+    assert store.is_new(HERE, NEW)
     store.add([entry("a", "Anna likes tea")])
-    answers = [store.unheard(HERE, NEW) for _ in range(openings._PATIENCE + 2)]
+    answers = [store.is_new(HERE, NEW) for _ in range(openings._PATIENCE + 2)]
     assert answers == [*[False] * openings._PATIENCE, True, True]
 
 
 def test_what_is_repeated_contradicted_or_too_short_is_no_news(store: SqliteStore) -> None:
     store.add([entry("a", "Anna lives in Rome"), entry("b", "Bob drinks green tea"), entry("c", "Go on")])
     assert patiently(store, NEW)
-    assert store.unheard(HERE, "Anna collects stamps from Norway")
-    assert not store.unheard(HERE, "Anna moved to Paris")
-    assert not store.unheard(HERE, "Bob really drinks the green tea")
-    assert not store.unheard(HERE, "Go on to London")
-    assert not store.unheard(HERE, "Bob")
-    assert store.unheard("acme/bob", "Anna moved to Paris")
+    assert store.is_new(HERE, "Anna collects stamps from Norway")
+    assert not store.is_new(HERE, "Anna moved to Paris")
+    assert not store.is_new(HERE, "Bob really drinks the green tea")
+    assert not store.is_new(HERE, "Go on to London")
+    assert not store.is_new(HERE, "Bob")
+    assert store.is_new("acme/bob", "Anna moved to Paris")
 
 
 def test_what_was_written_since_is_known_whoever_wrote_it(store: SqliteStore) -> None:
     store.add([entry("a", "Anna likes tea")])
     assert patiently(store, NEW)
     store.add([entry("b", NEW)])
-    assert not store.unheard(HERE, NEW.lower() + "!")
+    assert not store.is_new(HERE, NEW.lower() + "!")
     with closing(SqliteStore(store.path)) as other:
         other.add([entry("c", "Dora sells the blue car")])
-    assert not store.unheard(HERE, "Dora sells blue car")
+    assert not store.is_new(HERE, "Dora sells blue car")
 
 
 def test_turns_of_a_transcript_are_neither_repeated_nor_contradicted(store: SqliteStore) -> None:
@@ -74,9 +74,9 @@ def test_turns_of_a_transcript_are_neither_repeated_nor_contradicted(store: Sqli
     store.add([entry("a", NEW, source=turn)])
     assert patiently(store, NEW)
     store.add([entry("b", NEW, source=Source(speaker="Anna", session="s", position=1))])
-    assert store.unheard(HERE, NEW)
+    assert store.is_new(HERE, NEW)
     store.add([entry("c", NEW, source=Source(speaker="Anna", session="s"))])
-    assert not store.unheard(HERE, NEW)
+    assert not store.is_new(HERE, NEW)
 
 
 def test_what_is_superseded_may_come_back_so_it_counts(store: SqliteStore) -> None:
@@ -89,11 +89,11 @@ def test_what_was_purged_is_no_longer_there(store: SqliteStore) -> None:
     store.add([entry("a", NEW), entry("b", "Anna likes tea")])
     assert not patiently(store, NEW)
     store.purge(HERE, ["a"])
-    assert store.unheard(HERE, NEW)
+    assert store.is_new(HERE, NEW)
     store.purge_namespace(HERE)
     store.add([entry("c", "Dora sells the blue car")])
     assert not patiently(store, "Dora sells blue car")
-    assert store.unheard(HERE, "Anna likes the tea")
+    assert store.is_new(HERE, "Anna likes the tea")
 
 
 def test_what_was_undone_was_never_said(store: SqliteStore) -> None:
@@ -103,14 +103,14 @@ def test_what_was_undone_was_never_said(store: SqliteStore) -> None:
     def undone() -> None:
         with store.together():
             store.add([entry("b", NEW)])
-            assert not store.unheard(HERE, NEW)
+            assert not store.is_new(HERE, NEW)
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
         undone()
     store.add([entry("c", "Dora sells the blue car")])
     assert patiently(store, NEW)
-    assert not store.unheard(HERE, "Dora sells blue car")
+    assert not store.is_new(HERE, "Dora sells blue car")
 
 
 def test_of_many_that_begin_alike_a_search_tells_sooner(
@@ -119,9 +119,9 @@ def test_of_many_that_begin_alike_a_search_tells_sooner(
     store.add([entry(str(number), f"Anna counts {number} sheep at night") for number in range(5)])
     assert patiently(store, NEW)
     chess = "Anna plays chess with seven old friends in winter"
-    assert store.unheard(HERE, chess)
+    assert store.is_new(HERE, chess)
     monkeypatch.setattr(openings, "_FEW", 2)
-    assert not store.unheard(HERE, chess)
+    assert not store.is_new(HERE, chess)
 
 
 def test_a_large_namespace_is_read_a_part_at_a_time(
@@ -129,7 +129,7 @@ def test_a_large_namespace_is_read_a_part_at_a_time(
 ) -> None:
     monkeypatch.setattr(openings, "_AT_ONCE", 2)
     store.add([entry(str(number), f"Number {number} is here") for number in range(5)])
-    answers = [store.unheard(HERE, NEW) for _ in range(openings._PATIENCE + 3)]
+    answers = [store.is_new(HERE, NEW) for _ in range(openings._PATIENCE + 3)]
     assert answers == [*[False] * (openings._PATIENCE + 2), True]
 
 
@@ -137,8 +137,8 @@ def test_few_namespaces_are_kept(store: SqliteStore, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(openings, "_KEPT", 1)
     store.add([entry("a", "Anna likes tea"), entry("b", "Anna likes tea", namespace="acme/bob")])
     assert patiently(store, NEW)
-    assert not store.unheard("acme/bob", NEW)
-    assert not store.unheard(HERE, NEW)
+    assert not store.is_new("acme/bob", NEW)
+    assert not store.is_new(HERE, NEW)
 
 
 WORDS = [
@@ -171,5 +171,5 @@ def test_nobody_is_told_that_nothing_was_said_when_something_was(
         patiently(store, NEW)
         store.add(entries[cut:])
         for text in new:
-            if store.unheard(HERE, text):
+            if store.is_new(HERE, text):
                 assert not any(concern(old, text) for old in said)

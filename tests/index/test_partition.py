@@ -48,43 +48,43 @@ def test_records_and_lengths_are_kept_slot_by_slot() -> None:
 
 def test_sight_counts_what_may_be_seen_and_averages_only_that() -> None:
     partition = filled(record(3), record(5), record(100, superseded_at=NOW - 1), gone())
-    sight = partition.sight(NOW, None)
-    assert sight.mask is not None
-    assert sight.mask.tolist() == [True, True, False, False]
-    assert sight.count == 2
-    assert sight.average_lengths["content"] == 4
-    assert sight.average_lengths["tags"] == 0
+    visibility = partition.visibility(NOW, None)
+    assert visibility.mask is not None
+    assert visibility.mask.tolist() == [True, True, False, False]
+    assert visibility.count == 2
+    assert visibility.average_lengths["content"] == 4
+    assert visibility.average_lengths["tags"] == 0
 
 
 def test_the_average_is_over_memories_that_have_the_field() -> None:
-    assert filled(record(4), record(0)).sight(NOW, None).average_lengths["content"] == 4
+    assert filled(record(4), record(0)).visibility(NOW, None).average_lengths["content"] == 4
 
 
 def test_without_anything_hidden_there_is_no_mask() -> None:
-    assert filled(record()).sight(NOW, None).mask is None
+    assert filled(record()).visibility(NOW, None).mask is None
 
 
 def test_sight_is_kept_until_something_expires_or_changes() -> None:
     partition = filled(record(expires_at=DAY + timedelta(seconds=10)), record())
-    first = partition.sight(NOW, None)
-    assert partition.sight(NOW + 9, None) is first
-    later = partition.sight(NOW + 10, None)
+    first = partition.visibility(NOW, None)
+    assert partition.visibility(NOW + 9, None) is first
+    later = partition.visibility(NOW + 10, None)
     assert (first.count, later.count) == (2, 1)
     # Clocks may go back: what expired then had not expired before.
-    assert partition.sight(NOW + 5, None).count == 2
+    assert partition.visibility(NOW + 5, None).count == 2
     partition.replace(1, unpacked([gone()]))
-    assert partition.sight(NOW + 5, None).count == 1
+    assert partition.visibility(NOW + 5, None).count == 1
     partition.append(unpacked([record()]))
-    assert partition.sight(NOW + 5, None).count == 2
+    assert partition.visibility(NOW + 5, None).count == 2
 
 
 def test_what_was_believed_then_is_computed_each_time() -> None:
     partition = filled(record(superseded_at=NOW + 10), record(created_at=DAY + timedelta(seconds=10)))
-    present = partition.sight(NOW + 20, None)
-    then = partition.sight(NOW + 20, NOW + 5)
+    present = partition.visibility(NOW + 20, None)
+    then = partition.visibility(NOW + 20, NOW + 5)
     assert then.mask is not None
     assert then.mask.tolist() == [True, False]
-    assert partition.sight(NOW + 20, None) is present
+    assert partition.visibility(NOW + 20, None) is present
 
 
 def test_lengths_that_an_explanation_holds_are_not_written_over() -> None:
@@ -177,15 +177,15 @@ def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
     scorer = BM25(0.9, 0.4)
 
     def known(now: float, as_of: float | None = None, given: BM25 = scorer) -> Saturated | None:
-        return partition.cached_saturated(partition.sight(now, as_of), "content", "tea", given)
+        return partition.cached_saturated(partition.visibility(now, as_of), "content", "tea", given)
 
-    partition.cache_saturated(partition.sight(NOW, None), "content", "tea", scorer, worth)
+    partition.cache_saturated(partition.visibility(NOW, None), "content", "tea", scorer, worth)
     assert known(NOW + 5) is worth
     assert known(NOW, given=BM25(1.2, 0.4)) is None
     # Another look at the past neither reads nor writes what belongs to the present.
     assert known(NOW, as_of=NOW) is None
-    partition.cache_saturated(partition.sight(NOW, NOW), "content", "milk", scorer, worth)
-    assert partition.cached_saturated(partition.sight(NOW, None), "content", "milk", scorer) is None
+    partition.cache_saturated(partition.visibility(NOW, NOW), "content", "milk", scorer, worth)
+    assert partition.cached_saturated(partition.visibility(NOW, None), "content", "milk", scorer) is None
     assert known(NOW + 10) is None
     changes: tuple[Callable[[], None], ...] = (
         lambda: partition.append(unpacked([record()])),
@@ -193,7 +193,7 @@ def test_what_a_posting_is_worth_is_kept_while_the_same_may_be_seen() -> None:
         lambda: partition.start_generation(1, 0),
     )
     for change in changes:
-        partition.cache_saturated(partition.sight(NOW, None), "content", "tea", scorer, worth)
+        partition.cache_saturated(partition.visibility(NOW, None), "content", "tea", scorer, worth)
         assert known(NOW) is worth
         change()
         assert known(NOW) is None
@@ -240,19 +240,21 @@ def test_what_is_added_to_what_was_seen_is_what_a_new_look_would_see(
         fresh.add_vectors(owners, np.ones((owners.size, 2), np.float32))
         assert grown.pending() == fresh.pending()
         for now in (NOW, NOW + 3 * 3600):
-            sight, anew = grown.sight(now, None), fresh.sight(now, None)
-            assert (sight.mask is None) == (anew.mask is None)
-            assert sight.mask is None or anew.mask is None or sight.mask.tolist() == anew.mask.tolist()
-            assert (sight.count, sight.average_lengths) == (anew.count, anew.average_lengths)
-            assert (sight.since, sight.until) == (anew.since, anew.until)
+            visibility, anew = grown.visibility(now, None), fresh.visibility(now, None)
+            assert (visibility.mask is None) == (anew.mask is None)
+            assert (
+                visibility.mask is None or anew.mask is None or visibility.mask.tolist() == anew.mask.tolist()
+            )
+            assert (visibility.count, visibility.average_lengths) == (anew.count, anew.average_lengths)
+            assert (visibility.since, visibility.until) == (anew.since, anew.until)
 
 
 def test_adding_to_what_was_seen_leaves_the_look_of_others_alone() -> None:
     partition = filled(record(3), record(5, superseded_at=NOW - 1))
-    before = partition.sight(NOW, None)
+    before = partition.visibility(NOW, None)
     partition.append(unpacked([record(7)]))
-    after = partition.sight(NOW, None)
-    assert after is partition.sight(NOW, None)
+    after = partition.visibility(NOW, None)
+    assert after is partition.visibility(NOW, None)
     assert before.mask is not None
     assert after.mask is not None
     assert (before.mask.tolist(), before.count) == ([True, False], 1)

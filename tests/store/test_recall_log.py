@@ -75,7 +75,7 @@ def test_a_logged_recall_is_read_as_it_was(store: Store) -> None:
     assert first.milliseconds == {"search": 1.25}
     np.testing.assert_array_equal(first.column("lexical"), np.array([np.nan, 0.1], np.float32))
     np.testing.assert_array_equal(first.column("confidence"), np.array([0.5, 0.5], np.float32))
-    assert np.isnan(first.column("unheard of")).all()
+    assert np.isnan(first.column("is_new of")).all()
     assert first.of("a") == {"lexical": pytest.approx(0.1), "confidence": 0.5}
     assert store.recalls.ids_of(_HERE, [2, 0, 7]) == {2: "c", 0: "a"}
     assert store.recalls.ids_of("nobody", [2]) == {}

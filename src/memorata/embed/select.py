@@ -81,7 +81,7 @@ class Resources:
         The length a service's vectors must have; None to ask it.
     retry
         Time limits and retries of services.
-    question_seconds
+    query_seconds
         How long a query waits for a service, before it is answered by words; None for the usual time.
     statistics
         What weighs the terms of queries in the lexical embedder.
@@ -101,7 +101,7 @@ class Resources:
     api_key_address: str | None = None
     dimension: int | None = None
     retry: RetryPolicy | None = None
-    question_seconds: float | None = None
+    query_seconds: float | None = None
     statistics: Statistics | None = None
     reranker_key: str | None = field(default=None, repr=False)
 
@@ -110,8 +110,8 @@ class Resources:
         for name, value in (("threads", self.threads), ("dimension", self.dimension)):
             if value is not None:
                 whole(name, value, 1)
-        if self.question_seconds is not None:
-            checked_seconds("question_seconds", self.question_seconds)
+        if self.query_seconds is not None:
+            checked_seconds("query_seconds", self.query_seconds)
 
 
 @frozen
@@ -303,7 +303,7 @@ def _service(form: str, rest: str, resources: Resources) -> Embedder:
         api_key=None if _is_for_another(resources, address) else resources.api_key,
         dimension=resources.dimension,
         retry=resources.retry,
-        question_seconds=QUERY_SECONDS if resources.question_seconds is None else resources.question_seconds,
+        query_seconds=QUERY_SECONDS if resources.query_seconds is None else resources.query_seconds,
     )
 
 
@@ -334,7 +334,7 @@ def _rerank_service(form: str, rest: str, resources: Resources) -> Reranker:
         address,
         api_key=resources.reranker_key,
         retry=resources.retry,
-        seconds=QUERY_SECONDS if resources.question_seconds is None else resources.question_seconds,
+        seconds=QUERY_SECONDS if resources.query_seconds is None else resources.query_seconds,
     )
 
 

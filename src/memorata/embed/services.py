@@ -74,7 +74,7 @@ class ServiceEmbedder:
     - `batch`: the most texts of one request.
     - `passage_characters`: the most characters of one text of a request.
     - `retry`: time limits and retries; those of documents.
-    - `question_seconds`: how long a query waits for its vector, whatever it takes: connecting, a second
+    - `query_seconds`: how long a query waits for its vector, whatever it takes: connecting, a second
       attempt, a pause.
     """
 
@@ -92,7 +92,7 @@ class ServiceEmbedder:
         batch: int = 64,
         passage_characters: int = PASSAGE_CHARACTERS,
         retry: RetryPolicy | None = None,
-        question_seconds: float = QUERY_SECONDS,
+        query_seconds: float = QUERY_SECONDS,
     ) -> None:
         self._model = writable("model", model)
         if not model.strip():
@@ -105,7 +105,7 @@ class ServiceEmbedder:
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
         self._retry = retry or RetryPolicy()
-        self._query_policy = query_retry(self._retry, question_seconds)
+        self._query_policy = query_retry(self._retry, query_seconds)
         self._breaker = CircuitBreaker(clock=self._retry.clock)
         self._writing = CircuitBreaker(clock=self._retry.clock, silence_only=True)
         self._apart = False
@@ -291,7 +291,7 @@ class ServiceEmbedder:
 
 def query_retry(policy: RetryPolicy, seconds: float) -> RetryPolicy:
     """Return the retry of a query: another attempt follows soon, if there is time for it."""
-    total = checked_seconds("question_seconds", seconds)
+    total = checked_seconds("query_seconds", seconds)
     pause = min(policy.first_pause, _QUERY_PAUSE)
     return replace(policy, attempts=min(policy.attempts, _QUERY_ATTEMPTS), first_pause=pause, total=total)
 

@@ -40,7 +40,7 @@ FRESH_SECONDS: Final = 2.0
 
 _TOKEN: Final = re.compile(r"rcl_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
 _MARGIN: Final = 0.1
-_NOBODY: Final = hashlib.sha256(b"nobody's").digest()
+_NO_DIGEST: Final = hashlib.sha256(b"nobody's").digest()
 _LONGEST_NAME: Final = 200
 
 
@@ -184,7 +184,7 @@ class ApiKeys:
             return LOCAL
         shape = _TOKEN.fullmatch(token)
         key = None if shape is None else self._key(shape[1])
-        same = hmac.compare_digest(_digest(token), _NOBODY if key is None else key.digest)
+        same = hmac.compare_digest(_digest(token), _NO_DIGEST if key is None else key.digest)
         if key is None or not same or not key.holds_at(self._clock()):
             raise NotAdmitted(
                 "this key is not good: it is unknown, revoked or expired; memorata key create makes another"

@@ -24,12 +24,14 @@ CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
 HARMLESS: Final = frozenset(
     {
         "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
-        "approximate_from", "threads", "question_seconds", "log_recalls", "log_queries", "parameters",
+        "approximate_from", "threads", "query_seconds", "log_recalls", "log_queries", "parameters",
     }
 )  # fmt: skip
 """What a file that nobody trusts may set. Every other setting, whatever is added, needs trust."""
 OLD_WEIGHTS: Final = ("vectorSimilarityWeight", "keywordMatchWeight")
 """Two weights that one budget and one share have replaced: see ``memorata.rank.migrated``."""
+_RENAMED: Final = {"question_seconds": "query_seconds"}
+"""Settings by the names they had before."""
 _IN_MEMORY: Final = ":memory:"
 
 
@@ -74,6 +76,7 @@ def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFil
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         # In the name and not in the value: a long path must not be cut short.
         raise InvalidArgument(f"the settings file {path}", str(error), "readable TOML") from error
+    values = {_RENAMED.get(name, name): value for name, value in values.items()}
     values, notes = _migrated(values, path)
     for name in values:
         if name not in known:

@@ -508,7 +508,7 @@ def open_reranker(specification: str, resources: Resources) -> Reranker | None:
         from memorata.engine.services.reranker import ChatReranker
 
         model, address = chat_address("reranker", specification)
-        seconds = resources.question_seconds
+        seconds = resources.query_seconds
         key, retry = resources.reranker_key, resources.retry
         return ChatReranker(model, address, api_key=key, retry=retry, seconds=seconds)
     from memorata.embed import select

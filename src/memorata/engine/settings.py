@@ -96,7 +96,7 @@ _EXPECTED: Final = {
     "api_key": "text",
     "api_key_address": "the address of a service, such as https://example.org",
     "dimension": "a whole number of at least 1",
-    "question_seconds": f"a number above 0, and at most {MAX_QUERY_SECONDS:g}",
+    "query_seconds": f"a number above 0, and at most {MAX_QUERY_SECONDS:g}",
     "recipe": "the name of a recipe",
     "parameters": "a table of parameters of a recipe, such as vector_weight, and their values",
     "log_recalls": "true or false",
@@ -215,7 +215,7 @@ class Settings(BaseModel):
     dimension: int | None = Field(
         default=None, ge=1, description="The length an embedding service's vectors must have."
     )
-    question_seconds: float = Field(
+    query_seconds: float = Field(
         default=QUERY_SECONDS,
         gt=0,
         le=MAX_QUERY_SECONDS,
@@ -303,7 +303,7 @@ class Settings(BaseModel):
             api_key=_secret(self.api_key),
             api_key_address=self.api_key_address,
             dimension=self.dimension,
-            question_seconds=self.question_seconds,
+            query_seconds=self.query_seconds,
             reranker_key=_secret(self.reranker_key),
         )
 

@@ -67,8 +67,8 @@ async def merge(context: WriteContext, body: MergeRequest) -> Response:
     return await context.write(work, UPDATE)
 
 
-@router.post("/entities/unmerge", **answers(EntityAnswer))
-async def unmerge(context: WriteContext, body: UndoMergeRequest) -> Response:
+@router.post("/entities/undo_merge", **answers(EntityAnswer))
+async def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Response:
     """Undo a merge: the name stands for itself again."""
 
     def work() -> Json:

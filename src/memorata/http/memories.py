@@ -158,8 +158,8 @@ async def unpin(context: WriteContext, body: MemoryIds) -> Response:
     return await _by_ids(context, body.ids, context.engine.lifecycle.unpin, UPDATE)
 
 
-@router.post("/used", **answers(DoneAnswer))
-async def used(context: WriteContext, body: MemoryIds) -> Response:
+@router.post("/mark_used", **answers(DoneAnswer))
+async def mark_used(context: WriteContext, body: MemoryIds) -> Response:
     """Record that memories were of use, which makes them last and count more."""
     return await _by_ids(context, body.ids, context.engine.lifecycle.mark_used, UPDATE)
 

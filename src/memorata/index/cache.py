@@ -59,7 +59,7 @@ class PartitionCache:
             self._keep(key, cached)
             return caught_up(session, namespace, embedder, None)
         if cached is not None and added:
-            keep_up(cached, added, namespace.change, embedder[1] if embedder else 0)
+            catch_up(cached, added, namespace.change, embedder[1] if embedder else 0)
         fresh = caught_up(session, namespace, embedder, cached)
         self._keep(key, fresh)
         return fresh
@@ -121,7 +121,7 @@ class Added:
     change: int
 
 
-def keep_up(partition: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
+def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
     """Add to a partition what was added to its namespace, as far as that goes on from what it knows.
 
     Parameters

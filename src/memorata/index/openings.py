@@ -122,7 +122,7 @@ class OpeningCache:
         """Forget the texts that are kept: some were purged."""
         self._texts.clear()
 
-    def unheard(self, session: Session, path: str, content: str) -> bool:
+    def is_new(self, session: Session, path: str, content: str) -> bool:
         """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
 
         False where that is not known, or takes longer to find out than a search.

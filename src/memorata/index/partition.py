@@ -52,7 +52,7 @@ _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
 
 @frozen(eq=False)
-class Sight:
+class Visibility:
     """Which memories may be seen at an instant, and the statistics of those.
 
     Attributes
@@ -106,7 +106,7 @@ class Partition:
         self._saturated: _Kept[tuple[str, str, float, float], Saturated] = _Kept()
         self._passing: _Kept[Hashable, Mask] = _Kept()
         self._sized = -1, 0
-        self._sight: Sight | None = None
+        self._visibility: Visibility | None = None
         self._totals: list[tuple[float, int]] = []
         self._pending: int | None = None
         self._neighbours = Neighbours()
@@ -250,13 +250,21 @@ class Partition:
         """Keep the list of a term; the least recently used go when there are too many bytes."""
         self._lists.put((field, term), found, found.slots.nbytes + found.frequencies.nbytes)
 
-    def cached_saturated(self, sight: Sight, field: str, term: str, scorer: BM25) -> Saturated | None:
+    def cached_saturated(
+        self, visibility: Visibility, field: str, term: str, scorer: BM25
+    ) -> Saturated | None:
         """Return what a term says in the memories seen at present, if it is in memory."""
-        return self._saturated.get((field, term, scorer.k1, scorer.b)) if sight is self._sight else None
+        return (
+            self._saturated.get((field, term, scorer.k1, scorer.b))
+            if visibility is self._visibility
+            else None
+        )
 
-    def cache_saturated(self, sight: Sight, field: str, term: str, scorer: BM25, found: Saturated) -> None:
-        """Keep what a term says in the memories seen at present; another sight is another matter."""
-        if sight is self._sight:
+    def cache_saturated(
+        self, visibility: Visibility, field: str, term: str, scorer: BM25, found: Saturated
+    ) -> None:
+        """Keep what a term says in the memories seen at present; another visibility is another matter."""
+        if visibility is self._visibility:
             size = found.slots.nbytes + found.frequencies.nbytes + found.saturation.nbytes
             self._saturated.put((field, term, scorer.k1, scorer.b), found, size)
 
@@ -325,18 +333,18 @@ class Partition:
             self._pending -= int(np.count_nonzero(self.records["state"][new] != GONE))
         self.vectors.add(owners, rows)
 
-    def sight(
+    def visibility(
         self,
         now: float,
         as_of: float | None,
         true_at: float | None = None,
         ends: Mapping[int, float] | None = None,
-    ) -> Sight:
+    ) -> Visibility:
         """Return what may be seen; the answer for the present is kept until something changes or expires.
 
         `ends` are, by slot, those that were known at `as_of`, where they are others than now.
         """
-        kept = self._sight
+        kept = self._visibility
         present = as_of is None and true_at is None
         if present and kept is not None and kept.since <= now < kept.until:
             return kept
@@ -352,20 +360,20 @@ class Partition:
         since = float(turns.max(initial=-math.inf, where=turns <= now))
         until = float(turns.min(initial=math.inf, where=turns > now))
         seen = int(np.count_nonzero(mask))
-        found = Sight(None if everything else mask, seen, _averages(totals), since, until)
+        found = Visibility(None if everything else mask, seen, _averages(totals), since, until)
         if present:
             waiting = self._pending
             self._look_again(found)
             self._totals, self._pending = totals, waiting
         return found
 
-    def _also_seen(self, records: Records) -> Sight | None:
+    def _also_seen(self, records: Records) -> Visibility | None:
         """Return what may be seen at present with the newest records, which costs as much as they are.
 
         None if nobody has looked before, or if some of them will expire: then it is time to look anew.
         Lengths are whole numbers, and their sums are exact, in whichever order they are added.
         """
-        kept = self._sight
+        kept = self._visibility
         if kept is None or (records["expires"] < math.inf).any():
             return None
         new = visible(records, kept.since)
@@ -382,12 +390,12 @@ class Partition:
             before = np.ones(len(self) - new.size, np.bool_) if mask is None else mask
             mask = np.concatenate([before, new])
         seen = kept.count + int(np.count_nonzero(new))
-        return Sight(mask, seen, _averages(self._totals), kept.since, kept.until)
+        return Visibility(mask, seen, _averages(self._totals), kept.since, kept.until)
 
-    def _look_again(self, sight: Sight | None = None) -> None:
+    def _look_again(self, visibility: Visibility | None = None) -> None:
         """Forget what followed from what could be seen."""
         self._pending = None
-        self._sight = sight
+        self._visibility = visibility
         self._saturated.clear()
 
 

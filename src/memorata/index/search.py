@@ -27,7 +27,7 @@ from memorata.index.lexical import (
     saturated,
 )
 from memorata.index.neighbours import distinct
-from memorata.index.partition import Partition, Sight
+from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
 from memorata.index.token_rows import Tokens
@@ -71,8 +71,8 @@ class NamespaceIndex:
         self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
-        self._sight = partition.sight(now.timestamp(), believed, held, ends)
-        self._allowed = self._sight.mask
+        self._visibility = partition.visibility(now.timestamp(), believed, held, ends)
+        self._allowed = self._visibility.mask
         if filter is not None:
             passing = self._passing(filter)
             self._allowed = passing if self._allowed is None else passing & self._allowed
@@ -80,8 +80,8 @@ class NamespaceIndex:
     @property
     def status(self) -> Status:
         """How much there is to be found, and how it was searched so far."""
-        count = self._sight.count
-        if self._allowed is not None and self._allowed is not self._sight.mask:
+        count = self._visibility.count
+        if self._allowed is not None and self._allowed is not self._visibility.mask:
             count = int(np.count_nonzero(self._allowed))
         return Status(count, self._partition.pending(), self._namespace.change, self._methods)
 
@@ -111,7 +111,7 @@ class NamespaceIndex:
         parts = self._parts(query)
         if not parts or not slots.size:
             return Found(slots, np.zeros(slots.size))
-        partition, count = self._partition, self._sight.count
+        partition, count = self._partition, self._visibility.count
         if window is None or not partition.neighbours:
             # Without sessions nobody has a neighbour, and what each says alone was added up for all.
             return self._found(query, parts, slots, self._sums(query).at(slots))
@@ -119,7 +119,7 @@ class NamespaceIndex:
             parts,
             slots,
             partition.neighbours,
-            self._sight.mask,
+            self._visibility.mask,
             count,
             query.scorer,
             window,
@@ -130,7 +130,7 @@ class NamespaceIndex:
     def _found(
         self, query: LexicalQuery, parts: Sequence[Part], slots: IntArray, scores: FloatArray
     ) -> Found:
-        count = self._sight.count
+        count = self._visibility.count
         return Found(slots, scores, lambda some: contributions(parts, count, some), self._answered(query)[2])
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
@@ -160,11 +160,13 @@ class NamespaceIndex:
         self, terms: Sequence[str], field: str = "content"
     ) -> tuple[int, dict[str, int]]:
         """Return how many memories may be seen and how many of those have each term in a field."""
-        sight = self._sight
-        if not sight.average_lengths[field]:
-            return sight.count, dict.fromkeys(terms, 0)
+        visibility = self._visibility
+        if not visibility.average_lengths[field]:
+            return visibility.count, dict.fromkeys(terms, 0)
         self._read_lists([(field, term) for term in terms])
-        return sight.count, {term: _seen(self._list(field, term), sight).slots.size for term in terms}
+        return visibility.count, {
+            term: _seen(self._list(field, term), visibility).slots.size for term in terms
+        }
 
     def records(self, slots: IntArray | None = None) -> Records:
         """Return the records of the given memories, or of all."""
@@ -221,7 +223,7 @@ class NamespaceIndex:
         """Return who was said just before each of some memories and may be seen; -1 for nobody."""
         if not (links := self._partition.neighbours):
             return np.full(slots.size, -1)
-        before, mask = links.around(slots, 1)[0], self._sight.mask
+        before, mask = links.around(slots, 1)[0], self._visibility.mask
         return before if mask is None else np.where((before >= 0) & mask[before], before, -1)
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
@@ -262,21 +264,22 @@ class NamespaceIndex:
         """Return a question's lists, and what a text that says all of it would score; kept as they are."""
         if self._asked is None or self._asked[0] is not query:
             parts = self._looked_up(query)
-            self._asked = query, parts, ceiling(query, parts, self._sight.count)
+            self._asked = query, parts, ceiling(query, parts, self._visibility.count)
         return self._asked
 
     def _sums(self, query: LexicalQuery) -> Sums:
         """Return what a question's words add up to; kept like its lists."""
         if self._added is None or self._added[0] is not query:
-            slots, values = impacts(self._parts(query), self._sight.count)
+            slots, values = impacts(self._parts(query), self._visibility.count)
             self._added = query, Sums.of(slots, values, len(self._partition))
         return self._added[1]
 
     def _looked_up(self, query: LexicalQuery) -> list[Part]:
-        partition, sight, scorer = self._partition, self._sight, query.scorer
-        wanted = [each for each in query.wanted() if sight.average_lengths[each[0]]]
+        partition, visibility, scorer = self._partition, self._visibility, query.scorer
+        wanted = [each for each in query.wanted() if visibility.average_lengths[each[0]]]
         worth = {
-            (field, term): partition.cached_saturated(sight, field, term, scorer) for field, term, _ in wanted
+            (field, term): partition.cached_saturated(visibility, field, term, scorer)
+            for field, term, _ in wanted
         }
         unknown = [key for key, found in worth.items() if found is None]
         if unknown:
@@ -289,7 +292,7 @@ class NamespaceIndex:
             if found is not None and found.slots.size:
                 parts.append((field, term, weight, found))
                 most[term] = max(most.get(term, 0), found.slots.size)
-        fields = {field: (partition.lengths(field), sight.average_lengths[field]) for field, *_ in parts}
+        fields = {field: (partition.lengths(field), visibility.average_lengths[field]) for field, *_ in parts}
         return [
             Part(field, term, found, weight, *fields[field], most[term])
             for field, term, weight, found in parts
@@ -297,16 +300,16 @@ class NamespaceIndex:
 
     def _saturated(self, keys: Sequence[tuple[str, str]], scorer: BM25) -> dict[tuple[str, str], Saturated]:
         """Compute, and keep, what terms say in the memories that may be seen."""
-        partition, sight = self._partition, self._sight
-        seen = [_seen(self._list(*key), sight) for key in keys]
+        partition, visibility = self._partition, self._visibility
+        seen = [_seen(self._list(*key), visibility) for key in keys]
         worth = saturated(
             seen,
             [partition.lengths(field) for field, _ in keys],
-            [sight.average_lengths[field] for field, _ in keys],
+            [visibility.average_lengths[field] for field, _ in keys],
             scorer,
         )
         for (field, term), found in zip(keys, worth, strict=True):
-            partition.cache_saturated(sight, field, term, scorer, found)
+            partition.cache_saturated(visibility, field, term, scorer, found)
         return dict(zip(keys, worth, strict=True))
 
     def _list(self, field: str, term: str) -> TermList:
@@ -403,10 +406,10 @@ class NamespaceIndex:
         ]
 
 
-def _seen(found: TermList, sight: Sight) -> TermList:
-    if sight.mask is None or not found.slots.size:
+def _seen(found: TermList, visibility: Visibility) -> TermList:
+    if visibility.mask is None or not found.slots.size:
         return found
-    kept = sight.mask[found.slots]
+    kept = visibility.mask[found.slots]
     return TermList(found.slots[kept], found.frequencies[kept])
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.mcp.reference_graph import KnowledgeGraph
 
-_MOST: Final = 1_000
+_MAX_ITEMS: Final = 1_000
 
 
 class NewEntity(Arguments):
@@ -28,7 +28,9 @@ class NewEntity(Arguments):
 
     name: Name = Field(description="The name of the entity.")
     entityType: Word = Field(description="What kind of thing it is.")  # noqa: N815 - the reference's name
-    observations: list[Text] = Field(max_length=_MOST, description="What is known about it, one fact each.")
+    observations: list[Text] = Field(
+        max_length=_MAX_ITEMS, description="What is known about it, one fact each."
+    )
 
 
 class Edge(Arguments):
@@ -47,44 +49,44 @@ class Addition(Arguments):
     """Observations to add to an entity."""
 
     entityName: Name = Field(description="The entity.")  # noqa: N815
-    contents: list[Text] = Field(max_length=_MOST, description="What to add, one fact each.")
+    contents: list[Text] = Field(max_length=_MAX_ITEMS, description="What to add, one fact each.")
 
 
 class Deletion(Arguments):
     """Observations to delete from an entity."""
 
     entityName: Name = Field(description="The entity.")  # noqa: N815
-    observations: list[Text] = Field(max_length=_MOST, description="Their exact texts.")
+    observations: list[Text] = Field(max_length=_MAX_ITEMS, description="Their exact texts.")
 
 
 class Entities(Arguments):
     """Entities to create."""
 
-    entities: list[NewEntity] = Field(max_length=_MOST)
+    entities: list[NewEntity] = Field(max_length=_MAX_ITEMS)
 
 
 class Edges(Arguments):
     """Relations to create or delete."""
 
-    relations: list[Edge] = Field(max_length=_MOST)
+    relations: list[Edge] = Field(max_length=_MAX_ITEMS)
 
 
 class Additions(Arguments):
     """Observations to add."""
 
-    observations: list[Addition] = Field(max_length=_MOST)
+    observations: list[Addition] = Field(max_length=_MAX_ITEMS)
 
 
 class Deletions(Arguments):
     """Observations to delete."""
 
-    deletions: list[Deletion] = Field(max_length=_MOST)
+    deletions: list[Deletion] = Field(max_length=_MAX_ITEMS)
 
 
 class EntityNames(Arguments):
     """Entities to delete."""
 
-    entityNames: list[Name] = Field(max_length=_MOST)  # noqa: N815
+    entityNames: list[Name] = Field(max_length=_MAX_ITEMS)  # noqa: N815
 
 
 class Nothing(Arguments):
@@ -102,7 +104,7 @@ class Search(Arguments):
 class Names(Arguments):
     """Entities to open."""
 
-    names: list[Name] = Field(max_length=_MOST)
+    names: list[Name] = Field(max_length=_MAX_ITEMS)
 
 
 def _graph(engine: Engine) -> KnowledgeGraph:

@@ -348,7 +348,7 @@ class Store:
         """
         return self._looked_up(lambda session: lookup.same(session, namespace, fingerprints, now))
 
-    def unheard(self, namespace: str, content: str) -> bool:
+    def is_new(self, namespace: str, content: str) -> bool:
         """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
 
         False where that is not known, or takes longer to find out than a search.
@@ -358,9 +358,9 @@ class Store:
             from memorata.index.openings import OpeningCache
 
             self._openings = OpeningCache()
-        unheard = self._openings.unheard
+        is_new = self._openings.is_new
         with self._database.exclusive(namespace) as held:
-            return held and self._database.read(lambda session: unheard(session, namespace, content))
+            return held and self._database.read(lambda session: is_new(session, namespace, content))
 
     # --- vectors --------------------------------------------------------------------------------------
 

@@ -418,12 +418,12 @@ def test_nor_does_what_is_known_at_a_glance(said: list[tuple[str, bool]], batch:
     answers: list[bool] = []
 
     def glance(store: SqliteStore, namespace: str, content: str) -> bool:
-        answers.append(ConcreteStore.unheard(store, namespace, content))
+        answers.append(ConcreteStore.is_new(store, namespace, content))
         return answers[-1]
 
-    with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "unheard", glance):
+    with patch.object(openings, "_PATIENCE", 0), patch.object(SqliteStore, "is_new", glance):
         found = told(said, batch=batch)
-    with patch.object(SqliteStore, "unheard", lambda store, namespace, content: False):
+    with patch.object(SqliteStore, "is_new", lambda store, namespace, content: False):
         assert told(said, batch=batch) == found
     event(f"some at a glance: {any(answers[1:])}")
 

@@ -64,7 +64,7 @@ def test_what_was_said_is_never_called_unheard(store: Store) -> None:
     store.add([_entry("a", "Anna lives in the old town of Rome"), _entry("b", "Bob drinks green tea")])
     for text in ("Anna moved to Paris", "Bob really drinks green tea", "Bob drinks green tea at night"):
         for _ in range(9):
-            assert not store.unheard(_HERE, text)
+            assert not store.is_new(_HERE, text)
 
 
 def test_a_repeat_of_an_older_memory_is_linked_by_its_own_row(store: Store) -> None:

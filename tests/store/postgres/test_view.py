@@ -50,7 +50,7 @@ MEMORIES = st.fixed_dictionaries(
 )
 QUERIES = st.builds(
     LexicalQuery,
-    st.dictionaries(st.sampled_from([*WORDS, "unheard"]), st.sampled_from([1.0, 0.5, 2.0]), min_size=1),
+    st.dictionaries(st.sampled_from([*WORDS, "is_new"]), st.sampled_from([1.0, 0.5, 2.0]), min_size=1),
     st.sampled_from([{"content": 1.0}, {"content": 1.0, "tags": 0.5}, {"tags": 2.0, "content": 0.0}]),
     st.sampled_from([(), ("cup",), ("cup", "milk")]),
     st.sampled_from([BM25(1.2, 0.75), BM25(0.9, 0.0)]),

@@ -42,7 +42,7 @@ _RELATION: Final = -1
 _GONE: Final = np.iinfo(np.int64).min
 """The owner of edges that were removed."""
 _NO_SESSION: Final = -1
-_NOBODY: Final = 2**62
+_NO_SLOT: Final = 2**62
 """A slot after all others."""
 _EDGE_BYTES: Final = 60
 _NODE_BYTES: Final = 150
@@ -315,7 +315,7 @@ class NamespaceGraph:
         self, store: Store, namespace: str, now: datetime, since: int, as_of: datetime | None = None
     ) -> None:
         for relation in store.relations.list(namespace, now=now, as_of=as_of, since=since):
-            source, target = (self._entity(name, _NOBODY) for name in (relation.source, relation.target))
+            source, target = (self._entity(name, _NO_SLOT) for name in (relation.source, relation.target))
             # A declared name is never blank.
             if source is not None and target is not None:
                 self._add(source, target, relation.weight, relation.type, _RELATION)
@@ -348,10 +348,10 @@ class NamespaceGraph:
         if not nodes:
             return
         edges = self.graph.around(nodes, "in", [MENTIONS])
-        firsts = np.full(len(nodes), _NOBODY)
+        firsts = np.full(len(nodes), _NO_SLOT)
         np.minimum.at(firsts, edges.origin, self.slots_of(edges.nodes))
         at = dict(zip(nodes, firsts.tolist(), strict=True))
-        wanted = sorted({slot for slot in at.values() if slot != _NOBODY})
+        wanted = sorted({slot for slot in at.values() if slot != _NO_SLOT})
         links = {link.slot: link for link in store.graph.links(namespace, self.slots, wanted)}
         for node, slot in at.items():
             spelt = self._spellings[node][1]

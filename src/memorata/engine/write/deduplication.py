@@ -153,7 +153,7 @@ class Deduplicator:
                     _Candidate(float(inside[other]), memory=entries[other].memory) for other in sorted(wanted)
                 ]
             same_subject.append(place)
-            if near or not self.store.unheard(path, entry.memory.content):
+            if near or not self.store.is_new(path, entry.memory.content):
                 found.append((entry, near))
         return found
 
