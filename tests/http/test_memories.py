@@ -136,7 +136,7 @@ def test_forget_restore_and_purge(client: TestClient, tea: str) -> None:
 
 
 def test_pin_unpin_and_used(client: TestClient, tea: str) -> None:
-    for verb in ("pin", "used"):
+    for verb in ("pin", "mark_used"):
         assert client.post(f"/v1/memories/{verb}", json={"ids": [tea]}).json() == {"done": 1}
     memory = client.get(f"/v1/memories/{tea}").json()
     assert (memory["pinned"], memory["access_count"]) == (True, 1)
