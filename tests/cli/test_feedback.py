@@ -139,7 +139,7 @@ def test_retune_decides_records_and_waits(cli: Run, tea: str, asked: str, home: 
     assert tried["decision"]["reason"] == "1 events are too few, 19 more are needed"
     assert (tried["dry_run"], tried["recipe"], tried["record"]) == (True, "", [])
     done = cli("retune", *bounds)
-    assert done.out.startswith("kept\t0.1800\t1 events are too few")
+    assert done.out.startswith("kept\tsimilarity 0.1800\t1 events are too few")
     assert cli("retune", *bounds).out.startswith("not yet: the next run is due")
     assert len(cli("retune", "--force", *bounds, "--json").json["record"]) == 2
     pytest.importorskip("matplotlib")

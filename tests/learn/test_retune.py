@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.learn.conftest import PLAIN, THINGS
 
-from memorata.engine import Engine
+from memorata.engine import RECIPES, Engine
 from memorata.engine import open as open_engine
 from memorata.learn.retune import (
     RECORD,
@@ -21,6 +22,7 @@ from memorata.learn.retune import (
     retune,
     retune_record,
     retune_week,
+    won_held_out,
 )
 from memorata.model.errors import InvalidArgument, WorkUnderWay
 from memorata.store.saved_settings import SavedSetting
@@ -134,36 +136,82 @@ def test_what_is_no_event_is_refused(similarity: Any, relevant: Any) -> None:
 Ask = Callable[..., None]
 
 
-def test_a_week_of_complaints_raises_the_threshold(engine: Engine, ask: Ask) -> None:
+def complain(engine: Engine) -> None:
+    """Say of forty hits with a similarity of 0.8 that they are not relevant, where the least is 0.78."""
+    engine.recipes.save("strict", PLAIN.changed({"least_similarity": 0.78}))
+    engine.recipes.use("strict")
+    for thing in THINGS:
+        found = engine.recall(f"what of {thing}?", limit=1)
+        engine.feedback.record(found.id, found.hits[0].memory.id, "thumbs", "down")
+
+
+def test_a_move_that_changes_nothing_that_anybody_judged_is_refused(engine: Engine, ask: Ask) -> None:
     ask()
+    found = retune_week(engine)
+    assert found.decision is not None
+    assert (found.decision.move, found.decision.wrong, found.recipe) == (Move.KEPT, 0.5, "")
+    assert found.decision.reason.endswith("held out it does not win: 40 errors as it is, 40 with the move")
+    assert engine.recipes.get().name == "plain"
+
+
+def test_events_of_one_query_cannot_be_held_out() -> None:
+    events = week(wrong=20)
+    kept = won_held_out(retune(0.7, events), events, ["same"] * 20)
+    assert (kept.move, kept.after) == (Move.KEPT, 0.7)
+    assert "none can be held out" in kept.reason
+
+
+def test_the_least_confidence_follows_feedback_too() -> None:
+    with open_engine(":memory:", embedder="lexical") as memory:
+        memory.recipes.save("sure", RECIPES["vector"].changed({"least_confidence": 0.6}))
+        memory.recipes.use("sure")
+        for number in range(25):
+            memory.remember(f"Note {number} is about topic{number * 7}.", confidence=0.61, id=f"note{number}")
+            found = memory.recall(f"what of topic{number * 7}", limit=1)
+            memory.feedback.record(found.id, f"note{number}", "relevant", "no")
+        outcome = retune_week(memory, bounds=(0.1, 0.99))
+        assert outcome.decision is not None
+        assert outcome.confidence is not None
+        assert (outcome.decision.move, outcome.confidence.move) == (Move.KEPT, Move.RAISED)
+        assert outcome.confidence.measure == "confidence"
+        assert outcome.confidence.reason.endswith("held out, 25 errors become 0")
+        assert memory.recipes.get().name == RETUNED
+        assert memory.recipes.get().least_confidence == pytest.approx(0.63)
+        assert len(memory.recall("what of topic7")) == 0
+        assert [each.measure for _, each in retune_record(memory)] == ["similarity", "confidence"]
+
+
+def test_a_week_of_complaints_raises_the_threshold(engine: Engine) -> None:
+    complain(engine)
     tried = retune_week(engine, dry_run=True)
     assert tried.decision is not None
-    assert (tried.decision.move, tried.decision.events, tried.decision.wrong) == (Move.RAISED, 80, 0.5)
+    assert (tried.decision.move, tried.decision.events, tried.decision.wrong) == (Move.RAISED, 40, 1.0)
     assert retune_record(engine) == ()
-    assert engine.recipes.get().name == "plain"
+    assert engine.recipes.get().name == "strict"
     found = retune_week(engine)
     assert (found.recipe, engine.recipes.get().name) == (RETUNED, RETUNED)
-    assert engine.recipes.get().least_similarity == pytest.approx(0.35 * 1.05)
+    assert engine.recipes.get().least_similarity == pytest.approx(0.78 * 1.05)
     ((at, decision),) = retune_record(engine)
     assert (at, decision) == (engine.now(), found.decision)
     engine.recipes.rollback()
-    assert engine.recipes.get().name == "plain"
+    assert engine.recipes.get().name == "strict"
 
 
 def test_it_looks_once_in_seven_days(engine: Engine, ask: Ask, clock: Any) -> None:
-    ask()
+    complain(engine)
     first = retune_week(engine)
     assert first.due == engine.now() + timedelta(days=7)
     clock.wait(days=6)
     assert retune_week(engine).decision is None
     assert retune_week(engine, force=True).decision is not None
     clock.wait(days=7)
+    engine.recipes.use(None)
     ask(["thingav"])
     again = retune_week(engine)
     assert again.decision is not None
     assert (again.decision.events, again.decision.move) == (2, Move.KEPT)
     assert again.decision.reason == "2 events are too few, 18 more are needed"
-    assert [each.move for _, each in retune_record(engine)] == [Move.RAISED, Move.RAISED, Move.KEPT]
+    assert [each.move for _, each in retune_record(engine)] == [Move.RAISED, Move.KEPT, Move.KEPT]
 
 
 def test_without_an_embedder_there_is_no_line_to_draw() -> None:
@@ -196,10 +244,8 @@ def test_one_worker_at_a_time_looks_at_a_namespace(engine: Engine, ask: Ask) -> 
     assert engine.store.leases.list() == []
 
 
-def test_who_is_stopped_half_way_has_moved_nothing(
-    engine: Engine, ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ask()
+def test_who_is_stopped_half_way_has_moved_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    complain(engine)
     keep = engine.store.saved_settings.save
 
     def stopped(namespace: str, kind: str, *rest: Any) -> SavedSetting:
@@ -211,7 +257,7 @@ def test_who_is_stopped_half_way_has_moved_nothing(
         patched.setattr(engine.store.saved_settings, "save", stopped)
         with pytest.raises(KeyboardInterrupt):
             retune_week(engine)
-    assert engine.recipes.get().name == "plain"
-    assert engine.recipes.list() == ()
+    assert engine.recipes.get().name == "strict"
+    assert [each.recipe.name for each in engine.recipes.list()] == ["strict"]
     assert retune_week(engine).recipe == RETUNED
     assert len(retune_record(engine)) == 1

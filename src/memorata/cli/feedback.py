@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from typer import Argument, Option
@@ -140,12 +140,13 @@ def retune(
     bounds: Bounds = None,
     plot: options.Plot = None,
 ) -> None:
-    """Move the similarity threshold by the feedback of the last seven days, by at most 5 %.
+    """Move the thresholds of similarity and confidence by the feedback of the last seven days, by up to 5 %.
 
-    For a scheduler: it acts once in seven days. Each decision is recorded, and a threshold that moved is a
+    A move is made only if it wins on held-out queries. For a scheduler: it acts once in seven days. Each
+    decision is recorded, and a threshold that moved is a
     new version of the recipe “retuned”, put in use; memorata recipes rollback reverts it.
     """
-    from memorata.learn.retune import BOUNDS, recorded, retune_record, retune_week
+    from memorata.learn.retune import BOUNDS, SIMILARITY, recorded, retune_record, retune_week
 
     output = session.output
     with session.memory(embed=True) as engine:
@@ -158,17 +159,19 @@ def retune(
         from memorata.learn.plots import draw_drift
 
         plot.mkdir(parents=True, exist_ok=True)
-        weeks = dict(
-            zip(_distinct_times([at for at, _ in record]), (each for _, each in record), strict=True)
-        )
+        drawn = [(at, each) for at, each in record if each.measure == SIMILARITY]
+        weeks = dict(zip(_distinct_times([at for at, _ in drawn]), (each for _, each in drawn), strict=True))
         output.say(f"Drawn: {draw_drift(weeks, plot / 'drift.svg')}")
     if output.json:
-        decision: dict[str, Any] | None = None if outcome.decision is None else recorded(outcome.decision)
+        decision, confidence = (
+            None if each is None else recorded(each) for each in (outcome.decision, outcome.confidence)
+        )
         past = [{"at": at.isoformat(), **recorded(each)} for at, each in record]
         output.data(
             {
                 "due": outcome.due.isoformat(),
                 "decision": decision,
+                "confidence": confidence,
                 "recipe": outcome.recipe,
                 "dry_run": dry_run,
                 "record": past,
@@ -177,9 +180,10 @@ def retune(
     elif outcome.decision is None:
         output.line(f"not yet: the next run is due {outcome.due:%Y-%m-%d %H:%M} UTC")
     else:
-        each = outcome.decision
-        moved = f"{each.before:.4f} → {each.after:.4f}" if each.after != each.before else f"{each.before:.4f}"
-        output.line(f"{each.move.value}\t{moved}\t{each.reason}")
+        for each in filter(None, (outcome.decision, outcome.confidence)):
+            now = f"{each.before:.4f}"
+            moved = f"{now} → {each.after:.4f}" if each.after != each.before else now
+            output.line(f"{each.move.value}\t{each.measure} {moved}\t{each.reason}")
         if outcome.recipe:
             output.say(f"in use: {outcome.recipe}; memorata recipes rollback reverts it")
 

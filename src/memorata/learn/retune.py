@@ -1,4 +1,4 @@
-r"""The weekly retune: a similarity threshold that follows feedback on what it lets through.
+r"""The weekly retune: thresholds of similarity and confidence that follow feedback on what they let through.
 
 With at least 20 events in the week, a false-negative rate above 0.15 lowers the threshold by 5 %, and a
 false-positive rate above 0.10 raises it by 5 %, within 0.3 and 0.99. The steps are small and the bounds hard,
@@ -9,11 +9,17 @@ judge what they were shown, so among what was not shown there are hardly any jud
 rate over those alone would be 100 % after a single one. *Both* rates too high is no reason to move: either
 step would make the other error worse. It says that similarity does not tell the two apart, which needs better
 weights, not another threshold.
+
+A move is installed only if it wins on held-out feedback: the rule is applied to four fifths of the queries at
+a time, and the step it takes there must make fewer errors on the rest, in all. A step over a stretch without
+a single judgement changes nothing that anybody said, and is not taken. A recipe without a least confidence
+has none to retune.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -21,8 +27,9 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
-from memorata.learn.training_set import from_feedback
+from memorata.learn.training_set import Pairs, from_feedback
 from memorata.learn.tuning import WORK
+from memorata.learn.validation import grouped_folds
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
@@ -31,17 +38,20 @@ MISSED_LIMIT: Final = 0.15
 WRONG_LIMIT: Final = 0.10
 STEP: Final = 0.05
 BOUNDS: Final = (0.3, 0.99)
+FOLDS: Final = 5
+SIMILARITY: Final = "similarity"
+CONFIDENCE: Final = "confidence"
 
 
 @frozen
 class Event:
-    """A hit that somebody judged: its similarity at the time, and whether it was relevant."""
+    """A hit that somebody judged: its similarity, or confidence, at the time, and whether it was relevant."""
 
-    similarity: float
+    value: float
     relevant: bool
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "similarity", checks.within("similarity", self.similarity, -1, 1))
+        object.__setattr__(self, "value", checks.within("value", self.value, -1, 1))
         checks.flag("relevant", self.relevant)
 
 
@@ -62,6 +72,7 @@ class Decision:
     - `events`: how many were looked at.
     - `missed`, `wrong`: the false-negative and the false-positive rate; NaN without events.
     - `reason`: the numbers as a sentence.
+    - `measure`: of what the threshold is, ``"similarity"`` or ``"confidence"``.
     """
 
     move: Move
@@ -71,6 +82,7 @@ class Decision:
     missed: float
     wrong: float
     reason: str
+    measure: str = SIMILARITY
 
 
 def retune(
@@ -80,7 +92,7 @@ def retune(
     least_events: int = MIN_EVENTS,
     bounds: tuple[float, float] = BOUNDS,
 ) -> Decision:
-    r"""Return what the events of a week say about the similarity threshold.
+    r"""Return what the events of a week say about a threshold.
 
     .. math::
         \mathrm{missed} = \frac{\#\{\text{relevant}, s < t\}}{\#\text{events}}, \quad
@@ -104,8 +116,8 @@ def retune(
         )
     week = list(events)
     needed, count = checks.whole("least_events", least_events, 1), len(week)
-    missing = sum(each.relevant and each.similarity < now for each in week)
-    false = sum(not each.relevant and each.similarity >= now for each in week)
+    missing = sum(each.relevant and each.value < now for each in week)
+    false = sum(not each.relevant and each.value >= now for each in week)
     missed, wrong = (missing / count, false / count) if count else (float("nan"), float("nan"))
 
     def decided(move: Move, after: float, reason: str) -> Decision:
@@ -146,6 +158,47 @@ def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
     return low, high
 
 
+def won_held_out(
+    decision: Decision,
+    events: Sequence[Event],
+    groups: Sequence[str],
+    *,
+    bounds: tuple[float, float] = BOUNDS,
+) -> Decision:
+    """Return a decision as it is if its move wins on held-out queries, else one that moves nothing.
+
+    - `groups`: the query of each event; those of one query are held out together.
+
+    >>> events = [Event(0.71, False)] * 20
+    >>> decision = won_held_out(retune(0.7, events), events, [str(n) for n in range(20)])
+    >>> decision.move.value, decision.reason.rpartition("; ")[2]
+    ('raised', 'held out, 20 errors become 0')
+    """
+    if decision.move is Move.KEPT:
+        return decision
+    count = min(FOLDS, len(set(groups)))
+    if count < 2:
+        return _kept(decision, "all events are of one query, so that none can be held out")
+    before = after = 0
+    for fold in grouped_folds(groups, count=count):
+        learnt, held_out = ([events[row] for row in rows.tolist()] for rows in (fold.learnt, fold.held_out))
+        step = retune(decision.before, learnt, least_events=1, bounds=bounds).after
+        before += _errors(decision.before, held_out)
+        after += _errors(step, held_out)
+    if after < before:
+        return replace(decision, reason=f"{decision.reason}; held out, {before} errors become {after}")
+    return _kept(decision, f"held out it does not win: {before} errors as it is, {after} with the move")
+
+
+def _kept(decision: Decision, why: str) -> Decision:
+    reason = f"{decision.reason}; {why}"
+    return replace(decision, move=Move.KEPT, after=decision.before, reason=reason)
+
+
+def _errors(threshold: float, events: Iterable[Event]) -> int:
+    return sum((each.value >= threshold) != each.relevant for each in events)
+
+
 RETUNED: Final = "retuned"
 """The name of the recipe whose threshold follows the feedback."""
 RECORD: Final = "retune"
@@ -161,6 +214,8 @@ class Retuned:
     due: datetime
     decision: Decision | None = None
     recipe: str = ""
+    confidence: Decision | None = None
+    """The same for the least confidence; None where the recipe in use has none."""
 
 
 def retune_week(
@@ -172,7 +227,9 @@ def retune_week(
     bounds: tuple[float, float] = BOUNDS,
     least_events: int = MIN_EVENTS,
 ) -> Retuned:
-    """Look at the feedback of the last seven days and move the threshold as the weekly rule says.
+    """Look at the feedback of the last seven days and move the thresholds as the weekly rule says.
+
+    A move is installed only if it wins on held-out feedback; see :func:`won_held_out`.
 
     - `engine`: whose feedback, embedder and recipe.
     - `namespace`: whose; None for the engine's.
@@ -213,23 +270,41 @@ def _retune_now(
     if threshold == _CALIBRATED:
         threshold = engine.embedder.similarity_threshold
     pairs = from_feedback(engine, namespace=path, since=now - WEEK).pairs(engine.embedder.name)
-    events = [
-        Event(similar, relevant)
-        for similar, relevant in zip(pairs.similarity.tolist(), pairs.relevant.tolist(), strict=True)
-    ]
-    decision = retune(threshold, events, least_events=least_events, bounds=bounds)
+    decide = partial(_decided, pairs, least_events=least_events)
+    decision = decide(SIMILARITY, threshold, bounds=bounds)
+    # A least confidence below the usual bounds is a choice of somebody who wants to see nearly everything.
+    low = BOUNDS[0] <= base.least_confidence <= BOUNDS[1]
+    sure = decide(CONFIDENCE, base.least_confidence, bounds=BOUNDS) if low else None
     if dry_run:
-        return Retuned(now, decision)
+        return Retuned(now, decision, confidence=sure)
     recipe = ""
     # A threshold that moved without a record would move again at the next look, on the same feedback.
     with engine.store.together():
-        if decision.move is not Move.KEPT:
+        decisions = [each for each in (decision, sure) if each is not None]
+        moved = {f"least_{each.measure}": each for each in decisions if each.move is not Move.KEPT}
+        if moved:
             recipe = RETUNED
-            changed = base.changed({"least_similarity": decision.after})
-            engine.recipes.save(recipe, changed, evidence=recorded(decision), namespace=path)
+            changed = base.changed({name: each.after for name, each in moved.items()})
+            reason = "; ".join(each.reason for each in moved.values())
+            evidence = {**recorded(next(iter(moved.values()))), "reason": reason}
+            engine.recipes.save(recipe, changed, evidence=evidence, namespace=path)
             engine.recipes.use(recipe, namespace=path)
-        engine.store.saved_settings.save(path, RECORD, base.name, recorded(decision), {}, now)
-    return Retuned(now + WEEK, decision, recipe)
+        for each in decisions:
+            engine.store.saved_settings.save(path, RECORD, base.name, recorded(each), {}, now)
+    return Retuned(now + WEEK, decision, recipe, sure)
+
+
+def _decided(
+    pairs: Pairs, measure: str, threshold: float, *, least_events: int, bounds: tuple[float, float]
+) -> Decision:
+    """Return what becomes of one threshold: what the rule says, if that wins on held-out queries."""
+    values = pairs.similarity if measure == SIMILARITY else pairs.confidence
+    events = [
+        Event(value, relevant)
+        for value, relevant in zip(values.tolist(), pairs.relevant.tolist(), strict=True)
+    ]
+    decision = retune(threshold, events, least_events=least_events, bounds=bounds)
+    return won_held_out(replace(decision, measure=measure), events, pairs.groups, bounds=bounds)
 
 
 def retune_record(engine: Engine, *, namespace: str | None = None) -> tuple[tuple[datetime, Decision], ...]:
@@ -243,6 +318,7 @@ def recorded(decision: Decision) -> dict[str, Any]:
     """Return a decision as plain data; rates without events are None."""
     return {
         "by": "weekly rule",
+        "measure": decision.measure,
         "move": decision.move.value,
         "before": decision.before,
         "after": decision.after,
@@ -257,5 +333,12 @@ def decision_of(data: dict[str, Any]) -> Decision:
     """Return a decision from the plain data of :func:`recorded`."""
     missed, wrong = (float("nan") if data[name] is None else data[name] for name in ("missed", "wrong"))
     return Decision(
-        Move(data["move"]), data["before"], data["after"], data["events"], missed, wrong, data["reason"]
+        Move(data["move"]),
+        data["before"],
+        data["after"],
+        data["events"],
+        missed,
+        wrong,
+        data["reason"],
+        data.get("measure", SIMILARITY),
     )
