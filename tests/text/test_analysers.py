@@ -24,7 +24,7 @@ from memorata.text.analysers import (
     roots,
     stem,
 )
-from memorata.text.language import languages_by_script
+from memorata.text.language import function_words, languages_by_script, script_language
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
 
@@ -133,10 +133,11 @@ def slow_terms(settings: Analyser, text: str) -> list[str]:
         elif "Ѐ" <= word[0] <= "ԯ":
             language = cyrillic
         else:
-            language = "none"
+            language = script_language(word)
         if len(word) < settings.min_length:
             continue
-        if settings.stop and language in STOP_WORD_LANGUAGES and word in stop_words(language):
+        stops = stop_words(language) if language in STOP_WORD_LANGUAGES else function_words(language)
+        if settings.stop and word in stops:
             continue
         if settings.stemming and language != "none":
             word = Stemmer.Stemmer(language).stemWord(word)
@@ -235,7 +236,8 @@ def test_only_strings(bad: Any) -> None:
         ("Katzen", "Minka schläft gern auf dem Sofa.", ["katz"]),
         ("Katzen", "Minka sleeps on the sofa.", ["katzen"]),
         ("flores", "Hemos ido al médico con ella.", ["flor"]),
-        ("kwiaty", "Są już żółte i różne.", ["kwiaty"]),
+        ("kwiaty", "Są już żółte i różne.", ["kwiat"]),
+        ("květy", "Už jsou žluté a různé.", ["květy"]),
         ("кошки, cats", "Мы вчера ходили к врачу.", ["кошк", "cat"]),
         ("", "Minka sleeps.", []),
         ("Cats", "", ["cat"]),

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.model.errors import InvalidArgument
+from memorata.text.analysers import ANALYSERS
 from memorata.text.language import (
     _ALSO_ENGLISH,
     _FAMILIAR,
     DETECTED_LANGUAGES,
     detect,
+    function_words,
     languages_by_script,
     latin_language,
     script_of,
     tells_language,
 )
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.tokens import words
 
 SENTENCES = {
     "english": """
@@ -299,7 +304,8 @@ def test_ascii_words_have_the_language_that_all_scripts_would_give_them(tokens: 
 )
 def test_an_ascii_text_has_the_language_of_its_dominant_script(text: str, default: str) -> None:
     latin, _, script = languages_by_script(text, default)
-    assert detect(text, default) == (latin if script == "latin" else default)
+    told = latin if latin in DETECTED_LANGUAGES else "none"
+    assert detect(text, default) == (told if script == "latin" else default)
 
 
 @given(st.text(max_size=60))
@@ -308,21 +314,56 @@ def test_any_text_has_an_answer_and_always_the_same(text: str) -> None:
     assert detect(text) == detect(text)
 
 
+FEW_WORDS = {
+    "turkish": "Dün akşam için bir şey almadım. Anahtarlarım nerede? Bu kitap çok güzel ve ucuz",
+    "danish": "Hvor er nøglerne på hylden? Jeg har ikke været i København. Hvad hedder din søster",
+    "norwegian": "Hvor er nøklene til meg? Jeg har ikke vært her. Hva heter din søster, og når kom hun",
+    "finnish": "Missä minun avaimet ovat? Hän ei ole kotona. Minä en tiedä mitä se on",
+    "hungarian": "Hol van az autó? Nem tudom, hogy mikor jön. Ez egy nagyon szép nap volt",
+    "romanian": "Unde este mașina? Nu știu când vine. Acest film a fost foarte bun și lung",
+    "polish": "Gdzie jest samochód? Nie wiem, kiedy przyjdzie. To był bardzo dobry film",
+    "indonesian": "Di mana mobil saya? Saya tidak tahu kapan dia datang. Ini adalah buku yang bagus",
+}
+
+
+@pytest.mark.parametrize("language", FEW_WORDS)
+def test_a_few_words_tell_more_languages_to_be_stemmed(language: str) -> None:
+    texts = re.split(r"[.?] ", FEW_WORDS[language])
+    assert [languages_by_script(words(text))[0] for text in texts] == [language] * len(texts)
+    assert {detect(text) for text in texts} == {"none"}
+    assert all(ANALYSERS["snowball"].tokens(word) == [] for word in function_words(language) if len(word) < 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("الكتاب كتاب", ["كتاب", "كتاب"]),
+        ("τα βιβλία του βιβλίου", ["βιβλ", "βιβλ"]),
+        ("किताबें और किताब", ["किताब", "किताब"]),
+        ("kitaplar ve kitap için", ["kitap", "kitap"]),
+    ],
+)
+def test_words_are_stemmed_in_their_script_or_language(text: str, terms: list[str]) -> None:
+    found = ANALYSERS["snowball"].tokens(text)
+    assert [term for term in found if term in terms] == terms
+
+
 def slow_votes(tokens: list[str]) -> str:
     """Count ASCII votes by looking each word up in every list."""
     lists = {
         one: stop_words(one) | negations(one) | set(_FAMILIAR.get(one, "").split())
         for one in STOP_WORD_LANGUAGES
-    }
-    totals = dict.fromkeys(STOP_WORD_LANGUAGES, 0.0) | {"english": 1 / 3}
+    } | {one: function_words(one) for one in FEW_WORDS}
+    totals = dict.fromkeys(lists, 0.0) | {"english": 1 / 3}
     for token in tokens:
-        owners = [one for one in STOP_WORD_LANGUAGES if token in lists[one]]
+        owners = [one for one in lists if token in lists[one]]
         if owners and token in _ALSO_ENGLISH.split() and "english" not in owners:
             owners.append("english")
         for owner in owners:
             totals[owner] += 1 / len(owners)
     best = max(totals.values())
-    return next(one for one in STOP_WORD_LANGUAGES if totals[one] > best - 1e-9)
+    winner = next(one for one in lists if totals[one] > best - 1e-9)
+    return winner if winner in STOP_WORD_LANGUAGES else "none"
 
 
 FEW = "the die van que non de het och ich la es is was man favor like phone casa"

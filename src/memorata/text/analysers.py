@@ -24,7 +24,13 @@ import Stemmer
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.parameter import Declared
-from memorata.text.language import languages_by_script, latin_language, script_of
+from memorata.text.language import (
+    function_words,
+    languages_by_script,
+    latin_language,
+    script_language,
+    script_of,
+)
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
 
@@ -248,7 +254,10 @@ class _Table(dict[str, str]):
     def _language(self, token: str) -> str:
         if self._latin == self._cyrillic or (token.isascii() and token[:1].isalpha()):
             return self._latin
-        return {"latin": self._latin, "cyrillic": self._cyrillic}.get(script_of(token), "none")
+        script = script_of(token)
+        if script == "other":
+            return script_language(token)
+        return self._latin if script == "latin" else self._cyrillic
 
 
 _stemmers = threading.local()
@@ -269,7 +278,7 @@ def _stem(token: str, language: str) -> str:
 @cache
 def _stops(language: str) -> frozenset[str]:
     """Return the stop words of a language; there are languages that have a stemmer, and no list."""
-    return stop_words(language) if language in STOP_WORD_LANGUAGES else frozenset()
+    return stop_words(language) if language in STOP_WORD_LANGUAGES else function_words(language)
 
 
 @lru_cache(maxsize=64)
