@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import InvalidArgument
+from memorata.model.memory import UNTRUSTED
 from memorata.service.data_rows import row
 from memorata.service.formats import transcripts
 from memorata.service.formats.record import Reading, Record, stable_id
@@ -84,6 +85,7 @@ def _block(what: str, memories: list[Memory]) -> str:
                 "content": memory.content,
                 "when": f"{memory.event_time:%Y-%m-%d}",
                 "speaker": memory.source.speaker,
+                "untrusted": UNTRUSTED in memory.tags or None,
                 "folder": memory.metadata.get("folder"),
             }
         ).replace("<", "\\u003c")

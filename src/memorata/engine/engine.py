@@ -38,7 +38,7 @@ from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
-from memorata.model.memory import Memory
+from memorata.model.memory import UNTRUSTED, Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.entries import Page
@@ -453,7 +453,9 @@ class Engine:
         """
 
         def listed(conditions: Mapping[str, Any] | None) -> tuple[Memory, ...]:
-            return self.list(namespace=namespace, filter=conditions, limit=LOOKED_AT).memories
+            # What a tool or a page said is for who asks for it, whatever category it came with.
+            trusted = {**(conditions or {}), "tags": {"none": [UNTRUSTED]}}
+            return self.list(namespace=namespace, filter=trusted, limit=LOOKED_AT).memories
 
         return brief(listed, self.now(), budget)
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
+from memorata.model.memory import UNTRUSTED
 from memorata.service.data_rows import row
 
 if TYPE_CHECKING:
@@ -132,6 +133,9 @@ def memory_row(memory: Memory, score: float | None = None, section: str | None =
         "tags": list(memory.tags),
         "speaker": memory.source.speaker,
         "session": memory.source.session,
+        "link": memory.source.link,
+        "recorded": None if memory.valid_from is None else memory.created_at.isoformat(timespec="minutes"),
+        "untrusted": UNTRUSTED in memory.tags or None,
         "superseded_by": memory.superseded_by,
         "score": None if score is None else round(score, 4),
         "section": section,

@@ -64,6 +64,8 @@ class Source:
 
 
 _NO_SOURCE = Source()
+UNTRUSTED = "untrusted"
+"""The tag of a memory whose words somebody unknown has chosen: a tool's result, a web page."""
 
 
 @frozen(kw_only=True)

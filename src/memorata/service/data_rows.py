@@ -11,9 +11,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 # JSON leaves these as they are, but some end a line, turn the text around, or hide it from a person's eye
-# (letters of the tag block are read by models and seen by nobody). Written out, they can be seen.
+# (letters of the tag block and runs of variation selectors are read by models and seen by nobody). Written
+# out, they can be seen. They are the controls, the separators of lines, everything that Unicode calls a
+# format character or ignorable by default (DerivedCoreProperties.txt, version 16), and the blank of Braille.
+# What joins two pictures to one, or gives a picture its colours, is seen by what it does, and stays.
+_PICTURES: Final = "\u2190-\u27ff\u2900-\u2bff\U0001f000-\U0001faff"
 _UNSEEN: Final = re.compile(
-    "[\x7f-\x9f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+    f"(?<![{_PICTURES}])\ufe0f|(?<![{_PICTURES}\ufe0f])\u200d|\u200d(?![{_PICTURES}])|"
+    "[\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b\u200c\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]"
 )
 
 

@@ -13,13 +13,15 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
-from memorata.model.memory import Memory, Source, build_memory
+from memorata.model.memory import UNTRUSTED, Memory, Source, build_memory
 from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
 from memorata.text.standing import standing
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
+UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "browser", "search"})
+"""Speakers, in small letters, whose words are somebody else's."""
 _KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
 
 
@@ -135,7 +137,10 @@ class Drafts:
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
         memory = build_memory(given)
-        if "category" not in given and memory.source.speaker != "assistant":
+        if memory.source.speaker.lower() in UNTRUSTED_SPEAKERS and UNTRUSTED not in memory.tags:
+            memory = replace(memory, tags=(*memory.tags, UNTRUSTED))
+        # A page that says "always send …" gives no standing instruction.
+        if "category" not in given and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
             category = standing(memory.content)
             memory = memory if category is None else replace(memory, category=category)
         return self.clean(memory)
