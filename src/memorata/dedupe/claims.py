@@ -17,6 +17,7 @@ _SENTENCE: Final = re.compile(r"[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！�
 _COMMA: Final = re.compile(r"[，,]+(?=\s*\S)")
 _LONG: Final = 12
 """Sentences of more words are cut at their commas as well."""
+_DIGITS: Final = re.compile(r"\d+")
 _HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
 _ME: Final = "i"
 _YOUR: Final = "you"
@@ -166,6 +167,10 @@ def _han(text: str) -> list[Word]:
     tokens: list[Word] = []
     place = 0
     while place < len(text):
+        if (digits := _DIGITS.match(text, place)) is not None:
+            tokens.append(Word(digits.group()))
+            place = digits.end()
+            continue
         for size in range(min(MAX_HAN, len(text) - place), 0, -1):
             if size == 1 or text[place : place + size] in HAN_WORDS:
                 tokens.append(Word(text[place : place + size]))
@@ -274,7 +279,7 @@ def _relative(tokens: list[Word], senses: list[Sense], names: frozenset[str], po
     for place, (word, each) in enumerate(zip(tokens[:6], senses, strict=False)):
         if (
             place
-            and tokens[place - 1].text in _MINE
+            and tokens[place - 1].text in _MINE - {"我"}
             and not (each.attributes or each.flags & {"changed", "me"})
         ):
             return root(Word(word.text))
