@@ -151,7 +151,8 @@ def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension
     for slot, entry in enumerate(entries, first):
         partition.remember_tail(slot, entry.terms)
     partition.append(unpacked(records))
-    partition.add_names(first, [listed(entry.memory.entities) for entry in entries])
+    if 0 < first == partition.named:
+        partition.add_names(first, [listed(entry.memory.entities) for entry in entries])
     if dimension:
         partition.add_vectors(owners, rows)
     partition.change = change

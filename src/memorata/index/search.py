@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from datetime import datetime
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -43,6 +44,7 @@ from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory, named_in, 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
 
+_ENTITIES: Final = attrgetter("entities")
 _MAX_NAMED: Final = 200_000
 """In a namespace of more memories, names are read when they are asked for."""
 
@@ -198,7 +200,7 @@ class NamespaceIndex:
         """Return the names that the given memories mention, in the same order."""
         dialect, number = self._session.dialect, self._namespace.number
         if not dialect.remote or len(self._partition) > _MAX_NAMED:
-            return [memory.entities for memory in self.memories(slots)]
+            return list(map(_ENTITIES, self.memories(slots)))
 
         def read(start: int, changed: list[int]) -> dict[int, str]:
             rows = self._session.execute(*named_in(number, start, len(self._partition))).fetchall()

@@ -34,7 +34,7 @@ from memorata.store.memory.duplicates import DuplicateStore, link_repeats
 from memorata.store.memory.embedding import Embedded
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
-from memorata.store.rows import EMBEDDERS, EMPTY, checked_limit, find_namespace
+from memorata.store.rows import EMPTY, find_namespace
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
@@ -103,13 +103,11 @@ class Store:
 
     def remember_setting(self, name: str, value: str) -> None:
         """Remember a setting in the database."""
-        self._database.write(
-            lambda session: session.execute(
-                "INSERT INTO settings (name, value) VALUES (?, ?) "
-                "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                (name, value),
-            )
+        put = (
+            "INSERT INTO settings (name, value) VALUES (?, ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         )
+        self._database.write(lambda session: session.execute(put, (name, value)))
 
     def together(self) -> AbstractContextManager[None]:
         """Make everything that this thread writes in the block one transaction: all of it, or nothing."""
@@ -199,12 +197,7 @@ class Store:
         Only what was superseded can be said to have been so since another time than the store noted. A repeat
         of which there is no note yet gets one.
         """
-
-        def write(session: Session) -> None:
-            for each in hidden:
-                memories.hide(session, namespace, each)
-
-        self._database.write(write, namespace)
+        self._database.write(lambda session: memories.hide(session, namespace, hidden), namespace)
 
     def purge(
         self,
@@ -234,14 +227,7 @@ class Store:
 
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; return how many memories."""
-
-        def write(session: Session) -> int:
-            found = find_namespace(session, namespace)
-            if found is None:
-                raise InvalidArgument("namespace", namespace, "one that there is")
-            return purge.empty(session, found)
-
-        count = self._database.write(write, namespace, erasing=True)
+        count = self._database.write(lambda session: purge.empty(session, namespace), namespace, erasing=True)
         self._cache.drop(namespace)
         if self._openings is not None:
             self._openings.forget_texts()
@@ -366,31 +352,15 @@ class Store:
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""
-        find = "SELECT number, dimension FROM embedders WHERE name = ?"
-        row = self._database.read(lambda session: session.execute(find, (name,)).fetchone())
-        if row is None:
-
-            def write(session: Session) -> Any:  # noqa: ANN401 - a row
-                session.execute(
-                    "INSERT INTO embedders (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                    (name, dimension),
-                )
-                row = session.execute(find, (name,)).fetchone()
-                checked_limit("embedders", row[0], EMBEDDERS)
-                return row
-
-            row = self._database.write(write)
-        if row[1] != dimension:
-            raise InvalidArgument("dimension", dimension, f"{row[1]}, as recorded for {name!r}")
-        if self._embedder != tuple(row):
-            self._embedder = (row[0], row[1])
+        recorded = embedding.recorded(self._database, name, dimension)
+        if self._embedder != recorded:
+            self._embedder = recorded
             self._forget()
 
     def dimension_of(self, embedder: str) -> int | None:
         """Return how long the vectors of an embedder are, as recorded; None for one that was never used."""
-        find = "SELECT dimension FROM embedders WHERE name = ?"
-        row = self._database.read(lambda session: session.execute(find, (embedder,)).fetchone())
-        return None if row is None else int(row[0])
+        row = self._database.read(lambda session: embedding.find(session, embedder))
+        return None if row is None else row[1]
 
     @cached_property
     def is_remote(self) -> bool:

@@ -149,10 +149,11 @@ class Recaller:
         hits, namespace = found.hits, request.namespace
         past = found.period is not None and found.period.end <= request.now
         then = past or request.as_of or request.true_at or request.sessions
-        if then or len(hits) < 2 or not self.runtime.store.contradictions.any(namespace, found.change):
+        if then or len(hits) < 2:
             return range(len(hits)), hits, ()
-        notes = self.runtime.store.contradictions.of_older(namespace, [hit.memory.id for hit in hits])
-        return newest_first(hits, notes)
+        ids = [hit.memory.id for hit in hits]
+        notes = self.runtime.store.contradictions.of_older(namespace, ids, found.change)
+        return newest_first(hits, notes) if notes else (range(len(hits)), hits, ())
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return what is asked, with the speakers that it names: for those who have to embed it."""

@@ -30,10 +30,11 @@ class ContradictionStore:
         self._database = database
         self._any: dict[str, tuple[int, bool]] = {}
 
-    def any(self, namespace: str, change: int) -> bool:
-        """Return whether anything was ever noted in a namespace, as of one of its changes.
+    def of_older(self, namespace: str, ids: Sequence[str], change: int) -> list[Contradiction]:
+        """Return what was noted and not decided about the older of two current memories, for some ids.
 
-        What is noted is noted with a memory, which is a change; so a namespace is asked once a change.
+        As of a change of the namespace: what is noted is noted with a memory, which is one, so where nothing
+        ever was, a namespace is asked once a change.
         """
         known = self._any.get(namespace)
         if known is None or known[0] != change:
@@ -41,10 +42,8 @@ class ContradictionStore:
                 self._any.clear()
             known = change, self._database.read(lambda session: any_noted(session, namespace))
             self._any[namespace] = known
-        return known[1]
-
-    def of_older(self, namespace: str, ids: Sequence[str]) -> list[Contradiction]:
-        """Return what was noted and not decided about the older of two current memories, for some ids."""
+        if not known[1]:
+            return []
         return self._database.read(lambda session: contradictions(session, namespace, older=ids))
 
     def note(self, namespace: str, given: Sequence[Contradiction]) -> None:

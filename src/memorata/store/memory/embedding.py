@@ -22,7 +22,16 @@ from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.entries import Entry, Page, Progress
 from memorata.store.memory.insertion import checked_passages
-from memorata.store.rows import OWN, SELECTED, SOURCE, find_namespace, log_change, memory
+from memorata.store.rows import (
+    EMBEDDERS,
+    OWN,
+    SELECTED,
+    SOURCE,
+    checked_limit,
+    find_namespace,
+    log_change,
+    memory,
+)
 
 _DIGITS: Final = 20
 """How many characters a number of a cursor has at most."""
@@ -57,6 +66,30 @@ class Embedded:
     memory_id: str
     vectors: Floats
     digest: bytes
+
+
+def find(session: Session, name: str) -> Embedder | None:
+    """Return the number and the dimension of an embedder, as recorded; None for one that was never used."""
+    row = session.execute("SELECT number, dimension FROM embedders WHERE name = ?", (name,)).fetchone()
+    return None if row is None else (int(row[0]), int(row[1]))
+
+
+def recorded(database: Database, name: str, dimension: int) -> Embedder:
+    """Return the number and the dimension of an embedder, which is recorded when it is first used."""
+
+    def write(session: Session) -> Embedder:
+        session.execute(
+            "INSERT INTO embedders (name, dimension) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, dimension)
+        )
+        made = find(session, name)
+        assert made is not None  # it was just written
+        checked_limit("embedders", made[0], EMBEDDERS)
+        return made
+
+    embedder = database.read(lambda session: find(session, name)) or database.write(write)
+    if embedder[1] != dimension:
+        raise InvalidArgument("dimension", dimension, f"{embedder[1]}, as recorded for {name!r}")
+    return embedder
 
 
 def waiting(session: Session, embedder: Embedder, limit: int, cursor: str | None = None) -> Page:

@@ -235,8 +235,13 @@ def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime 
             put_record(session, namespace, slot, changed_record(record, state=wanted), kind)
 
 
-def hide(session: Session, path: str, hidden: Hidden) -> None:
-    """Say since when a memory has been hidden, for one that comes from another database."""
+def hide(session: Session, path: str, hidden: Sequence[Hidden]) -> None:
+    """Say since when memories have been hidden, for those that come from another database."""
+    for each in hidden:
+        _hide(session, path, each)
+
+
+def _hide(session: Session, path: str, hidden: Hidden) -> None:
     namespace, number, slot, current = find(session, path, hidden.memory_id)
     if hidden.superseded_at is not None:
         if current.superseded_by is None:

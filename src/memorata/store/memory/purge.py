@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from memorata.index import cell_rows, segments
 from memorata.index.record import changed as changed_record
 from memorata.index.record import gone as gone_record
+from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.access import erase_replies
 from memorata.store.database import Session
@@ -72,12 +73,15 @@ def purge(
     erase_replies(session, path)
 
 
-def empty(session: Session, namespace: Namespace) -> int:
+def empty(session: Session, path: str) -> int:
     """Remove a namespace with all that belongs to it, and return how many memories it had."""
+    namespace = find_namespace(session, path)
+    if namespace is None:
+        raise InvalidArgument("namespace", path, "one that there is")
     number = namespace.number
     (count,) = session.execute("SELECT count(*) FROM memories WHERE namespace = ?", (number,)).fetchone()
     segments.drop(session, number)
-    session.dialect.drop_namespace(session, number, namespace.path)
+    session.dialect.drop_namespace(session, number, path)
     return int(count)
 
 
