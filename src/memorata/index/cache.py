@@ -301,7 +301,9 @@ def _vector_counts(session: Session, number: int, embedder: tuple[int, int]) -> 
 
 
 def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
-    into.reserve(namespace.slots)
+    if not start:
+        # Room for all at once; where a few are added, making room for them would copy all others.
+        into.reserve(namespace.slots)
     for first in range(start, max(start + 1, namespace.slots), _BLOCK):
         end = first + _BLOCK if first + _BLOCK < namespace.slots else SLOTS
         into.append(_records(session, namespace.number, first, end))

@@ -95,6 +95,7 @@ class Partition:
         self._segments: Sequence[Segment] | None = None
         self._blocks: Blocks | None = None
         self._former: Blocks | None = None
+        self._block_bytes = 0
         self._reads = 0
         self._patience = _SINGLE_READS
         self._names: dict[int, str] = {}
@@ -128,10 +129,7 @@ class Partition:
         if self._sized[0] != self.change:
             lengths = sum(part.nbytes for part in self._lengths)
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
-            beside = len(self) * _BESIDE_BYTES + sum(
-                _ENTRY_BYTES + len(block) for block, *_ in (self._blocks or self._former or {}).values()
-            )
-            beside += _ENTRY_BYTES * len(self._names)
+            beside = len(self) * _BESIDE_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
         kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes + self._token_rows.nbytes
         return self._sized[1] + kept
@@ -208,6 +206,8 @@ class Partition:
         """
         self.generation, self.flushed = generation, flushed
         self._former = (self._blocks or self._former) if same_blocks else None
+        if self._former is None:
+            self._block_bytes = 0
         if self._blocks is not None and not same_blocks:
             # Written to as often as it is asked: what is kept has to last longer than that.
             self._patience = min(2 * self._patience, _MOST_PATIENCE)
@@ -233,6 +233,7 @@ class Partition:
         if (self._reads == self._patience + 1 or self._former is not None) and self._few_buckets():
             try:
                 self._blocks, self._former = read(self._former or {}), None
+                self._block_bytes = sum(_ENTRY_BYTES + len(block) for block, *_ in self._blocks.values())
             except IndexCorrupt:
                 # A damaged one concerns those who ask for its words, and nobody else.
                 return None
