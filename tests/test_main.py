@@ -17,7 +17,7 @@ def test_python_m_memorata_runs_the_command_line() -> None:
 
 def test_the_installed_command_is_the_same_function() -> None:
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["scripts"] == {"memorata": "memorata.cli:main"}
+    assert project["scripts"]["memorata"] == "memorata.cli:main"
     from memorata.cli import main
 
     assert callable(main)

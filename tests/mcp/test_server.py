@@ -32,7 +32,7 @@ def test_it_says_who_it_is_and_lists_few_tools_with_plain_names(talk: Talk) -> N
     info, instructions, tools = talk(conversation)
     assert (info.name, info.version) == ("memorata", __version__)
     assert "recall" in instructions
-    names = ["recall", "remember", "correct", "forget", "relate", "feedback", "explore"]
+    names = ["recall", "briefing", "remember", "correct", "forget", "relate", "feedback", "explore"]
     assert [tool.name for tool in tools] == names
     assert all(tool.title and tool.description for tool in tools)
 
@@ -49,7 +49,7 @@ def test_the_prompt_is_listed_and_given(talk: Talk) -> None:
 
 def test_an_unknown_tool_is_refused_with_the_known_ones(talk: Talk) -> None:
     async def conversation(client: Client) -> None:
-        with pytest.raises(MCPError, match=r"there is no tool 'recal'; there are recall, remember"):
+        with pytest.raises(MCPError, match=r"there is no tool 'recal'; there are recall, briefing, remember"):
             await client.call_tool("recal", {})
 
     talk(conversation)

@@ -29,7 +29,7 @@ _INSTRUCTIONS: Final = {
     "ko": r"(?:앞으로는?|항상|절대로?|반드시) ",
 }  # fmt: skip
 _PREFERENCES: Final = {
-    "en": r"\b(?:i|the user)(?: really| much| strongly| absolutely| always| usually| also)?"
+    "en": r"\b(?:i|(?:the )?user)(?: really| much| strongly| absolutely| always| usually| also)?"
     r" (?:prefers?|likes?(?! to (?:book|order|know|ask))|loves?|enjoys?|hates?|dislikes?|avoids?|favou?rs?"
     r"|(?:do(?:es)?n't|do(?:es)? not|never|can't|cannot) (?:like|eat|drink|stand))\b"
     r"|\bi(?:'d| would) rather\b|\bmy favou?rite\b"

@@ -49,3 +49,15 @@ def test_no_time_is_meant(text: str) -> None:
 )
 def test_the_rest_of_a_longer_time_is_not_a_time(text: str) -> None:
     assert time_expressions(text, NOW, "english") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ("How early may a meeting start?", []),
+        ("in early may", ["early may"]),
+        ("Early May, I think", ["Early May"]),
+    ],
+)
+def test_asking_for_leave_names_no_month(text: str, phrases: list[str]) -> None:
+    assert [each.phrase for each in time_expressions(text, NOW)] == phrases

@@ -258,6 +258,10 @@ def _single(
     start = match.start
     # "in the 2022 film": an article makes a year part of a name; a part without one is an age, "her mid-30s".
     article = before["article"] is not None
+    # "How early may we meet?" asks for leave; "in early may" and "early may, I think" name a month.
+    doubtful = lower[match.start : match.end] in language.vocabulary.only_title and not preposition
+    if doubtful and not strong and lower[match.end : match.end + 2].strip().isalpha():
+        return None
     if before["part"] is not None and kind in _DIVISIBLE and (strong or kind != "decade" or article):
         days, strong = calendar.part(days, prepositions.parts[" ".join(before["part"].split())]), True
         start = before.start("part")
