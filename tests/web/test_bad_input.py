@@ -14,7 +14,7 @@ PAGES = {
     "/memories/tea": "done",
     "/graph": "entity depth turns",
     "/graph/data": "entity depth",
-    "/communities": "level limit",
+    "/communities": "level limit iterations",
     "/timeline": "entity start end page",
     "/map": f"lat lon {NARROWING}",
     "/duplicates": "run",

@@ -139,3 +139,27 @@ def test_markup_in_a_memory_is_text(client: TestClient) -> None:
     page = client.get("/communities?limit=100").text
     for markup in ("<script>document", "<b>", "<em>"):
         assert markup not in page
+
+
+def test_communities_are_found_as_the_page_says(client: TestClient) -> None:
+    page = client.get("/communities?method=propagation&iterations=3").text
+    assert 'name="iterations" type="number" min="1" max="1000" value="3"' in page
+    assert client.get("/communities?method=chance").status_code == 400
+    pytest.importorskip("graspologic_native")
+    assert "<option selected>leiden</option>" in client.get("/communities?method=leiden&level=2").text
+
+
+class Model:
+    name = "chat:tiny"
+
+    def write(self, memories: object, limit: int) -> str:
+        return "They travel a lot."
+
+
+def test_what_a_model_writes_is_shown_and_labelled(client: TestClient, engine: Engine) -> None:
+    assert "written by" not in client.get("/communities").text
+    engine.graph._writer = Model()
+    page = client.get("/communities").text
+    assert "They travel a lot." in page
+    assert "written by chat:tiny" in page
+    assert "About " in page

@@ -87,3 +87,10 @@ def test_markup_in_a_place_is_text(client: TestClient, engine: Engine) -> None:
 def test_the_window_is_twice_as_wide_as_high() -> None:
     assert around([]) == Window(-180.0, -90.0, 360.0, 180.0)
     assert around([Place(50, 10), Place(52, 14)]) == Window(6.0, -54.0, 12.0, 6.0)
+
+
+def test_the_cells_of_a_grid_are_listed(client: TestClient) -> None:
+    page = client.get("/map").text
+    assert "geo_7_" in page[page.index('id="cells"') :]
+    assert "geo_4_" in client.get("/map?precision=4").text
+    assert client.get("/map?precision=9").status_code == 400

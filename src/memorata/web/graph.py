@@ -14,8 +14,9 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.graph.communities import FoundPath, Group, Paths
+from memorata.engine.graph.communities import METHODS, FoundPath, Group, Paths
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.model import checks
 from memorata.model.memory import Memory
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import excerpt
@@ -172,12 +173,24 @@ class Card:
 
 def communities(context: PageContext) -> Response:
     """Show the communities of the namespace."""
-    level = context.values.whole("level", 0, 0, 2)
-    limit = context.values.whole("limit", 12, 1, 100)
-    found = context.engine.graph.communities(level=level, limit=limit, namespace=context.namespace)
+    values = context.values
+    method = checks.one_of("method", values.text("method", "propagation"), METHODS)
+    level = values.whole("level", 0, 0, 2) if method == "propagation" else 0
+    limit = values.whole("limit", 12, 1, 100)
+    iterations = values.whole("iterations", 100 if method == "propagation" else 2, 1, 1000)
+    found = context.engine.graph.communities(
+        level=level, limit=limit, method=method, iterations=iterations, namespace=context.namespace
+    )
     cards = tuple(_card(context, group) for group in found.groups)
     return context.page(
-        "communities.html", found=found, cards=cards, level=level, levels=_LEVELS, limit=limit
+        "communities.html",
+        found=found,
+        cards=cards,
+        level=level,
+        levels=_LEVELS,
+        limit=limit,
+        methods=METHODS,
+        iterations=iterations,
     )
 
 

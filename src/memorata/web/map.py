@@ -69,6 +69,7 @@ def show(context: PageContext) -> Response:
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
         near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=context.namespace)
+    precision = values.whole("precision", 7, 4, 8)
     window = around([memory.place for memory in page.memories if memory.place is not None])
     return context.page(
         "map.html",
@@ -76,6 +77,8 @@ def show(context: PageContext) -> Response:
         dots=dots(page.memories, window.width / _CELLS),
         chosen=chosen,
         near=near,
+        precision=precision,
+        cells=context.engine.graph.cells(precision=precision, namespace=context.namespace),
         count=len(page.memories),
         all_shown=page.cursor is None,
         narrowed=forms.filled(values),
