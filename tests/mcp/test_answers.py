@@ -101,7 +101,7 @@ def test_a_memory_is_told_with_what_is_known_of_it() -> None:
         "tags": ["drinks"],
         "speaker": "Anna",
         "session": "s1",
-        "score": 0.1235,
+        "confidence": 0.12,
     }
 
 

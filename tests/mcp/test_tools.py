@@ -133,11 +133,12 @@ def people(engine: Engine) -> Engine:
     return engine
 
 
-def test_the_best_memory_comes_first_with_its_score(people: Engine, say: Say) -> None:
+def test_the_best_memory_comes_first_with_its_confidence(people: Engine, say: Say) -> None:
     rows = data(say("recall", query="what tea does Anna prefer?"))
     assert rows[0]["id"] == "tea"
     assert rows[0]["content"] == "Anna Keller prefers green tea."
-    assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
+    assert all(0 < row["confidence"] < 1 for row in rows)
+    assert rows[0]["confidence"] == max(row["confidence"] for row in rows)
 
 
 def test_an_agent_may_ask_in_several_ways(people: Engine, say: Say) -> None:

@@ -183,7 +183,7 @@ def explanation_tree(why: Explanation) -> Tree:
 
 
 def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> Table:
-    """Return hits as a table, under their sessions if any: score, a bar for each signal, the memory."""
+    """Return hits as a table, under their sessions if any: confidence, a bar for each signal, the memory."""
     from rich.table import Table
     from rich.text import Text
 
@@ -192,7 +192,7 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
     heads = _first_hits(sessions)
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("", justify="right", style="dim", no_wrap=True)
-    table.add_column("score", justify="right", no_wrap=True)
+    table.add_column("confidence", justify="right", no_wrap=True)
     for name, colour in zip(SIGNALS, ("cyan", "green"), strict=True):
         table.add_column(name, style=colour, width=_BAR_WIDTH, no_wrap=True)
     table.add_column("memory", ratio=1, overflow="fold")
@@ -202,7 +202,7 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
             table.add_row("", Text(f"{heads[rank].score:.4f}", "bold"), "", "", title)
         text = Text(one_line(hit.memory.content, 400)).append(f"\n{byline(hit.memory)}", "dim")
         bars = [bar(part[name], most) for name in SIGNALS]
-        table.add_row(str(rank), f"{hit.score:.4f}", *bars, text)
+        table.add_row(str(rank), f"{hit.confidence:.0%}", *bars, text)
     return table
 
 

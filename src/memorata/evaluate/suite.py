@@ -4,7 +4,7 @@ One gzip JSON-Lines file per set, one line per haystack: ``{"id", "memories": [â
 memory has ``id``, ``text``, ``speaker``, ``session``, ``position``, ``time``; a question ``id``, ``text``,
 ``time``, ``kind``, ``gold`` (memories that answer it), ``gold_sessions`` (where only sessions are labelled),
 ``answerable`` and, where only a part of the haystack existed when it was asked, ``upto``. What is ranked is
-what the engine returns with its gate open; `confidence` is that of the recall as shipped.
+what the engine returns with its gate open, and so is its `confidence`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -24,14 +24,18 @@ from memorata._frozen import frozen
 from memorata.embed.port import Embedder
 from memorata.engine import Recipe
 from memorata.engine import open as open_engine
+from memorata.engine.recall.confidence import FEATURES, answer_features
 from memorata.engine.recall.log import Logging
+from memorata.engine.recall.result import RecallResult
 from memorata.evaluate.abstention import auroc
 from memorata.evaluate.metrics import ndcg, recall_any, reciprocal_rank
 from memorata.evaluate.runner import UNDATED
+from memorata.model.checks import FloatArray
 from memorata.model.errors import DatasetError
 from memorata.model.memory import Memory, Source
 
 DEPTH: Final = 50
+Seen: TypeAlias = Callable[["Asked", list[bool], FloatArray], None]
 
 
 @frozen
@@ -58,12 +62,14 @@ def run_suite(
     sets: Sequence[str] = (),
     most_questions: int | None = None,
     progress: Callable[[str], None] = lambda name: None,
+    seen: Seen | None = None,
 ) -> Iterator[Asked]:
     """Ask every question of every set in a folder with every recipe.
 
     - `sets`: their names; all of the folder when empty.
     - `most_questions`: of each haystack; those whose ids hash lowest, so that it is always the same ones.
     - `progress`: called with the name of each haystack that begins.
+    - `seen`: called with what was asked, which hits are right, and the features of each hit's confidence.
     """
     for path in sorted(folder.glob("*.jsonl.gz")):
         name = path.name.removesuffix(".jsonl.gz")
@@ -76,7 +82,7 @@ def run_suite(
                     break
                 progress(f"{name}: {haystack['id']}")
                 try:
-                    yield from _haystack(name, haystack, recipes, embedder, most_questions)
+                    yield from _haystack(name, haystack, recipes, embedder, most_questions, seen)
                 except (KeyError, TypeError) as error:
                     raise DatasetError(str(path), number, f"is no haystack of a suite: {error!r}") from error
 
@@ -87,6 +93,7 @@ def _haystack(
     recipes: Sequence[Recipe],
     embedder: Embedder | None,
     most_questions: int | None,
+    seen: Seen | None,
 ) -> Iterator[Asked]:
     facts, questions = haystack["memories"], haystack["questions"]
     if most_questions is not None:
@@ -109,7 +116,7 @@ def _haystack(
                 now = last if question["time"] is None else datetime.fromisoformat(question["time"])
                 for recipe in recipes:
                     began = perf_counter()
-                    shown = engine.recall(question["text"], recipe=recipe, now=now)
+                    engine.recall(question["text"], recipe=recipe, now=now)
                     took = 1e3 * (perf_counter() - began)
                     every = engine.recall(question["text"], recipe=recipe.ungated(), limit=DEPTH, now=now)
                     ids = [back[hit.memory.id] for hit in every.hits]
@@ -118,15 +125,20 @@ def _haystack(
                     else:
                         ranking, gold = [fact["session"] for fact in ids], question["gold_sessions"]
                     values = _measured(list(dict.fromkeys(ranking)), dict.fromkeys(gold, 1.0))
-                    yield Asked(
-                        name,
-                        recipe.name,
-                        question["kind"],
-                        question["answerable"],
-                        *values,
-                        shown.support,
-                        took,
-                    )
+                    kind, answerable = question["kind"], question["answerable"]
+                    asked = Asked(name, recipe.name, kind, answerable, *values, every.confidence, took)
+                    if seen is not None and every.hits:
+                        seen(asked, [one in gold for one in ranking], _features(every))
+                    yield asked
+
+
+def _features(result: RecallResult) -> FloatArray:
+    """Return the features that the confidences of hits are made of."""
+    trace = result.trace
+    if trace is None:
+        return np.zeros((0, len(FEATURES)))
+    places = trace.kept[np.array(trace.shown, np.intp)].tolist()
+    return answer_features(trace, places, trace.others_speak[: len(places)])
 
 
 def _memory(number: int, fact: Mapping[str, Any], sessions: dict[str, str]) -> Memory:

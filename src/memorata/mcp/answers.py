@@ -122,7 +122,7 @@ def complete(intro: str, rows: Sequence[Row]) -> Answer:
     return Answer(f"{intro}\n{block([each.text for each in rows], _mark)}")
 
 
-def memory_row(memory: Memory, score: float | None = None, section: str | None = None) -> Row:
+def memory_row(memory: Memory, confidence: float | None = None, section: str | None = None) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
     values = {
         "id": memory.id,
@@ -137,7 +137,7 @@ def memory_row(memory: Memory, score: float | None = None, section: str | None =
         "recorded": None if memory.valid_from is None else memory.created_at.isoformat(timespec="minutes"),
         "untrusted": UNTRUSTED in memory.tags or None,
         "superseded_by": memory.superseded_by,
-        "score": None if score is None else round(score, 4),
+        "confidence": None if confidence is None else round(confidence, 2),
         "section": section,
     }
     return Row(row(values), memory.id)

@@ -164,7 +164,7 @@ def recall(engine: Engine, args: Recall) -> Answer:
     count = "1 memory" if len(result) == 1 else f"{len(result)} memories, best first"
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
     return within_budget(
-        f"{count}.{reference}{notes}", [memory_row(hit.memory, hit.score) for hit in result], args.budget
+        f"{count}.{reference}{notes}", [memory_row(hit.memory, hit.confidence) for hit in result], args.budget
     )
 
 

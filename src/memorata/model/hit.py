@@ -21,9 +21,11 @@ class Hit:
     memory
         The memory.
     score
-        The number the hits are ordered by.
+        The number the hits are ordered by, relative to the other candidates of the query.
     explain
         Makes the explanation; called on demand, since most hits are never explained.
+    estimate
+        Gives the confidence; called on demand. None where nobody knows.
 
     Examples
     --------
@@ -37,6 +39,7 @@ class Hit:
     memory: Memory
     score: float
     explain: Callable[[], Explanation] = field(repr=False, compare=False)
+    estimate: Callable[[], float] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.memory, Memory):
@@ -54,6 +57,14 @@ class Hit:
     def content(self) -> str:
         """The text of the memory."""
         return self.memory.content
+
+    @property
+    def confidence(self) -> float:
+        """How likely it answers the query, from 0 to 1, calibrated; 0 where nobody knows.
+
+        Unlike the score it can be compared between queries, stores and embedders.
+        """
+        return 0.0 if self.estimate is None else self.estimate()
 
     @property
     def explanation(self) -> Explanation:

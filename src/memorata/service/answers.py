@@ -91,10 +91,11 @@ class MemoryPageAnswer(MemoriesAnswer):
 
 
 class HitAnswer(BaseModel):
-    """A memory that answers, and its score."""
+    """A memory that answers, its score, and how likely it answers."""
 
     id: str
-    score: float
+    score: float = Field(description="Relative to the other candidates of the query; hits are ordered by it.")
+    confidence: float = Field(description="How likely it answers the query, from 0 to 1, calibrated.")
     memory: MemoryAnswer
     explanation: dict[str, Any] | None = Field(
         None, description="A tree whose parts make up exactly the score; only if `explain`."
@@ -151,6 +152,7 @@ class RecallAnswer(BaseModel):
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
+    confidence: float = Field(description="How likely the first hit answers, from 0 to 1; 0 without hits.")
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )

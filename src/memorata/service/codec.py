@@ -117,7 +117,8 @@ def memory_arguments(data: Mapping[str, Any]) -> Json:
 
 def hit_json(hit: Hit, *, explain: bool = False) -> Json:
     """Return a hit as JSON, with the tree of its score if `explain`."""
-    data: Json = {"id": hit.memory.id, "score": hit.score, "memory": memory_json(hit.memory)}
+    data: Json = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
+    data["memory"] = memory_json(hit.memory)
     return data | {"explanation": hit.explanation.as_dict()} if explain else data
 
 

@@ -21,11 +21,13 @@ def test_plain_data_holds_everything() -> None:
     )
     assert answer.as_dict(explain=True) == {
         "recall_id": "",
+        "confidence": 0.0,
         "support": 0.0,
         "hits": [
             {
                 "id": "m1",
                 "score": 0.5,
+                "confidence": 0.0,
                 "content": "tea",
                 "category": "fact",
                 "created_at": "2026-05-07T00:00:00+00:00",

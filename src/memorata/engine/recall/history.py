@@ -69,4 +69,9 @@ def _lifted(newer: Hit, older: Hit) -> Hit:
         )
         return Explanation.of("max", "newest of a contradiction", [newer.explanation, passed])
 
-    return Hit(newer.memory, max(newer.score, older.score), explain)
+    return Hit(
+        newer.memory,
+        max(newer.score, older.score),
+        explain,
+        lambda: max(newer.confidence, older.confidence),
+    )

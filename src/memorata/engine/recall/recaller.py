@@ -17,6 +17,7 @@ from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.recall.confidence import Estimates, names_another
 from memorata.engine.recall.fusion import blends_two
 from memorata.engine.recall.history import Earlier, newest_first
 from memorata.engine.recall.query import (
@@ -224,16 +225,17 @@ class Recaller:
             ranked = run(recipe, opened)
         sessions: tuple[SessionHit, ...] = ()
         positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
+        named = partial(names_another, query, self.runtime.analyser)
         if request.sessions:
             numbers = view.records(ranked.slots)["session"]
             # Some fusions go below 0; a session's sum needs a zero that means nothing.
             above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
             groups = best_sessions(numbers, above, request.limit)
             positions = [position for _, group in groups for position in group.tolist()]
-            hits, rejected = _hits(ranked, positions, view)
+            hits, rejected = _hits(ranked, positions, view, named)
             sessions = _grouped(groups, hits)
         else:
-            hits, rejected = _hits(ranked, positions, view)
+            hits, rejected = _hits(ranked, positions, view, named)
         status = view.status
         return _SearchResult(
             hits,
@@ -321,7 +323,9 @@ def _not_excluded(words: Sequence[str]) -> str:
     return f'{named} {verb} too short or too common to be excluded; -"{words[0]}" leaves out what says it'
 
 
-def _hits(ranked: Ranked, positions: Sequence[int], view: Index) -> tuple[tuple[Hit, ...], Rejected | None]:
+def _hits(
+    ranked: Ranked, positions: Sequence[int], view: Index, named: Callable[[str], bool]
+) -> tuple[tuple[Hit, ...], Rejected | None]:
     """Return the hits at some positions, and the best candidate that was refused, read together."""
     where = np.array(positions, np.intp)
     slots, scores = ranked.slots[where], ranked.scores[where].tolist()
@@ -331,11 +335,10 @@ def _hits(ranked: Ranked, positions: Sequence[int], view: Index) -> tuple[tuple[
     else:
         *memories, refused = view.memories(np.append(slots, ranked.refused))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
+    estimates = Estimates(ranked.trace, positions, [named(memory.source.speaker) for memory in memories])
     hits = tuple(
-        [
-            Hit(memory, score, lambda position=position: ranked.explain(position))  # type: ignore[misc]
-            for position, memory, score in zip(positions, memories, scores, strict=True)
-        ]
+        Hit(memory, score, partial(ranked.explain, position), partial(estimates.of, number))
+        for number, (position, memory, score) in enumerate(zip(positions, memories, scores, strict=True))
     )
     return hits, rejected
 

@@ -170,6 +170,11 @@ class RecallResult:
     history: tuple[Earlier, ...] = ()
 
     @property
+    def confidence(self) -> float:
+        """How likely the first hit answers the query, from 0 to 1, calibrated; 0 without hits."""
+        return self.hits[0].confidence if self.hits else 0.0
+
+    @property
     def support(self) -> float:
         """How well the best candidate stands by itself, from 0 to 1; see :func:`support`.
 
@@ -187,13 +192,15 @@ class RecallResult:
         """Return the answer as plain data, for JSON."""
         hits = []
         for hit in self.hits:
-            data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "content": hit.memory.content}
+            data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
+            data["content"] = hit.memory.content
             data |= {"category": hit.memory.category, "created_at": hit.memory.created_at.isoformat()}
             if explain:
                 data["explanation"] = hit.explanation.as_dict()
             hits.append(data)
         return {
             "recall_id": self.id,
+            "confidence": self.confidence,
             "support": self.support,
             "hits": hits,
             "sessions": [
@@ -293,7 +300,10 @@ def support(trace: Trace | None) -> float:
 class Trace:
     """The candidates of one recall in their final order, with what they were ranked by."""
 
-    __slots__ = ("kept", "legs", "moment", "near", "order", "records", "scores", "shown", "slots", "unread")
+    __slots__ = (
+        *("kept", "legs", "moment", "near", "order", "others_speak"),
+        *("records", "scores", "shown", "slots", "unread"),
+    )
 
     def __init__(
         self,
@@ -316,6 +326,8 @@ class Trace:
         self.near = context.near
         """How near each is to the time asked for, as records and before they were ordered."""
         self.shown: Sequence[int] = ()
+        self.others_speak: Sequence[bool] = ()
+        """For each hit, whether another says it than the query names."""
 
     def seen(self, positions: Sequence[int]) -> Trace:
         """Note which of the kept candidates were shown."""

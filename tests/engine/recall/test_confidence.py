@@ -1,0 +1,71 @@
+"""The confidence of hits: between 0 and 1, told from the evidence, and the same on every interface."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import memorata
+from memorata.engine import Engine
+from memorata.engine.recall.confidence import BIAS, FEATURES, WEIGHTS, answer_features, confidences
+from memorata.model import Hit
+from memorata.service.codec import recall_json
+
+
+@pytest.fixture
+def engine() -> Engine:
+    memory = memorata.open(":memory:", embedder="lexical")
+    memory.remember_many(
+        [
+            {"content": "Anna lives in Porto", "source": {"speaker": "Anna", "session": "s", "position": 0}},
+            {"content": "Ben lives in Lisbon", "source": {"speaker": "Ben", "session": "s", "position": 1}},
+            {"content": "Green tea is good", "source": {"speaker": "Ben", "session": "s", "position": 2}},
+        ],
+        duplicates="off",
+    )
+    return memory
+
+
+def test_a_confidence_is_the_logistic_of_its_features(engine: Engine) -> None:
+    result = engine.recall("Where does Anna live in Porto?")
+    assert result.trace is not None
+    places = result.trace.kept[: len(result.hits)].tolist()
+    rows = answer_features(result.trace, places, result.trace.others_speak)
+    assert rows.shape == (len(result.hits), len(FEATURES))
+    for hit, row in zip(result.hits, rows.tolist(), strict=True):
+        logit = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, row, strict=True))
+        assert hit.confidence == pytest.approx(1 / (1 + math.exp(-logit)))
+        assert 0 < hit.confidence < 1
+    assert result.confidence == result.hits[0].confidence
+    assert result.confidence == max(hit.confidence for hit in result.hits)
+
+
+def test_what_another_says_than_is_named_is_less_sure(engine: Engine) -> None:
+    result = engine.recall("Where does Anna live in Porto?")
+    assert result.trace is not None
+    place = result.trace.kept[:1].tolist()
+    (own,), (other,) = (confidences(result.trace, place, [flag]) for flag in (False, True))
+    assert other < own
+    assert [hit.memory.source.speaker == "Ben" for hit in result.hits] == list(result.trace.others_speak)
+
+
+def test_nothing_found_is_nothing_to_be_sure_of(engine: Engine) -> None:
+    assert engine.recall("zebra").confidence == 0.0
+    result = engine.recall("tea")
+    assert confidences(result.trace, [], []) == []  # type: ignore[arg-type]
+    hit = result.hits[0]
+    assert Hit(hit.memory, hit.score, hit.explain).confidence == 0.0
+
+
+def test_words_alone_have_a_confidence_too() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        memory.remember("The key is under the mat")
+        assert 0 < memory.recall("where is the key?").confidence < 1
+
+
+def test_interfaces_tell_it(engine: Engine) -> None:
+    result = engine.recall("Where does Anna live?")
+    data = recall_json(result)
+    assert data["confidence"] == result.confidence
+    assert [hit["confidence"] for hit in data["hits"]] == [hit.confidence for hit in result.hits]
