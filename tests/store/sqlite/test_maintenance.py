@@ -1,8 +1,12 @@
 """What was purged is in no file any more, whatever was written before it and whoever else is looking."""
 
+import os
 import random
 import re
 import sqlite3
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import cast
 
@@ -203,3 +207,59 @@ def test_who_erases_takes_back_no_later_note_than_it_saw(tmp_path: Path) -> None
         assert memory.store.statistics()["unfinished_purge"] is True
         memory.store.vacuum()
         assert left_of(path, {"zqsecret1x1y"}) == set()
+
+
+def test_maintenance_finishes_what_a_purge_had_to_leave(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with memorata.open(path, embedder="lexical") as memory:
+        said = memory.remember("zqsecret1x1y tea")
+        reader = sqlite3.connect(path, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchone()
+        cast(SqliteStore, memory.store)._connection.execute("PRAGMA busy_timeout = 10")
+        with pytest.raises(PurgeUnfinished):
+            memory.purge(said.id)
+        memory.lifecycle.maintain()
+        assert memory.store.statistics()["unfinished_purge"] is True
+        reader.close()
+        memory.lifecycle.maintain()
+        assert memory.store.statistics()["unfinished_purge"] is False
+        assert left_of(path, {"zqsecret1x1y"}) == set()
+
+
+def test_a_purge_waits_for_who_is_in_its_way_for_a_moment(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with memorata.open(path, embedder="lexical") as memory:
+        said = memory.remember("zqsecret1x1y tea")
+        reader = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM memories").fetchone()
+        connection = cast(SqliteStore, memory.store)._connection
+        ended = threading.Timer(0.05, lambda: reader.execute("COMMIT"))
+        ended.start()
+        connection.execute("PRAGMA busy_timeout = 30000")
+        memory.purge(said.id)
+        ended.join()
+        reader.close()
+        assert left_of(path, {"zqsecret1x1y"}) == set()
+
+
+def test_unfinished_copies_of_processes_that_are_gone_go_with_a_purge(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    ours = [f"m.db.{gone.pid}.partial", f"m.db.schema-7.backup.{gone.pid}.partial"]
+    others = [
+        f"m.db.{os.getpid()}.partial",
+        f"n.db.{gone.pid}.partial",
+        "m.db.schema-7.backup",
+        "m.db.7.partial.md",
+    ]
+    with memorata.open(path, embedder="lexical") as memory:
+        said = memory.remember("zqsecret1x1y tea")
+        for name in (*ours, *others):
+            (tmp_path / name).write_text("zqsecret1x1y")
+        memory.purge(said.id)
+        left = {each.name for each in tmp_path.iterdir()}
+    assert left.isdisjoint(ours)
+    assert left.issuperset(others)

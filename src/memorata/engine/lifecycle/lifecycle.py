@@ -7,6 +7,7 @@ Nothing is removed: what has had its time is forgotten, and `restore` brings it 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
@@ -21,7 +22,7 @@ from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.writer import Writer as MemoryWriter
 from memorata.model import checks
-from memorata.model.errors import InvalidArgument, WorkUnderWay
+from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.confidence import corroborated
@@ -35,6 +36,9 @@ STEPS: Final = ("promote", "demote", "expire", "summarise")
 _NEVER: Final = 2**62
 """More uses than any memory has."""
 _DAY: Final = timedelta(days=1)
+
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 @frozen
@@ -152,6 +156,7 @@ class Lifecycle:
                 progress(step, count)
 
             done = self._maintained(path, writer, told, dry_run=False)
+            self._finish_purge()
             # Another may be making them already.
             with suppress(WorkUnderWay):
                 if made := self._admin.index().made:
@@ -270,6 +275,16 @@ class Lifecycle:
                     self._writer.update(path, memory_id("id", id_), fields)
 
         self._runtime.run([path], change)
+
+    def _finish_purge(self) -> None:
+        """Erase what a purge had to leave because of others; if they are still there, the next one does."""
+        store = self._runtime.store
+        if not store.statistics().get("unfinished_purge"):
+            return
+        try:
+            store.vacuum()
+        except PurgeUnfinished as error:
+            _LOG.warning("%s", error)
 
     def _maintained(
         self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -19,3 +20,30 @@ def create_private(file: Path) -> None:
     if not file.exists():
         with suppress(OSError):
             os.close(os.open(file, os.O_CREAT | os.O_WRONLY, OWNER_ONLY))
+
+
+_LEFTOVER: Final = re.compile(r"(?:\.schema-\d+(?:-\d+)?\.backup)?\.(?P<process>\d+)\.partial(?:-journal)?")
+
+
+def remove_leftovers(file: Path) -> None:
+    """Remove unfinished copies of a database that processes of this machine left who are no more.
+
+    A copy that was being made when its process was killed holds memories, purged ones too.
+    """
+    if os.name == "nt" or not file.parent.is_dir():
+        # There a process cannot be asked after without ending it.
+        return
+    for path in file.parent.iterdir():
+        match = _LEFTOVER.fullmatch(path.name.removeprefix(file.name)) if path.name != file.name else None
+        if match is not None and path.name.startswith(file.name) and not _is_running(int(match["process"])):
+            path.unlink(missing_ok=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -17,15 +17,17 @@ import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Final
 
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import Session
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.errors import translated
-from memorata.store.sqlite.files import create_private
+from memorata.store.sqlite.files import create_private, remove_leftovers
 
 _OWED: Final = "unfinished_purge"
+_RETRY_SECONDS: Final = 0.02
 
 
 def owe(session: Session) -> None:
@@ -56,16 +58,36 @@ def erase(session: Session, name: str) -> None:
         If it could not be done and nothing is owed.
     """
     note = _note(session)
+    remove_leftovers(Path(name))
+    (milliseconds,) = session.execute("PRAGMA busy_timeout").fetchone()
+    until = monotonic() + milliseconds / 1_000
     try:
-        with translated(name):
-            session.execute("VACUUM")
-            _empty_log(session, name)
+        while True:
+            try:
+                with translated(name):
+                    session.execute("VACUUM")
+                    _empty_log(session, name)
+                break
+            except StoreUnavailable as error:
+                # SQLite gives up at once where a writer comes between, and after one turn where others read.
+                if not _is_busy(error) or monotonic() >= until:
+                    raise
+                sleep(_RETRY_SECONDS)
     except StoreUnavailable as error:
         if note is None:
             raise
         raise PurgeUnfinished(name, str(error)) from error
     if note is not None:
         session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
+
+
+def _is_busy(error: StoreUnavailable) -> bool:
+    """Return whether others were in the way, who may be gone in a moment."""
+    cause = error.__cause__
+    return cause is None or (
+        isinstance(cause, sqlite3.OperationalError)
+        and cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    )
 
 
 def _note(session: Session) -> str | None:
@@ -102,6 +124,7 @@ def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
         connect(target, backup=False).close()
         if Path(f"{target}-wal").exists():
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
+    remove_leftovers(target)
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         create_private(partial)
