@@ -78,12 +78,7 @@ def sample_size(vectors: int) -> int:
 def trained(sample: Floats, vectors: int) -> Cells:
     """Return empty cells whose centres were chosen from a sample by k-means, the same for the same sample.
 
-    Parameters
-    ----------
-    sample
-        Some of the vectors, as many as `sample_size` says.
-    vectors
-        How many there will be in all.
+    `sample`: some of the vectors, as many as `sample_size` says. `vectors`: how many there will be in all.
 
     Raises
     ------
@@ -115,14 +110,8 @@ def trained(sample: Floats, vectors: int) -> Cells:
 def extended(cells: Cells, blocks: Iterable[tuple[Owners, Floats]], until: int) -> Cells:
     """Return cells with more vectors in them.
 
-    Parameters
-    ----------
-    cells
-        What there is; its centres stay.
-    blocks
-        Owners of vectors, and the vectors, some at a time.
-    until
-        Which slot is the first whose vectors are not in here.
+    `cells`: what there is; its centres stay. `blocks`: owners of vectors, and the vectors, some at a time.
+    `until`: which slot is the first whose vectors are not in here.
     """
     index = _loaded(cells)
     for owners, rows in blocks:
@@ -178,14 +167,7 @@ class Approximate:
         None if that would not be worth much: the filter lets little through, or what was read holds fewer
         than `count` that it does. The more a filter keeps back, the more cells are read.
 
-        Parameters
-        ----------
-        query
-            A unit vector.
-        count
-            How many vectors to find.
-        mask
-            Which slots may be returned; None for all.
+        `mask`: which slots may be returned; None for all.
         """
         faiss = _library()
         wanted = faiss.IVFRaBitQSearchParameters()

@@ -124,16 +124,8 @@ class Added:
 def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension: int) -> None:
     """Add to a partition what was added to its namespace, as far as that goes on from what it knows.
 
-    Parameters
-    ----------
-    known
-        What is in memory.
-    added
-        What was written since, in order.
-    until
-        The last change that may be seen.
-    dimension
-        That of the current embedder's vectors; 0 without one.
+    `added`: what was written since, in order. `until`: the last change that may be seen. `dimension`: that of
+    the current embedder's vectors; 0 without one.
     """
     change, entries, records = partition.change, list[Entry](), list[bytes]()
     for batch in added:
@@ -202,16 +194,7 @@ def caught_up(
 ) -> Partition:
     """Return the namespace's partition as of the session's view, reading only what is new.
 
-    Parameters
-    ----------
-    session
-        Inside a read transaction.
-    namespace
-        Its row, read in that transaction.
-    embedder
-        The number and dimension of the current embedder.
-    known
-        The partition as it was; None to load it.
+    Inside a read transaction. `known`: the partition as it was; None to load it.
     """
     if known is not None and known.change == namespace.change and known.generation == namespace.generation:
         return known
@@ -375,18 +358,7 @@ def later_vectors(
 ) -> tuple[Owners, Floats] | None:
     """Return the vectors to add at the end for memories that are in memory; None if that will not do.
 
-    Parameters
-    ----------
-    session
-        Inside a read transaction.
-    number
-        The namespace.
-    embedder
-        The number and dimension of the current embedder.
-    known
-        What is in memory.
-    slots
-        Those whose vectors have changed.
+    Inside a read transaction. `slots`: those whose vectors have changed.
     """
     dimension = 0 if embedder is None else embedder[1]
     nothing = np.zeros(0, np.int32), np.zeros((0, dimension), np.float32)

@@ -56,14 +56,7 @@ class _Head:
 def load(session: Session, namespace: int, embedder: int, into: Vectors) -> None:
     """Give loaded vectors the index that the file has for them, if it can be read and is not there already.
 
-    Parameters
-    ----------
-    session
-        Inside a read transaction.
-    namespace, embedder
-        Whose vectors.
-    into
-        All of them, as they are in the transaction.
+    Inside a read transaction. `into`: all of them, as they are in the transaction.
     """
     head = None if into.exact or not is_available() else _head(session, namespace, embedder)
     if head is None:

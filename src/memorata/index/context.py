@@ -69,24 +69,9 @@ def in_context(
 ) -> InContext:
     """Score candidates by the question's terms, reading each with its neighbours.
 
-    Parameters
-    ----------
-    parts
-        The lists of the question's terms, without memories that may not be seen.
-    slots
-        The candidates, each once.
-    neighbours
-        Those of the whole namespace.
-    seen
-        Which memories may be seen; the words of others are not read.
-    count
-        How many may be seen.
-    scorer
-        BM25's parameters.
-    reading
-        How much of the neighbours is read.
-    columns
-        An array over all slots and one more, all of it -1, and left so.
+    `parts`: the lists of the question's terms, without memories that may not be seen. `slots`: the
+    candidates, each once. `seen`: which memories may be seen; the words of others are not read. `columns`: an
+    array over all slots and one more, all of it -1, and left so.
     """
     around = neighbours.around(slots, REACH) if neighbours else np.zeros((0, slots.size), np.intp)
     if seen is not None:

@@ -116,16 +116,9 @@ def saturated(
 ) -> list[Saturated]:
     """Return how much each term says in each memory of its list.
 
-    Parameters
-    ----------
-    found
-        The lists, already without memories that may not be seen.
-    lengths
-        For each, the number of terms every slot has in the field.
-    average_lengths
-        For each, the mean of those over the memories that may be seen and have the field.
-    scorer
-        BM25's parameters.
+    `found`: the lists, already without memories that may not be seen. `lengths`: for each, the number of
+    terms every slot has in the field. `average_lengths`: for each, the mean of those over the memories that
+    may be seen and have the field.
     """
     if not found:
         return []
@@ -142,15 +135,7 @@ def saturated(
 
 
 def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
-    """Return slots and what each posting adds to its slot, part after part.
-
-    Parameters
-    ----------
-    parts
-        The lists to score.
-    count
-        How many memories may be seen.
-    """
+    """Return slots and what each posting adds to its slot, part after part."""
     lists = [part.list for part in parts]
     values = [scale(part, count) * part.list.saturation for part in parts]
     return np.concatenate([each.slots for each in lists]), np.concatenate(values)

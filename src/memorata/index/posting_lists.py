@@ -75,14 +75,8 @@ def read_lists(
 ) -> dict[tuple[str, str], TermList]:
     """Return the list that each term has in a field, over all segments of a namespace.
 
-    Parameters
-    ----------
-    blocks_of
-        Returns blocks by their numbers, those that were asked for among them as far as there are any.
-    segments
-        Those of the namespace.
-    keys
-        Fields and terms; one that no memory has gets an empty list.
+    `blocks_of`: returns blocks by their numbers, those that were asked for among them as far as there are
+    any. `keys`: fields and terms; one that no memory has gets an empty list.
     """
     places = {}
     for term in dict.fromkeys([term for _, term in keys]):
@@ -128,17 +122,7 @@ def _joined(
 
 
 def reword(session: Session, namespace: Namespace, slot: int, old: Terms, new: Terms) -> None:
-    """List a memory under other words, in the transaction of the write that changes it.
-
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    namespace, slot
-        Which memory.
-    old, new
-        Its words before and after.
-    """
+    """List a memory under other words, in the transaction of the write that changes it."""
     if slot >= namespace.flushed:
         session.execute(
             "UPDATE records SET terms = ? WHERE namespace = ? AND slot = ?",

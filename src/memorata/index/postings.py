@@ -146,12 +146,7 @@ class Lists:
 def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], first: int) -> Lists:
     """Turn documents into posting lists.
 
-    Parameters
-    ----------
-    documents
-        (slot, {field: {term: frequency}}), slots ascending, all within `SPAN` of `first`.
-    first
-        The first slot of the segment.
+    `documents`: (slot, {field: {term: frequency}}), slots ascending, all within `SPAN` of `first`.
     """
     numbers = count()
     known: dict[str, defaultdict[str, int]] = {}
@@ -189,14 +184,8 @@ def _keys(known: Mapping[str, Mapping[str, int]]) -> list[Key]:
 def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[np.bool_]) -> Lists:
     """Join the lists of neighbouring segments.
 
-    Parameters
-    ----------
-    parts
-        (first slot of the segment, block), the segments in slot order.
-    first
-        The first slot of the merged segment.
-    dropped
-        Which slots, relative to `first`, are gone and are to leave no trace.
+    `parts`: (first slot of the segment, block), the segments in slot order. `dropped`: which slots, relative
+    to `first`, are gone and are to leave no trace.
     """
     parts = list(parts)
     names, lengths, slots, frequencies, sizes = _opened([block for _, block in parts])
@@ -215,12 +204,8 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
 def amended(block: bytes | None, changes: Mapping[Key, Mapping[int, int]]) -> bytes | None:
     """Return a block with some postings changed, or None when none are left.
 
-    Parameters
-    ----------
-    block
-        The block as it is; None for one that is not there yet.
-    changes
-        By key, relative slots and how often each has the term; 0 takes the posting out.
+    `block`: the block as it is; None for one that is not there yet. `changes`: by key, relative slots and how
+    often each has the term; 0 takes the posting out.
 
     Examples
     --------

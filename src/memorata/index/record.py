@@ -94,20 +94,10 @@ def packed(
 ) -> bytes:
     """Return the record of a memory as bytes.
 
-    Parameters
-    ----------
-    memory
-        The memory; its fingerprint must be set.
-    state
-        `FORGOTTEN`, or 0.
-    session
-        The number its session has in the namespace; -1 for none.
-    vectors
-        How many vectors (passages) it has.
-    superseded_at
-        When something newer took its place, in POSIX seconds; None if nothing did.
-    lengths
-        The number of terms in each lexical field.
+    `memory`: the memory; its fingerprint must be set. `state`: `FORGOTTEN`, or 0. `session`: the number its
+    session has in the namespace; -1 for none. `vectors`: how many vectors (passages) it has. `superseded_at`:
+    when something newer took its place, in POSIX seconds; None if nothing did. `lengths`: the number of terms
+    in each lexical field.
     """
     source, created = memory.source, memory.created_at.timestamp()
     body = _PACK.pack(

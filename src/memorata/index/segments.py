@@ -44,16 +44,9 @@ def flush(
 ) -> None:
     """Turn what waits and fresh memories into segments, then merge what has become too many.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    namespace
-        As it was before the write.
-    fresh
-        The slots and words of the memories just written, which follow those that wait.
-    vectors
-        Whose vectors get codes, and the owners and rows of those just written; None if nothing has any.
+    Inside a write transaction. `namespace`: as it was before the write. `fresh`: the slots and words of the
+    memories just written, which follow those that wait. `vectors`: whose vectors get codes, and the owners
+    and rows of those just written; None if nothing has any.
     """
     rows = session.execute(
         "SELECT slot, terms FROM records WHERE namespace = ? AND slot >= ? AND terms IS NOT NULL "

@@ -31,14 +31,7 @@ _EVERY: Final = "SELECT number, first, slots FROM vector_codes WHERE namespace =
 def write(session: Session, span: tuple[int, int, int], coded: tuple[int, Codes] | None) -> None:
     """Write a run; `span` is its namespace, its first slot and the number of its slots.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    span
-        Where it lies.
-    coded
-        An embedder and the codes of its vectors; None if nothing has any.
+    Inside a write transaction. `coded`: an embedder and the codes of its vectors; None if nothing has any.
     """
     embedder, codes = (None, None) if coded is None else (coded[0], coded[1].encoded())
     session.insert("vector_codes", "namespace, first, slots, embedder, codes", (*span, embedder, codes))

@@ -127,17 +127,9 @@ class Vectors:
     ) -> tuple[Places, npt.NDArray[np.float64]]:
         """Return the slots whose best vector is closest to the query, best first, and their cosines.
 
-        Parameters
-        ----------
-        query
-            A unit vector.
-        limit
-            How many slots to return.
-        mask
-            Which slots may be returned; None for all.
-        fetch
-            Reads float32 rows from the store, for the few that codes leave to be compared exactly; None if
-            what bytes say is good enough, which is off by a thousandth.
+        `mask`: which slots may be returned; None for all. `fetch`: reads float32 rows from the store, for the
+        few that codes leave to be compared exactly; None if what bytes say is good enough, which is off by a
+        thousandth.
         """
         owners = self.owners.view
         if not len(owners) or limit == 0:

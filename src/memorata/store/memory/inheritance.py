@@ -69,14 +69,8 @@ def given_back(
 
     And by number what it took over from each of the others, which may have more to give now.
 
-    Parameters
-    ----------
-    memory
-        The one that is repeated.
-    notes
-        All notes of what repeats it, in the order in which they were made.
-    gone
-        The numbers of those that it gives back.
+    `notes`: all notes of what repeats it, in the order in which they were made. `gone`: the numbers of those
+    that it gives back.
 
     Examples
     --------

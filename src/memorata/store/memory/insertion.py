@@ -45,16 +45,7 @@ def insertion(
 ) -> tuple[str, Iterator[tuple[Any, ...]]]:
     """Return the statement that adds memories to a namespace, and the values of each for it.
 
-    Parameters
-    ----------
-    dialect
-        Of the database.
-    number
-        The number of the namespace.
-    first
-        The slot of the first memory; those of the others follow.
-    memories
-        What is added.
+    `first`: the slot of the first memory; those of the others follow.
     """
     if len(memories) == 1:
         # There is nothing to be saved by looking for what all of one have in common.
@@ -165,16 +156,7 @@ _ADD_VECTORS: Final = (
 def add_records(session: Session, number: int, first: int, records: Sequence[bytes]) -> None:
     """Write the records of neighbouring slots of a namespace, none of which has words that wait.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    number
-        The namespace's.
-    first
-        The slot of the first record.
-    records
-        What is written.
+    Inside a write transaction.
     """
     for start in range(0, len(records), _AT_ONCE):
         some = records[start : start + _AT_ONCE]
@@ -200,16 +182,9 @@ def add_vectors(
 ) -> None:
     """Write one vector for each of neighbouring slots.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    place
-        The number of the embedder, that of the namespace, and the first slot.
-    digests
-        The address of each text, which :func:`can_be_cut`.
-    matrix
-        A row for each, one after the other in memory.
+    Inside a write transaction. `place`: the number of the embedder, that of the namespace, and the first
+    slot. `digests`: the address of each text, which :func:`can_be_cut`. `matrix`: a row for each, one after
+    the other in memory.
     """
     embedder, number, first = place
     rows, long, wide = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
@@ -275,16 +250,8 @@ def records_of(
 ) -> list[tuple[bytes, bytes]]:
     """Return the record of each memory that is added, and its terms as they wait beside it.
 
-    Parameters
-    ----------
-    memories, batch
-        The memories as their rows say them, and the entries they came in.
-    passages
-        How many vectors each has.
-    sessions
-        The number of each session by its name.
-    waiting
-        Whether the terms are wanted.
+    `memories`, `batch`: the memories as their rows say them, and the entries they came in. `sessions`: the
+    number of each session by its name. `waiting`: whether the terms are wanted.
     """
     return [
         (

@@ -114,16 +114,9 @@ def add(
     What supersedes a memory is said by the newer one alone, so a `superseded_by` that a memory brings along
     (from an export, say) counts for nothing; it is set again when the newer memory is added.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    entries
-        The memories, of any namespaces.
-    embedder
-        The number and dimension of the embedder that made the vectors; None if there are none.
-    added
-        Gets what was added where no segment was written, for what is in memory to keep up with.
+    Inside a write transaction. `embedder`: the number and dimension of the embedder that made the vectors;
+    None if there are none. `added`: gets what was added where no segment was written, for what is in memory
+    to keep up with.
     """
     change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
@@ -163,16 +156,8 @@ def update(
 ) -> Memory:
     """Replace what is known about a memory, except what was said.
 
-    Parameters
-    ----------
-    session
-        Inside a write transaction.
-    changed
-        The memory as it should be.
-    expected_version
-        The version it was read at.
-    terms_of
-        Tells the words of a memory; None to leave alone what is searched by words.
+    Inside a write transaction. `terms_of`: tells the words of a memory; None to leave alone what is searched
+    by words.
     """
     namespace, number, slot, current = find(session, changed.namespace, changed.id)
     if current.version != expected_version:

@@ -236,14 +236,8 @@ def ended_by(memory: Memory, began: datetime) -> datetime:
 def ended_again(memory: Memory, given: bool, began: datetime | None) -> datetime | None:
     """Return until when a superseded memory held, now that its successor began at another time, or is gone.
 
-    Parameters
-    ----------
-    memory
-        The one that was superseded.
-    given
-        Whether its end was given by what took its place, and is none of its own.
-    began
-        When that began, as is known now; None if nothing takes its place any more.
+    `given`: whether its end was given by what took its place, and is none of its own. `began`: when that
+    began, as is known now; None if nothing takes its place any more.
 
     Examples
     --------
@@ -285,10 +279,7 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 
     What only repeats an older one and was superseded for that is no succession: the chain ends there.
 
-    Parameters
-    ----------
-    chain
-        Slots and beginnings: of the memory, of what superseded it, and so on.
+    `chain`: slots and beginnings: of the memory, of what superseded it, and so on.
 
     Examples
     --------
@@ -307,12 +298,7 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int | None]:
     """Return until when memories were known to hold at a moment, where that is not what is known today.
 
-    Parameters
-    ----------
-    successions
-        All of a namespace.
-    as_of
-        The moment, in microseconds since 1970.
+    `as_of`: the moment, in microseconds since 1970.
 
     Examples
     --------

@@ -109,14 +109,8 @@ def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
     It is made under another name beside it, brought to the disk, and renamed at the end: who is killed on the
     way leaves no file that looks like the copy, and an older copy stays until the new one is there.
 
-    Parameters
-    ----------
-    connection
-        To the database, outside of a transaction.
-    origin
-        Its path, or ``":memory:"``.
-    target
-        The file; one that is there has to be a database of Memorata's that nobody uses.
+    `connection`: to the database, outside of a transaction. `origin`: its path, or ``":memory:"``. `target`:
+    the file; one that is there has to be a database of Memorata's that nobody uses.
     """
     if target.exists():
         if Path(origin).exists() and target.samefile(origin):

@@ -48,16 +48,9 @@ def migrate(
 
     A new database gets the current tables at once.
 
-    Parameters
-    ----------
-    connection
-        Inside a write transaction.
-    scripts
-        All migrations, from the first.
-    copied
-        The database's file, of which a copy is made first; None to make none.
-    derived
-        What is to be computed after some migrations, by their numbers, where SQL cannot.
+    Inside a write transaction. `scripts`: all migrations, from the first. `copied`: the database's file, of
+    which a copy is made first; None to make none. `derived`: what is to be computed after some migrations, by
+    their numbers, where SQL cannot.
 
     Raises
     ------

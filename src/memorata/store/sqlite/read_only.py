@@ -58,13 +58,6 @@ def opened_to_read(
 ) -> tuple[sqlite3.Connection, Callable[[], None] | None]:
     """Open a database that is there without writing anything to it.
 
-    Parameters
-    ----------
-    file
-        The database.
-    connect
-        Opens a URI.
-
     Returns
     -------
     tuple
