@@ -90,6 +90,15 @@ def test_forgetting_and_restoring(client: TestClient, engine: Engine, token: str
     assert "tea" in {memory.id for memory in engine.list().memories}
 
 
+def test_what_was_superseded_is_made_current_again(client: TestClient, engine: Engine, token: str) -> None:
+    new = engine.correct("tea", "Anna likes black tea")
+    assert 'value="reinstate"' in client.get("/memories/tea").text
+    assert 'value="reinstate"' not in client.get(f"/memories/{new.id}").text
+    client.post("/memories/tea/act", data={"token": token, "do": "reinstate"})
+    assert engine.get("tea").superseded_by is None
+    assert "Undo" not in client.get("/memories/tea?done=reinstate").text
+
+
 def test_pinning(client: TestClient, engine: Engine, token: str) -> None:
     client.post("/memories/tea/act", data={"token": token, "do": "pin"})
     assert engine.get("tea").pinned

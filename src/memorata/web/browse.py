@@ -24,13 +24,18 @@ _MAX_TICKED: Final = 1_000
 
 @frozen
 class Action:
-    """An action on memories: whether it would change one, given its state, and how it is undone."""
+    """An action on memories: whether it would change one, given its state, and how it is undone, if it is."""
 
     name: str
     done: str
     undo: str
     applies: Callable[[Memory, str], bool]
     run: Callable[[Engine, str, Sequence[str]], None]
+
+
+def _reinstate(engine: Engine, namespace: str, ids: Sequence[str]) -> None:
+    for id_ in ids:
+        engine.duplicates.reinstate(id_, namespace=namespace)
 
 
 ACTIONS: Final[Mapping[str, Action]] = {
@@ -63,6 +68,13 @@ ACTIONS: Final[Mapping[str, Action]] = {
             "pin",
             lambda memory, state: memory.pinned,
             lambda engine, namespace, ids: engine.lifecycle.unpin(*ids, namespace=namespace),
+        ),
+        Action(
+            "reinstate",
+            "current again",
+            "",
+            lambda memory, state: memory.superseded_by is not None,
+            _reinstate,
         ),
     )
 }
