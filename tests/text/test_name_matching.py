@@ -1,9 +1,18 @@
 """Names that are words: where they name somebody, and where they do not."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memorata.model.errors import InvalidArgument
-from memorata.text.name_matching import NameMatcher, is_also_word, may_mention, name_words
+from memorata.text.name_matching import (
+    NameMatcher,
+    _edits,
+    alias_of,
+    is_also_word,
+    may_mention,
+    name_words,
+)
 
 NAMED = [
     ("May", "I met May yesterday."),
@@ -125,3 +134,41 @@ def test_names_are_texts() -> None:
         may_mention(5, ["Anna"])  # type: ignore[arg-type]
     with pytest.raises(InvalidArgument, match="language"):
         name_words(["Anna"], "klingon")
+
+
+@pytest.mark.parametrize(
+    ("word", "names", "meant"),
+    [
+        ("Mel", ["Melanie", "Caroline"], "Melanie"),
+        ("Jo", ["Joanna", "Nate"], "Joanna"),
+        ("Ann", ["Anna", "Annette"], ""),  # either
+        ("May", ["Maya"], ""),  # a month
+        ("Pryia", ["Priya Raman"], "Priya"),
+        ("Ramen", ["Priya Raman"], "Raman"),
+        ("Carolin", ["Caroline"], "Caroline"),
+        ("Bob", ["Rob"], ""),  # begins otherwise, and is short
+        ("Elizabetta", ["Elisabeta"], "Elisabeta"),  # two letters of nine
+        ("小明", ["小明明"], ""),
+        ("", ["Anna"], ""),
+    ],
+)
+def test_whom_a_nickname_or_a_misspelt_name_stands_for(word: str, names: list[str], meant: str) -> None:
+    assert alias_of(word, names) == meant
+
+
+@given(st.text("abc", max_size=5), st.text("abc", max_size=5))
+def test_edits_as_counted_by_trying(first: str, second: str) -> None:
+    """Up to two edits, against all words that so many edits make."""
+
+    def edited(word: str) -> set[str]:
+        cut = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+        made = {a + b[1:] for a, b in cut if b} | {a + c + b for a, b in cut for c in "abc"}
+        made |= {a + c + b[1:] for a, b in cut if b for c in "abc"}
+        return made | {a + b[1] + b[0] + b[2:] for a, b in cut if len(b) > 1}
+
+    if first == second:
+        assert _edits(first, second) == 0
+    elif second in edited(first):
+        assert _edits(first, second) == 1
+    else:
+        assert _edits(first, second) >= 2

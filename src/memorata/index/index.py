@@ -110,6 +110,10 @@ class Index(Protocol):
         """
         ...
 
+    def speakers(self) -> frozenset[str]:
+        """Return the names of who speaks in the namespace."""
+        ...
+
     def restricted(self, slots: IntArray) -> Index:
         """Return the same look, in which only these memories may be returned."""
         ...

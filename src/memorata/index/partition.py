@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from struct import Struct
 from typing import Final, Generic, TypeAlias, TypeVar
 
@@ -111,6 +111,7 @@ class Partition:
         self._totals: list[tuple[float, int]] = []
         self._pending: int | None = None
         self._neighbours = Neighbours()
+        self._speakers, self._spoken = frozenset[str](), 0
         self._columns = np.full(1, -1, np.int32)
         self._token_rows = TokenRows()
 
@@ -307,6 +308,13 @@ class Partition:
         if 0 < first == self.named:
             self._names.update({slot: listed for slot, listed in enumerate(names, first) if listed != "[]"})
             self.named = first + len(names)
+
+    def speakers(self, read: Callable[[int], Iterable[str]]) -> frozenset[str]:
+        """Return who speaks in the namespace; `read` is asked for who does from a slot on."""
+        if self._spoken < len(self):
+            self._speakers = self._speakers.union(read(self._spoken))
+            self._spoken = len(self)
+        return self._speakers
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""

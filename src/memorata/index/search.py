@@ -221,6 +221,20 @@ class NamespaceIndex:
         rows = self._partition.token_rows(table)
         return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
 
+    def speakers(self) -> frozenset[str]:
+        """Return the names of who speaks in the namespace."""
+        number, place = self._namespace.number, self._session.dialect.number
+
+        def read(start: int) -> list[str]:
+            rows = self._session.execute(
+                "SELECT DISTINCT m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
+                "AND m.number < ? AND m.speaker <> ''",
+                (number, place(number, start), place(number, SLOTS)),
+            ).fetchall()
+            return [speaker for (speaker,) in rows]
+
+        return self._partition.speakers(read)
+
     def session_before(self, slots: IntArray) -> IntArray:
         """Return who was said just before each of some memories and may be seen; -1 for nobody."""
         if not (links := self._partition.neighbours):

@@ -145,6 +145,65 @@ def may_mention(text: str, names: Collection[str]) -> bool:
     return contains_any(text, spellings | name_words(spellings, detect(text)))
 
 
+_MIN_NICKNAME, _MIN_MISSPELT, _MIN_TWICE_MISSPELT = 2, 4, 8
+"""How many letters a nickname has at least, and a name in which one or two letters may be wrong."""
+
+
+def alias_of(word: str, names: Iterable[str]) -> str:
+    """Return the word of one of some names that a word is short for or misspells; empty for none or several.
+
+    A nickname is how the name begins (Mel for Melanie); a spelling may differ by one letter that is missing,
+    too many, another or in its neighbour's place, by two in a name of eight letters or more, and must begin
+    alike. What is a common word as well ("May" for Maya) stands for itself.
+
+    Examples
+    --------
+    >>> people = ["Melanie", "Caroline", "Priya Raman", "Maya"]
+    >>> alias_of("Mel", people), alias_of("Pryia", people), alias_of("May", people)
+    ('Melanie', 'Priya', '')
+    >>> alias_of("Ann", ["Anna", "Annette"])
+    ''
+    """
+    short = folded(checks.text("word", word))
+    if len(short) < _MIN_NICKNAME or is_unspaced(short) or _is_word(short) or short in NAMES_AND_WORDS:
+        return ""
+    own: set[str] = {part for name in checks.texts("names", list(names)) for part in _WORD_RUN.findall(name)}
+    for fits in (_begins, _misspells):
+        found = {part for part in own if fits(short, folded(part))}
+        if len({folded(part) for part in found}) == 1:
+            return min(found)
+        if found:
+            return ""
+    return ""
+
+
+def _begins(short: str, name: str) -> bool:
+    return len(short) < len(name) and name.startswith(short)
+
+
+def _misspells(word: str, name: str) -> bool:
+    shorter = min(len(word), len(name))
+    if shorter < _MIN_MISSPELT or word[0] != name[0] or word == name:
+        return False
+    return _edits(word, name) <= (2 if shorter >= _MIN_TWICE_MISSPELT else 1)
+
+
+def _edits(first: str, second: str) -> int:
+    """Return how many letters are inserted, left out, changed or swapped with their neighbour (OSA)."""
+    if abs(len(first) - len(second)) > 2:
+        return 3
+    before, above = list[int](), list(range(len(second) + 1))
+    for row, letter in enumerate(first, 1):
+        current = [row]
+        for column, other in enumerate(second, 1):
+            cost = min(above[column] + 1, current[-1] + 1, above[column - 1] + (letter != other))
+            if row > 1 < column and letter == second[column - 2] and first[row - 2] == other:
+                cost = min(cost, before[column - 2] + 1)
+            current.append(cost)
+        before, above = above, current
+    return above[-1]
+
+
 def is_only_word(name: str, text: str) -> bool:
     """Return whether a name that is also a word stands in a text only as that: before who comes next.
 

@@ -179,3 +179,53 @@ def test_the_question_is_embedded_without_the_name() -> None:
         memory.recall("What did Anna paint?", vector=np.full(embedder.dimension, 512**-0.5, np.float32))
     whole = "What did Anna paint?"
     assert embedder.asked == ["What did paint?", whole, whole, whole]
+
+
+FRIENDS = [
+    ("Melanie", "I painted a sunrise."),
+    ("Caroline", "Mel, that is great!"),
+    ("Caroline", "I painted a horse, Mel."),
+    ("Melanie", "Thanks, we paint a lot in May."),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "aliases", "speaker"),
+    [
+        ("What did Mel paint?", {"Mel": "Melanie"}, "Melanie"),
+        ("What did Carloine paint?", {"Carloine": "Caroline"}, "Caroline"),
+        ("what did melanei paint", {"melanei": "Melanie"}, "Melanie"),
+        # In quotation marks a word stands for itself, and so does one that is the name of nobody.
+        ('What did "Mel" paint?', {}, None),
+        ("What did Ben paint?", {}, None),
+        ("What did Melanie paint?", {}, "Melanie"),
+    ],
+)
+def test_nicknames_and_misspelt_names_are_those_of_who_speaks(
+    talking: Callable[[list[tuple[str, str]]], memorata.Engine],
+    asked: str,
+    aliases: dict[str, str],
+    speaker: str | None,
+) -> None:
+    found = talking(FRIENDS).recall(asked)
+    assert found.aliases == aliases
+    assert found.as_dict()["aliases"] == aliases
+    assert speaker is None or found.hits[0].memory.source.speaker == speaker
+
+
+def test_a_nickname_that_nobody_uses_or_that_fits_several_stands_for_itself(
+    talking: Callable[[list[tuple[str, str]]], memorata.Engine],
+) -> None:
+    memory = talking([*FRIENDS, ("Carola", "Hi.")])
+    assert memory.recall("What did Caro paint?").aliases == {}
+    assert memory.recall("What did Melan paint?").aliases == {}
+    assert memory.recall("What did Mel paint?").aliases == {"Mel": "Melanie"}
+
+
+def test_who_speaks_since_is_known_to_the_next_query(
+    talking: Callable[[list[tuple[str, str]]], memorata.Engine],
+) -> None:
+    memory = talking(FRIENDS)
+    assert memory.recall("What did Gabriella paint?").aliases == {}
+    memory.remember("I painted a fox.", source=Source(speaker="Gabriela", session="s2"))
+    assert memory.recall("What did Gabriella paint?").aliases == {"Gabriella": "Gabriela"}

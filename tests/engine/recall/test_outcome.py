@@ -52,6 +52,7 @@ def test_plain_data_holds_everything() -> None:
         "methods": {},
         "agreement": None,
         "period": None,
+        "aliases": {},
         "sessions": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

@@ -24,6 +24,7 @@ from memorata.store.entries import Terms
 from memorata.text.analysers import Analyser, roots, term_counts
 from memorata.text.folding import folded
 from memorata.text.language import DETECTED_LANGUAGES, detect, tells_language
+from memorata.text.name_matching import alias_of
 from memorata.text.queries import Classification, FallibleClassifier, QueryClassifier, RuleClassifier
 from memorata.text.tokens import is_unspaced
 from memorata.text.tokens import words as cut
@@ -65,6 +66,8 @@ class ParsedQuery:
     read_otherwise: Callable[[], Mapping[str, int]] = field(default=dict, compare=False)
     speakers: tuple[str, ...] = ()
     topic: str = ""
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Words of the query that stand for somebody who speaks, and for whom."""
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
@@ -180,22 +183,57 @@ def with_speakers(
     query: ParsedQuery, names: Names, view: Index, analyser: Analyser, share: float
 ) -> ParsedQuery:
     """Return the query, knowing which of its words name somebody who speaks."""
-    asked = tuple(dict.fromkeys(term for terms in names.values() for term in terms))
-    count, said = view.document_frequencies(asked, field="speaker")
+    names, aliases, count, said = _spoken_names(query, names, view, analyser)
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
     asking = _as_names(query, known, analyser)
     known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
     speakers = {term for terms in known.values() for term in terms}
-    if not speakers or speakers >= asking.keys():
+    if not speakers or (speakers >= asking.keys() and not aliases):
         return query
     common = {word for word, terms in known.items() if min(said[term] for term in terms) >= share * count}
     return replace(
         query,
         terms=asking,
         speakers=tuple(term for term in asking if term in speakers),
+        aliases=aliases,
         topic=_without(query.text, common),
         roots=term_counts(roots(_without(query.text, set(known)))),
     )
+
+
+def _spoken_names(
+    query: ParsedQuery, names: Names, view: Index, analyser: Analyser
+) -> tuple[Names, dict[str, str], int, dict[str, int]]:
+    """Return the possible names of a query with nicknames and misspelt names read as those of who speaks.
+
+    Then whom each of those stands for, how many memories there are, and how many of them each term has said.
+    A nickname has to be used in what was said, and a misspelt name must not be.
+    """
+
+    def asked(these: Names) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(term for terms in these.values() for term in terms))
+
+    count, said = view.document_frequencies(asked(names), field="speaker")
+    unknown = {word: terms for word, terms in names.items() if not all(said[term] for term in terms)}
+    if not names and query.text.islower():
+        # Who types in haste writes no capitals.
+        unknown = {
+            word: terms for word in _WORD.findall(query.text) if (terms := tuple(analyser.tokens(word)))
+        }
+    speakers = view.speakers() if unknown else frozenset[str]()
+    if not speakers:
+        return names, {}, count, said
+    _, mentioned = view.document_frequencies(asked(unknown))
+    read: dict[str, tuple[str, ...]] = dict(names)
+    aliases: dict[str, str] = {}
+    for word, terms in unknown.items():
+        name = alias_of(word, speakers)
+        used = any(mentioned[term] for term in terms)
+        if name and used == folded(name).startswith(folded(word)):
+            read[word], aliases[word] = tuple(analyser.tokens(name)), name
+    if not aliases:
+        return names, {}, count, said
+    return read, aliases, *view.document_frequencies(asked(read), field="speaker")
 
 
 def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:

@@ -104,7 +104,8 @@ class Recaller:
         if recipe.entity_weight:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
-        if names and request.vector is None:
+        hasty = recipe.speakers_apart and query.text.islower()
+        if (names or hasty) and request.vector is None:
             query, names = self._named(request, query, names), {}
         read_at = perf_counter()
         vector, wrong = None, ""
@@ -141,6 +142,7 @@ class Recaller:
             change=found.change,
             methods=found.methods,
             period=found.period,
+            aliases=query.aliases,
         )
 
     def _newest_first(

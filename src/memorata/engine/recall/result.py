@@ -151,6 +151,9 @@ class RecallResult:
         How far the samples agree, where the recipe asks for several or there are variants; else None.
     period
         The period that was asked about, and what was done with it; None where the query names none.
+    aliases
+        Words of the query that were read as the name of somebody who speaks, nicknames and misspelt names,
+        and whose. In quotation marks a word stands for itself.
     """
 
     hits: tuple[Hit, ...]
@@ -167,6 +170,7 @@ class RecallResult:
     methods: Mapping[str, str] = field(default_factory=dict, compare=False)
     agreement: Agreement | None = field(default=None, compare=False)
     period: RecalledPeriod | None = None
+    aliases: Mapping[str, str] = field(default_factory=dict)
     history: tuple[Earlier, ...] = ()
 
     @property
@@ -217,6 +221,7 @@ class RecallResult:
             "methods": dict(self.methods),
             "agreement": None if self.agreement is None else _agreement_data(self.agreement),
             "period": None if self.period is None else self.period.as_dict(),
+            "aliases": dict(self.aliases),
         }
 
 
