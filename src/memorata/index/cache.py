@@ -55,8 +55,10 @@ class PartitionCache:
         if cached is not None and cached.change < namespace.begun:
             cached = None
         if cached is not None and cached.change > namespace.change:
-            # Others have gone on since this view began.
+            # Others have gone on since this view began. One without a transaction finds out here that it is
+            # too late, before a whole namespace is loaded for it.
             self._keep(key, cached)
+            session.pipelined([])
             return caught_up(session, namespace, embedder, None)
         if cached is not None and added:
             catch_up(cached, added, namespace.change, embedder[1] if embedder else 0)

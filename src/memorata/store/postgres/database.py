@@ -291,14 +291,16 @@ class PostgresDatabase:
 
     def written(self, namespace: str) -> int:
         """Return the number of the last change of a namespace's saved settings."""
-        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
-            key = namespace_key(namespace), namespace
-            sql = NAMESPACE.format("settings")
-            row = self.read(lambda session: session.execute(sql, key).fetchone())
-        else:
-            with self.snapshot():
+        with self.snapshot():
+            if not self.is_inside and getattr(self._here, "elsewhere", None) is None:
                 self.read(lambda session: find_namespace(session, namespace))
-                row = self._kept[0][namespace]
+            rows, key = self._kept[0], (namespace_key(namespace), namespace)
+            # It is not kept inside of a transaction, which a lost connection may also have led to.
+            row = (
+                rows[namespace]
+                if namespace in rows
+                else self.read(lambda session: session.execute(NAMESPACE.format("settings"), key).fetchone())
+            )
         return 0 if row is None else int(row[-1])
 
     def backup(self, target: str | Path) -> None:
