@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -72,6 +73,7 @@ def register(app: typer.Typer) -> None:
     """Add the group of commands to the application."""
     group = add_group(app, "eval", "Measure the recipes on data with labels.", "Administration")
     add_commands(group, "Data sets", *(_command_of(name, text) for name, text in DATASETS.items()))
+    add_commands(group, "Many sets", suite)
     add_commands(group, "Run files", score, compare, report)
 
 
@@ -151,6 +153,56 @@ def evaluate(
     before = [f"{counted(resumed, 'answer')} from before"] if resumed else []
     session.output.say(" · ".join([*section.facts, *dropped, *before]))
     session.output.say(f"The runs are in {runs}; memorata eval report {runs} makes a page of them.")
+
+
+def suite(
+    session: Session,
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="A folder of sets, one .jsonl.gz file each.")],
+    recipe: Annotated[list[str] | None, Option("--recipe", "-r", help="A recipe; repeatable.")] = None,
+    set: Changes = None,
+    only: Annotated[list[str] | None, Option("--only", help="A set of the folder; repeatable.")] = None,
+    limit_questions: Annotated[
+        int | None, Option("--limit-questions", min=1, help="Of each haystack; always the same ones.")
+    ] = None,
+    kinds: Annotated[bool, Option("--kinds", help="A line for each kind of question.")] = False,
+    cache: Annotated[Path, Option("--cache", metavar="FILE", help="The cache of vectors.")] = Path(
+        "embeddings.db"
+    ),
+) -> None:
+    """Ask the questions of many sets: a line for each set and recipe, by default with the default's parts."""
+    from memorata.evaluate.suite import run_suite, suite_rows
+
+    recipes = recipes_of(recipe or ["bm25", "vector", "elastic", "fast", "balanced"], set or [])
+    with embedders(session, recipes, cache.parent, cache) as (embedder, _):
+        asked = list(
+            run_suite(
+                folder,
+                recipes,
+                embedder,
+                sets=only or (),
+                most_questions=limit_questions,
+                progress=session.output.say,
+            )
+        )
+    rows = suite_rows(asked, by_kind=kinds)
+    if session.output.json:
+        session.output.data({"rows": [asdict(row) for row in rows]})
+        return
+    session.output.table(
+        ("set", "recipe", "questions", "hit@1", "hit@5", "nDCG@10", "mrr", "AUROC", "ms"),
+        [
+            (
+                row.set,
+                row.recipe,
+                f"{row.questions:,}",
+                *(f"{100 * value:.1f}" for value in (row.hit1, row.hit5, row.ndcg10, row.mrr)),
+                "" if row.auroc is None else f"{row.auroc:.2f}",
+                f"{row.milliseconds:.1f}",
+            )
+            for row in rows
+        ],
+    )
+    session.output.say("AUROC: how often an answerable question has a higher confidence than another.")
 
 
 def score(
