@@ -67,8 +67,18 @@ $(ADAPTERS)/.installed: pyproject.toml $(wildcard integrations/*/pyproject.toml)
 		langgraph-checkpoint coverage hypothesis
 	@touch $@
 
-test-adapters: $(ADAPTERS)/.installed  ## Run the suites of the frameworks that adapters are for
+# Those that pin other versions of what the others need.
+AGENTS := .venv-agents
+$(AGENTS)/.installed: pyproject.toml
+	$(PYTHON) -m venv --clear $(AGENTS)
+	$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(AGENTS)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . \
+		openai-agents strands-agents llama-index-core agent-framework-core pytest coverage hypothesis
+	@touch $@
+
+test-adapters: $(ADAPTERS)/.installed $(AGENTS)/.installed  ## Run the suites of the frameworks that adapters are for
 	$(ADAPTERS)/bin/python -m pytest -q -o asyncio_default_fixture_loop_scope=function tests/adapters
+	$(AGENTS)/bin/python -m pytest -q tests/adapters/test_frameworks.py
 	for package in integrations/*; do $(ADAPTERS)/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 
 lint: $(ENV)  ## Check style and the direction of imports

@@ -13,11 +13,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from memorata.service.data_rows import RECALLED_TAG
 from memorata.service.formats.record import Reading, Record, stable_id
 from memorata.text.standing import standing
 
 # Written around what a hook hands to an agent, and around what agents put into the words of a person.
-RECALLED_TAG: Final = "memorata-recall"
 _INSERTED: Final = re.compile(
     rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
     r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^>]*>"

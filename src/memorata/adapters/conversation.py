@@ -1,0 +1,52 @@
+"""What adapters of agent frameworks share: recall for a prompt, and messages remembered once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from memorata.service.data_rows import recalled_block
+from memorata.service.formats.record import stable_id
+from memorata.service.formats.transcripts import category_of, spoken
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+
+BUDGET: Final = 800
+"""Tokens of memories that a prompt is given."""
+_MAX_QUERY: Final = 4_000
+
+
+class Conversation:
+    """The memory of a conversation: what concerns a prompt, and what was said.
+
+    - `namespace`: whose memory; None for the engine's.
+    - `session`: the conversation, whose own messages are not recalled into it.
+    """
+
+    def __init__(self, engine: Engine, namespace: str | None = None, session: str = "") -> None:
+        self.engine = engine
+        self.namespace = namespace
+        self.session = session
+
+    def recalled(self, prompt: str, *, limit: int = 8, budget: int = BUDGET) -> str:
+        """Return what is remembered and concerns a prompt, as delimited data; empty if nothing does."""
+        elsewhere = {"session": {"!=": self.session}} if self.session else None
+        result = self.engine.recall(
+            prompt[:_MAX_QUERY], limit=limit, budget=budget, filter=elsewhere, namespace=self.namespace
+        )
+        what = "What is remembered and may concern this."
+        return recalled_block(what, [hit.memory for hit in result.hits])
+
+    def remember(self, role: str, text: str, *identity: object) -> None:
+        """Remember a message, without what was recalled into it; with the same identity, once."""
+        content = spoken(text)
+        if not content:
+            return
+        item = {
+            "id": stable_id("conversation", self.session, *identity, role, content),
+            "content": content,
+            "category": category_of(role, content),
+            "tier": "episodic",
+            "source": {"speaker": role, "session": self.session},
+        }
+        self.engine.remember_many([item], namespace=self.namespace)

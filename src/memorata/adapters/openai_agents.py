@@ -1,0 +1,120 @@
+"""OpenAI Agents: a session whose history is remembered, and a tool that recalls."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from memorata.model.errors import MissingExtra
+from memorata.service.data_rows import recalled_block
+
+try:
+    from agents import FunctionTool, function_tool
+except ImportError as error:
+    raise MissingExtra("The OpenAI Agents adapter", "openai-agents") from error
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+    from memorata.model.memory import Memory
+
+_PAGE = 1_000
+
+
+class MemorataSession:
+    """A ``Session`` of the SDK: items come back exactly, and their texts can be recalled later."""
+
+    session_settings = None
+
+    def __init__(self, session_id: str, engine: Engine, *, namespace: str | None = None) -> None:
+        self.session_id = session_id
+        self.engine = engine
+        self.namespace = namespace
+
+    async def get_items(self, limit: int | None = None) -> list[Any]:
+        """Return the latest items, oldest first."""
+        memories = await asyncio.to_thread(self._memories)
+        chosen = memories if limit is None else memories[max(0, len(memories) - limit) :]
+        return [memory.metadata["item"] for memory in chosen]
+
+    async def add_items(self, items: list[Any]) -> None:
+        """Add items to the history."""
+        await asyncio.to_thread(self._add, items)
+
+    async def pop_item(self) -> Any | None:  # noqa: ANN401 - an item is any JSON
+        """Take the last item out of the history, and return it."""
+        return await asyncio.to_thread(self._pop)
+
+    async def clear_session(self) -> None:
+        """Take everything out of the history; it can be restored."""
+        await asyncio.to_thread(self._forget_all)
+
+    def _add(self, items: list[Any]) -> None:
+        memories = self._memories()
+        start = 1 + (memories[-1].source.position or 0) if memories else 0
+        self.engine.remember_many(
+            [
+                {
+                    "content": _text(item) or f"({item.get('type', 'item')})",
+                    "category": "message" if _text(item) else "call",
+                    "tier": "episodic",
+                    "metadata": {"item": dict(item)},
+                    "source": {
+                        "speaker": str(item.get("role") or ""),
+                        "session": self.session_id,
+                        "position": start + number,
+                    },
+                }
+                for number, item in enumerate(items)
+            ],
+            namespace=self.namespace,
+            duplicates="off",
+        )
+
+    def _pop(self) -> Any | None:  # noqa: ANN401 - an item is any JSON
+        memories = self._memories()
+        if not memories:
+            return None
+        self.engine.forget(memories[-1].id, namespace=self.namespace)
+        return memories[-1].metadata["item"]
+
+    def _forget_all(self) -> None:
+        if ids := [memory.id for memory in self._memories()]:
+            self.engine.forget(*ids, namespace=self.namespace)
+
+    def _memories(self) -> list[Memory]:
+        memories: list[Memory] = []
+        cursor = None
+        while True:
+            page = self.engine.list(
+                namespace=self.namespace,
+                filter={"session": self.session_id, "position": {"exists": True}},
+                limit=_PAGE,
+                cursor=cursor,
+            )
+            memories += [memory for memory in page.memories if "item" in memory.metadata]
+            cursor = page.cursor
+            if cursor is None:
+                return sorted(memories, key=lambda memory: memory.source.position or 0)
+
+
+def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:
+    """Return a tool with which an agent recalls what it was told in any session."""
+
+    def recall(query: str) -> str:
+        """Find what is remembered from earlier conversations. Ask a plain question."""
+        result = engine.recall(query, limit=limit, namespace=namespace)
+        return (
+            recalled_block("What is remembered.", [hit.memory for hit in result.hits]) or "Nothing is known."
+        )
+
+    return function_tool(recall)
+
+
+def _text(item: Any) -> str:  # noqa: ANN401 - an item is any JSON
+    content = item.get("content")
+    if isinstance(content, str):
+        return content.strip()
+    blocks = content if isinstance(content, list) else []
+    return "\n".join(
+        str(block["text"]) for block in blocks if isinstance(block, dict) and block.get("text")
+    ).strip()

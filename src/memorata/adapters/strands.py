@@ -1,0 +1,70 @@
+"""Strands Agents: a memory store for its ``MemoryManager``, which injects and captures by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memorata.adapters.conversation import Conversation
+from memorata.model.errors import MissingExtra
+
+try:
+    from strands.memory.types import MemoryEntry
+except ImportError as error:
+    raise MissingExtra("The Strands adapter", "strands-agents") from error
+
+if TYPE_CHECKING:
+    from memorata.engine import Engine
+
+
+class MemorataMemoryStore:
+    """A store for ``MemoryManager(stores=[…])``; messages are remembered as they were said."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        name: str = "memorata",
+        description: str | None = "What was said in earlier conversations.",
+        namespace: str | None = None,
+        max_search_results: int = 8,
+        writable: bool = True,
+        extraction: bool = True,
+    ) -> None:
+        self.engine = engine
+        self.name = name
+        self.description = description
+        self.namespace = namespace
+        self.max_search_results = max_search_results
+        self.writable = writable
+        self.extraction = extraction if writable else False
+        # Numbers of messages begin anew with each run of an agent.
+        self._conversation = Conversation(engine, namespace, str(uuid.uuid4()))
+
+    async def search(self, query: str, options: Mapping[str, Any] | None = None) -> list[MemoryEntry]:
+        """Return what answers a query, best first."""
+        limit = (options or {}).get("max_search_results") or self.max_search_results
+        result = await asyncio.to_thread(self.engine.recall, query, limit=limit, namespace=self.namespace)
+        return [
+            MemoryEntry(
+                content=hit.memory.content,
+                metadata={"id": hit.memory.id, "score": float(hit.score), **hit.memory.metadata},
+            )
+            for hit in result.hits
+        ]
+
+    async def add(self, content: str, metadata: Mapping[str, Any] | None = None) -> str:
+        """Remember a text, and return its id."""
+        memory = await asyncio.to_thread(
+            self.engine.remember, content, namespace=self.namespace, metadata=dict(metadata or {})
+        )
+        return memory.id
+
+    async def add_messages(self, messages: Sequence[Mapping[str, Any]], context: Any = None) -> None:  # noqa: ANN401
+        """Remember messages; those of a batch that is sent again are known."""
+        numbers = list(getattr(context, "sequence_numbers", None) or range(len(messages)))
+        for number, message in zip(numbers, messages, strict=True):
+            text = "\n".join(str(block["text"]) for block in message.get("content", ()) if block.get("text"))
+            await asyncio.to_thread(self._conversation.remember, str(message.get("role")), text, number)
