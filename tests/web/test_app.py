@@ -24,7 +24,8 @@ FORMS = (
     "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
     "/recipes", "/duplicates/find", "/duplicates/resolve", "/duplicates/resolve-all", "/duplicates/undo",
     "/duplicates/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
-    "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/use", "/settings/rollback",
+    "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/prompts", "/settings/use",
+    "/settings/rollback",
 )  # fmt: skip
 
 
