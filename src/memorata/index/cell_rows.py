@@ -19,12 +19,12 @@ from memorata._frozen import frozen
 from memorata.index.approximate import (
     REQUIREMENT,
     Approximate,
+    Cells,
     extended,
     is_available,
     sample_size,
     trained,
 )
-from memorata.index.cells import Cells
 from memorata.index.codes import Floats, Owners
 from memorata.index.segments import Embedder, stored_vectors
 from memorata.index.vectors import EXACT, Vectors

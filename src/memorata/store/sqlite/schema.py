@@ -92,7 +92,7 @@ CREATE TABLE vector_codes (
 );
 CREATE INDEX vector_codes_by_namespace ON vector_codes (namespace, first);
 
--- The approximate index of a large namespace, and its bytes in parts (index/cells.py): it has slots below
+-- The approximate index of a large namespace (index/approximate.py), its bytes in parts: it has slots below
 -- `until`. trained: how many vectors there were when its centres were chosen. gaps: memories below
 -- `until` that got their vectors later.
 CREATE TABLE approximations (
