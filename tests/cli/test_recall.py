@@ -252,6 +252,17 @@ def test_since_and_until_leave_out_the_rest_and_a_day_at_the_end_counts_whole(cl
     assert shown("--since", "2026-05-01", "--until", "2026-05-31T12:00Z") == []
 
 
+def test_a_conversation_tells_whom_a_pronoun_means(cli: Run, tmp_path: Path) -> None:
+    cli("remember", "Anna likes green tea", "--id", "anna")
+    cli("remember", "Ben likes black coffee", "--id", "ben")
+    talk = tmp_path / "talk.txt"
+    talk.write_text("Hello!\n\nI met Ben today.\n", "utf-8")
+    asked = cli("recall", "What does he like?", "--history", str(talk), "--json").json
+    assert (asked["hits"][0]["id"], asked["meant"]) == ("ben", ["Ben"])
+    assert "asked about Ben" in cli("recall", "What does he like?", "--history", str(talk)).err
+    assert cli("recall", "tea", "--history", str(tmp_path / "none.txt")).code == 2
+
+
 def test_the_time_that_a_query_names_is_told(cli: Run) -> None:
     cli("remember", "tea with Anna", "--valid-from", "2026-05-07T18:00Z")
     asked = cli("recall", "tea with Anna in May 2026", "--json").json["period"]

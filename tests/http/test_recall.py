@@ -64,6 +64,8 @@ def test_all_that_can_be_asked(client: TestClient, engine: Engine, tea: str) -> 
     ).json()
     assert body["recipe"].startswith("fast")
     assert body["sessions"] == [{"session": "s1", "score": body["sessions"][0]["score"], "hits": [tea]}]
+    talk = {"query": "What does she drink?", "history": ["Anna came by."]}
+    assert client.post("/v1/recall", json=talk).json()["meant"] == ["Anna"]
     before = client.post("/v1/recall", json={"query": "tea", "until": "2020-01-01T00:00:00Z"}).json()
     since = client.post("/v1/recall", json={"query": "tea", "since": "2020-01-01T00:00:00Z"}).json()
     assert (before["hits"], [hit["id"] for hit in since["hits"]]) == ([], [tea])

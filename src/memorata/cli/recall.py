@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import accumulate
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -21,6 +22,7 @@ from memorata.cli.options import (
 )
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
 from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -46,6 +48,10 @@ PeriodText = Annotated[str | None, Option("--period", metavar="FROM..TO", help="
 Since = Annotated[str | None, Option("--since", metavar="TIME", help="Only what happened from then on.")]
 Until = Annotated[
     str | None, Option("--until", metavar="TIME", help="Only what happened before then; a day counts whole.")
+]
+History = Annotated[
+    Path | None,
+    Option("--history", metavar="FILE", help="The conversation before the query, a turn a line."),
 ]
 Sessions = Annotated[bool, Option("--sessions", help="Rank whole sessions, each with its best memories.")]
 Budget = Annotated[int | None, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
@@ -104,6 +110,7 @@ def recall(
     period: PeriodText = None,
     since: Since = None,
     until: Until = None,
+    history: History = None,
     sessions: Sessions = False,
     budget: Budget = None,
     no_gate: NoGate = False,
@@ -124,6 +131,7 @@ def recall(
         "period": period_of("--period", period),
         "since": time_of("--since", since),
         "until": time_of("--until", until, end=True),
+        "history": [] if history is None else _turns(history),
         "near": place_of("--near", near),
         "sessions": sessions,
         "budget": budget,
@@ -149,6 +157,15 @@ def recall(
         session.output.say(_summary(session, result))
     if not result.hits:
         session.leave(NOT_FOUND)
+
+
+def _turns(path: Path) -> list[str]:
+    """Return the turns of a conversation, a line each."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise InvalidArgument("--history", str(path), f"a file of lines of text ({error})") from error
+    return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def bar(value: float, most: float, width: int = _BAR_WIDTH) -> str:
@@ -229,6 +246,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
                 )
+    if result.meant:
+        output.say(f"By the conversation, asked about {' and '.join(result.meant)}.", "")
     if result.period is not None:
         output.say(f"Time: {result.period.note}.", "")
     for text in result.degraded:

@@ -489,6 +489,7 @@ class Engine:
         near: Place | None = None,
         budget: int | None = None,
         vector: Floats | None = None,
+        history: Sequence[str] = (),
         fresh: bool = False,
         variants: Sequence[str] = (),
         gate: bool = True,
@@ -527,6 +528,9 @@ class Engine:
             Where to look around: memories from near there count more.
         budget
             How many tokens the hits may take together; whole memories only.
+        history
+            The turns of the conversation before the query, oldest first: whom "she" means in it, and what it
+            is about. The last four are read.
         vector
             The query's vector, if it has been computed already.
         fresh
@@ -553,6 +557,9 @@ class Engine:
                 period=of_type("period", period, Period),
                 since=checks.optional_instant("since", since),
                 until=checks.optional_instant("until", until),
+                conversation=tuple(
+                    checks.writable(f"history[{at}]", turn) for at, turn in enumerate(history)
+                ),
                 near=of_type("near", near, Place),
                 vector=vector,
                 filter=parsed_filter(filter),

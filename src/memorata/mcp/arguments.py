@@ -124,6 +124,11 @@ class Recall(Arguments):
     until: Time | None = Field(
         default=None, description="Only memories of what happened before then. ISO 8601 with a zone."
     )
+    history: list[Annotated[str, Field(max_length=4_000)]] = Field(
+        default=[],
+        max_length=20,
+        description="The last turns of this conversation, oldest first: whom a pronoun of the query means.",
+    )
     as_of: Time | None = Field(
         default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
     )

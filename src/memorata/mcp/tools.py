@@ -145,6 +145,7 @@ def recall(engine: Engine, args: Recall) -> Answer:
         filter=conditions or None,
         since=args.since,
         until=args.until,
+        history=args.history,
         as_of=args.as_of,
         recipe=args.recipe,
         variants=args.variants,

@@ -235,6 +235,9 @@ class RecallRequest(RequestBody):
     period: PeriodInput | None = Field(None, description="The period the query is about.")
     since: Time | None = Field(None, description="Only memories of what happened from then on.")
     until: Time | None = Field(None, description="Only memories of what happened before then.")
+    history: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
+        [], max_length=100, description="The turns of the conversation before the query, oldest first."
+    )
     near: PlaceInput | None = Field(None, description="Memories from near there count more.")
     budget: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] | None = Field(
         None, description="How many tokens the hits may take together."
@@ -271,6 +274,7 @@ class RecallRequest(RequestBody):
             "period": None if period is None else Period(period.start, period.end),
             "since": self.since,
             "until": self.until,
+            "history": self.history,
             "near": None if near is None else near.place(),
             "budget": self.budget,
             "fresh": self.fresh,

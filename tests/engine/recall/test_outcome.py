@@ -53,6 +53,7 @@ def test_plain_data_holds_everything() -> None:
         "agreement": None,
         "period": None,
         "aliases": {},
+        "meant": [],
         "sessions": [],
     }
     assert "explanation" not in answer.as_dict()["hits"][0]

@@ -64,6 +64,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
         names = named_terms(terms, query, view)
         statistics = _Counts(count, frequencies)
         terms = dict(boosted_query(tuple(terms), names, statistics, entity_weight=recipe.entity_weight))
+    terms = {**query.background, **terms}
     also: dict[str, Mapping[str, float]] = {"roots": query.roots}
     if query.speakers:
         also["content"] = {term: times for term, times in terms.items() if term not in query.speakers}

@@ -66,6 +66,8 @@ class ParsedQuery:
     read_otherwise: Callable[[], Mapping[str, int]] = field(default=dict, compare=False)
     speakers: tuple[str, ...] = ()
     topic: str = ""
+    background: Mapping[str, float] = field(default_factory=dict)
+    """Words of the conversation before it, and what each counts beside one of the query."""
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Words of the query that stand for somebody who speaks, and for whom."""
     entities: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

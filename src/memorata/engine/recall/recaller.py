@@ -18,6 +18,7 @@ from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.confidence import Estimates, names_another
+from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.fusion import blends_two
 from memorata.engine.recall.history import Earlier, newest_first
 from memorata.engine.recall.query import (
@@ -78,6 +79,7 @@ class Request:
     vector: Floats | None
     since: datetime | None = None
     until: datetime | None = None
+    conversation: tuple[str, ...] = ()
     fresh: bool = False
     id: str = ""
     """What feedback will refer to; empty for what is not logged."""
@@ -100,17 +102,22 @@ class Recaller:
         """Return the right few memories for a query."""
         started = perf_counter()
         recipe = request.recipe
-        query = parse_query(request.text, self.runtime.analyser)
+        text, meant = with_names(request.text, request.conversation)
+        query = parse_query(text, self.runtime.analyser)
         if recipe.entity_weight:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
         hasty = recipe.speakers_apart and query.text.islower()
         if (names or hasty) and request.vector is None:
             query, names = self._named(request, query, names), {}
+        embedded = _text_to_embed(query)
+        if request.conversation:
+            query = replace(query, background=background(query, request.conversation, self.runtime.analyser))
+            embedded = embedded_with(embedded, request.conversation)
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.query(_text_to_embed(query), request.vector)
+            vector, wrong = self.meaning.query(embedded, request.vector)
         embedded_at = perf_counter()
         embedder, name, noise = self.meaning.embedder, "", 0.0
         if embedder is not None:
@@ -143,6 +150,7 @@ class Recaller:
             methods=found.methods,
             period=found.period,
             aliases=query.aliases,
+            meant=meant,
         )
 
     def _newest_first(

@@ -154,6 +154,8 @@ class RecallResult:
     aliases
         Words of the query that were read as the name of somebody who speaks, nicknames and misspelt names,
         and whose. In quotation marks a word stands for itself.
+    meant
+        Whom the pronouns of the query were taken to mean, by the conversation before it.
     """
 
     hits: tuple[Hit, ...]
@@ -171,6 +173,7 @@ class RecallResult:
     agreement: Agreement | None = field(default=None, compare=False)
     period: RecalledPeriod | None = None
     aliases: Mapping[str, str] = field(default_factory=dict)
+    meant: tuple[str, ...] = ()
     history: tuple[Earlier, ...] = ()
 
     @property
@@ -222,6 +225,7 @@ class RecallResult:
             "agreement": None if self.agreement is None else _agreement_data(self.agreement),
             "period": None if self.period is None else self.period.as_dict(),
             "aliases": dict(self.aliases),
+            "meant": list(self.meant),
         }
 
 

@@ -1,0 +1,98 @@
+"""A query that goes on with a conversation: whom its pronouns mean, and what was just talked about.
+
+"What does she like?" names nobody. Where the caller passes the turns before it, a query with a pronoun of the
+third person gets the names of the latest turn that has any, and the words of the last few turns count as a
+part of their own in search by words and meaning, the older the less.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from memorata.engine.recall.query import ParsedQuery, parse_query
+from memorata.text.analysers import Analyser
+from memorata.text.common_words import CALENDAR
+from memorata.text.language import detect
+from memorata.text.name_matching import is_also_word
+
+TURNS: Final = 4
+"""How many of the last turns are read."""
+WORD_SHARE: Final = 0.5
+"""What a word of the latest turn counts beside one of the query; of each turn before, this share of that."""
+_TURN_DECAY: Final = 0.7
+_MAX_NAMES: Final = 2
+_MAX_EMBEDDED: Final = 600
+"""How many characters of the conversation are embedded with the query."""
+_NAME: Final = re.compile(r"[^\W\d_]\w+")
+_ENDS: Final = '.!?…:;"“”«»()[]-–—'
+_PRONOUNS: Final = re.compile(
+    r"(?<!\w)(?:he|she|him|her|hers|his|they|them|their|theirs|it|its|"
+    r"er|sie|ihn|ihm|ihr|ihre|ihren|sein|seine|seinen|"
+    r"il|elle|lui|ils|elles|leur|leurs|él|ella|ellos|ellas|suyo|suya|sus?|"
+    r"lei|loro|suo|sua|suoi|ele|ela|eles|elas|seu|seus|"
+    r"hij|zij|hem|haar|han|hon|hans|hennes|honom|henne|de|dem|"
+    r"он|она|они|его|её|ее|ему|ей|им|их)(?!\w)|[他她它]|彼女?|그녀|그는|그의",
+    re.IGNORECASE,
+)
+
+
+def with_names(text: str, history: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+    """Return a query with those whom its pronouns mean, and their names; the same where it names somebody.
+
+    Examples
+    --------
+    >>> with_names("What does she like?", ["Tell me about tea.", "Anna came by yesterday."])
+    ('What does she like? Anna', ('Anna',))
+    >>> with_names("What does Ben like?", ["Anna came by."])
+    ('What does Ben like?', ())
+    """
+    if not history or not _PRONOUNS.search(text) or _names(text):
+        return text, ()
+    for turn in reversed(history[-TURNS:]):
+        if names := _names(turn):
+            return f"{text} {' '.join(names)}", names
+    return text, ()
+
+
+def background(query: ParsedQuery, history: Sequence[str], analyser: Analyser) -> dict[str, float]:
+    """Return the words of the last turns that the query does not have, and what each counts."""
+    worth: dict[str, float] = {}
+    share = WORD_SHARE
+    for turn in reversed(history[-TURNS:]):
+        for term in parse_query(turn, analyser).terms:
+            if term not in query.terms and term not in query.excluded:
+                worth.setdefault(term, share)
+        share *= _TURN_DECAY
+    return worth
+
+
+def embedded_with(text: str, history: Sequence[str]) -> str:
+    """Return what is embedded of a query in a conversation: as much of its end as fits, then the query.
+
+    A query that names somebody and has no pronoun stands by itself.
+    """
+    if _names(text) and not _PRONOUNS.search(text):
+        return text
+    before = " ".join(history[-TURNS:])
+    return f"{before[-_MAX_EMBEDDED:]} {text}".strip()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Return the last words of a text that are names by their capital, where that says something.
+
+    It says nothing of a common word that begins a sentence, nor in German, where nouns have one.
+    """
+    german = detect(text) == "german"
+    found = []
+    for match in _NAME.finditer(text):
+        word, before = match[0], text[: match.start()].rstrip()
+        begins = not before or before[-1] in _ENDS
+        if (
+            word[0].isupper()
+            and word.casefold() not in CALENDAR
+            and not ((begins or german) and is_also_word(word))
+        ):
+            found.append(word)
+    return tuple(dict.fromkeys(reversed(found)))[:_MAX_NAMES][::-1]
