@@ -237,12 +237,14 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
         output.show(hits_table(result.hits, result.sessions))
         for rank, hit in enumerate(result.hits if explain else (), 1):
             output.show(f"\n{rank}. {one_line(hit.memory.content, 80)}")
+            output.show(hit.reason)
             output.show(explanation_tree(hit.explanation))
     else:
         names = [f"{one_line(each.session)}\t" for each in result.sessions for _ in each.hits]
         for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
             output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}")
             if explain:
+                output.line(f"  {one_line(hit.reason)}")
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
                 )

@@ -206,7 +206,12 @@ def read_static(
     else:
         tokens = Tokeniser(content, special=False)
         table = table_of(read_checked(folder, weights, pinned.get(weights)))
+    rows = len(table)
+    if description.kind == "pieces" and tokens.size > rows:
+        # Characters that no piece has are one more token, which says nothing.
+        table = np.concatenate([table, np.zeros((tokens.size - rows, table.shape[1]), np.float32)])
     silent = np.zeros(len(table), dtype=np.bool_)
+    silent[rows:] = True
     silent[[number for number in tokens.special_ids() if number < len(table)]] = True
     return tokens, table, silent
 

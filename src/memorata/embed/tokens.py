@@ -71,6 +71,11 @@ class Tokeniser:
         """Return the token ids of each text, special tokens included."""
         return [encoding.ids for encoding in self._encoded(list(texts))]
 
+    @property
+    def size(self) -> int:
+        """How many tokens there are."""
+        return int(self._tokenizer.get_vocab_size())
+
     def text(self, number: int) -> str:
         """Return the text of a token; empty for a number that no token has."""
         return self._tokenizer.id_to_token(number) or ""

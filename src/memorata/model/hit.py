@@ -67,6 +67,13 @@ class Hit:
         return 0.0 if self.estimate is None else self.estimate()
 
     @property
+    def reason(self) -> str:
+        """Why it is here, in one plain sentence: how it was found, who said it, and when it was."""
+        how = next((node.note for node in self.explanation.walk() if node.note.startswith("found ")), "found")
+        said = f"said by {self.memory.source.speaker}, " if self.memory.source.speaker else ""
+        return f"F{how[1:]}; {said}{self.memory.event_time.date()}."
+
+    @property
     def explanation(self) -> Explanation:
         """Why the score is what it is; its value is the score to the last bit, or this raises."""
         why = self.explain()

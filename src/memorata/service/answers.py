@@ -97,6 +97,7 @@ class HitAnswer(BaseModel):
     score: float = Field(description="Relative to the other candidates of the query; hits are ordered by it.")
     confidence: float = Field(description="How likely it answers the query, from 0 to 1, calibrated.")
     memory: MemoryAnswer
+    reason: str | None = Field(None, description="Why it is here, in one sentence; only if `explain`.")
     explanation: dict[str, Any] | None = Field(
         None, description="A tree whose parts make up exactly the score; only if `explain`."
     )

@@ -119,7 +119,7 @@ def hit_json(hit: Hit, *, explain: bool = False) -> Json:
     """Return a hit as JSON, with the tree of its score if `explain`."""
     data: Json = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
     data["memory"] = memory_json(hit.memory)
-    return data | {"explanation": hit.explanation.as_dict()} if explain else data
+    return data | {"reason": hit.reason, "explanation": hit.explanation.as_dict()} if explain else data
 
 
 def recall_json(result: RecallResult, *, explain: bool = False) -> Json:

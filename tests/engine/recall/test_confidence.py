@@ -69,3 +69,11 @@ def test_interfaces_tell_it(engine: Engine) -> None:
     data = recall_json(result)
     assert data["confidence"] == result.confidence
     assert [hit["confidence"] for hit in data["hits"]] == [hit.confidence for hit in result.hits]
+
+
+def test_a_hit_says_in_one_sentence_why_it_is_here(engine: Engine) -> None:
+    hit = engine.recall("Where does Anna live in Porto?").hits[0]
+    assert hit.reason.startswith("Found by ")
+    assert "“Porto”" in hit.reason
+    assert hit.reason.endswith(f"; said by Anna, {hit.memory.event_time.date()}.")
+    assert recall_json(engine.recall("Porto"), explain=True)["hits"][0]["reason"].startswith("Found by ")

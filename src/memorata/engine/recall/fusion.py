@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import lru_cache
@@ -38,6 +39,17 @@ GRAPH: Final = "graph"
 TEMPORAL: Final = "temporal"
 GEO: Final = "geo"
 """The names of the legs, in explanations, in results and in the log."""
+_NEARNESS: Final = ((0.5, "very close"), (0.2, "close"), (0.0, "somewhat close"))
+"""From which share of the way from noise to the same text on meaning is called so."""
+_WAYS: Final = {
+    SOFT: "by words of like meaning",
+    GRAPH: "by a shared name",
+    TEMPORAL: "by its time",
+    GEO: "by its place",
+}
+_QUOTED: Final = 2
+_STEM: Final = 5
+_WORD: Final = re.compile(r"\w+")
 SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
 _UNDER_NOISE: Final = 0.4
@@ -86,7 +98,16 @@ class ExtraLeg:
 class Candidates:
     """The union of what the legs found, best first."""
 
-    def __init__(self, union: IntArray, aligned: Aligned[int], fused: Fused[int], legs: Legs) -> None:
+    def __init__(
+        self,
+        union: IntArray,
+        aligned: Aligned[int],
+        fused: Fused[int],
+        legs: Legs,
+        query: str = "",
+        noise: float = 0.0,
+    ) -> None:
+        self._query, self._noise = query, noise
         self.slots: IntArray = union[fused.order]
         self.scores = fused.scores
         self.legs = legs
@@ -124,7 +145,25 @@ class Candidates:
                 if name == VECTOR and self.legs.asked:
                     note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
             detail[name] = Explanation.leaf(name, value, note)
-        return parts.explain(position, "relevance", detail)
+        return parts.explain(position, "relevance", detail, self._in_words(detail, slot))
+
+    def _in_words(self, detail: Mapping[str, Explanation], slot: IntArray) -> str:
+        """Return in plain words how a candidate was found."""
+        ways = []
+        for name, found in self.legs.named():
+            where = np.flatnonzero(found.slots == slot[0])
+            if not where.size or name not in detail or not detail[name].value:
+                continue
+            if name == VECTOR and slot[0] not in self.legs.unread:
+                share = (float(found.scores[where[0]]) - self._noise) / (1.0 - self._noise)
+                nearness = next((word for least, word in _NEARNESS if share >= least), "")
+                ways += [f"by meaning ({nearness})"] if nearness else []
+            elif name == LEXICAL and found.detail is not None:
+                ways.append(f"by {_quoted(found.detail(slot), self._query)}")
+            elif name in _WAYS:
+                ways.append(_WAYS[name])
+        *first, last = ways or ["by what is left of the others"]
+        return f"found {', '.join(first)}{' and ' if first else ''}{last}"
 
     def _given(self, name: str, absent: float) -> FloatArray:
         """Return the score a leg gave to each candidate."""
@@ -195,7 +234,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         slots, aligned = align_slots(*parts)
     if "base" in takes and recipe.forgetting:
         options["base"] = _forgetting(recipe, context, slots)
-    return Candidates(slots, aligned, fusion(aligned, **options), legs)
+    noise = max(0.0, context.noise)
+    return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise)
 
 
 def blends_two(recipe: Recipe) -> bool:
@@ -232,6 +272,23 @@ def floor_of(name: str, found: Found, context: RecallContext) -> float:
     zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
     # A walk, too, counts closeness in, and comes by what points away from the query.
     return min(zero, float(found.scores[-1])) if found.scores.size else zero
+
+
+def _quoted(parts: Combination, query: str) -> str:
+    """Return the words of a query that counted most, as they stand there."""
+    worth: dict[str, float] = {}
+    for name, value in zip(parts.names, parts.parts[:, 0].tolist(), strict=True):
+        term = name.rpartition(" in ")[0] or name
+        worth[term] = worth.get(term, 0.0) + value
+    terms = sorted((term for term in worth if worth[term] > 0), key=lambda term: -worth[term])[:_QUOTED]
+    words = [_as_written(term, query) for term in terms]
+    return f"the word{'s' if len(words) > 1 else ''} {' and '.join(f'“{word}”' for word in words)}"
+
+
+def _as_written(term: str, query: str) -> str:
+    """Return the word of a query that a term was made of; the term itself where none begins like it."""
+    stem = term[:_STEM]
+    return next((word for word in _WORD.findall(query) if word.lower().startswith(stem)), term)
 
 
 def _words(parts: Combination) -> str:
