@@ -75,7 +75,7 @@ class Replica:
         self.name = shown(url)
         self._lag = lag
         self._patience = patience
-        self._away_until = 0.0
+        self._away_until, self._why = 0.0, ""
         self._pool = Pool(
             url, durable=True, connections=connections, patience=patience, statement_seconds=statement_seconds
         )
@@ -102,7 +102,7 @@ class Replica:
             It is away, or too far behind, or no replica.
         """
         if monotonic() < self._away_until:
-            raise Behind(f"the replica {self.name} did not answer a moment ago")
+            raise Behind(f"the replica {self.name} did not answer a moment ago: {self._why}")
         # Not before somebody reads: who only writes need not know whether it is there.
         self._pool.open()
         try:
@@ -112,8 +112,8 @@ class Replica:
                     yield session
         except (Behind, Contended):
             raise
-        except (StoreUnavailable, ServerUnsuitable):
-            self._away_until = monotonic() + _ALONE
+        except (StoreUnavailable, ServerUnsuitable) as error:
+            self._away_until, self._why = monotonic() + _ALONE, str(error)
             raise
 
     def _check(self, connection: Connection[TupleRow], place: str | None) -> None:
