@@ -214,6 +214,7 @@ class AsyncEngine(_Facet[Engine]):
     history = _threaded(Engine.history)
     briefing = _threaded(Engine.briefing)
     recall = _threaded(Engine.recall)
+    recall_across = _threaded(Engine.recall_across)
     forget = _threaded(Engine.forget)
     restore = _threaded(Engine.restore)
     purge = _threaded(Engine.purge)

@@ -1,5 +1,6 @@
 """Recall over HTTP."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -190,3 +191,28 @@ def test_a_briefing_is_that_of_the_engine(client: TestClient, engine: Engine) ->
     ]
     assert (body["text"], body["tokens"], body["omitted"]) == (briefing.text, briefing.tokens, 0)
     assert client.get("/v1/briefing", params={"budget": -1}).status_code == 422
+
+
+def test_several_namespaces_at_once(client: TestClient, engine: Engine) -> None:
+    engine.remember("The team deploys on Fridays.", namespace="acme")
+    engine.remember("The api deploys to Frankfurt.", namespace="acme/api")
+    body = client.post(
+        "/v1/recall", json={"query": "where does the api deploy?", "namespaces": ["acme/*"]}
+    ).json()
+    assert {hit["memory"]["namespace"] for hit in body["hits"]} == {"acme", "acme/api"}
+    one = {"query": "when does the team deploy?", "namespaces": ["acme/api"], "inherit": True}
+    assert client.post("/v1/recall", json=one).json()["hits"][0]["memory"]["namespace"] == "acme"
+
+
+def test_a_key_recalls_from_what_it_is_for_alone(
+    open_client: Callable[..., TestClient], engine: Engine
+) -> None:
+    engine.remember("The team deploys on Fridays.", namespace="acme")
+    engine.remember("The api deploys on Mondays.", namespace="acme/api")
+    _, token = engine.admin.keys.create("reader", ["acme/api"], ["read"])
+    asked = open_client(required=True, token=token)
+    below = {"query": "when do we deploy?", "namespaces": ["acme/*"]}
+    body = asked.post("/v1/recall?namespace=acme/api", json=below).json()
+    assert {hit["memory"]["namespace"] for hit in body["hits"]} == {"acme/api"}
+    named = {"query": "when do we deploy?", "namespaces": ["acme"]}
+    assert asked.post("/v1/recall?namespace=acme/api", json=named).status_code == 403

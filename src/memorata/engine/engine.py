@@ -586,6 +586,50 @@ class Engine:
         self.recall_log.note(request, result)
         return result
 
+    def recall_across(
+        self,
+        query: str,
+        namespaces: Sequence[str],
+        *,
+        inherit: bool = False,
+        limit: int = 10,
+        budget: int | None = None,
+        **options: Any,  # noqa: ANN401 - those of recall
+    ) -> RecallResult:
+        """Recall from several namespaces at once, and merge the hits by how likely they answer.
+
+        Parameters
+        ----------
+        query
+            What to look for.
+        namespaces
+            Where: paths, or ``acme/*`` for acme and everything below it; at most a hundred in all.
+        inherit
+            Whether a namespace also sees what is above it: ``acme/phoenix/api`` sees ``acme``.
+        limit, budget
+            How many hits, and how many tokens, in all.
+        **options
+            Any other argument of `recall`, but `namespace` and `sessions`.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.remember("The team deploys on Fridays.", namespace="acme")
+        ...     _ = memory.remember("The api is written in Go.", namespace="acme/api")
+        ...     hit = memory.recall_across("when do we deploy?", ["acme/api"], inherit=True).hits[0]
+        ...     hit.memory.namespace
+        'acme'
+        """
+        from memorata.engine.recall.across import expanded, recall_across
+
+        if wrong := options.keys() & {"namespace", "sessions"}:
+            raise InvalidArgument(
+                "options", sorted(wrong)[0], "arguments of recall but namespace and sessions"
+            )
+        paths = expanded(namespaces, self.admin.namespaces(), inherit=checks.flag("inherit", inherit))
+        return recall_across(self.recall, query, paths, limit=limit, budget=budget, options=options)
+
     def forget(self, *ids: str, namespace: str | None = None) -> None:
         """Hide memories from every recall; `restore` brings them back."""
         path, wanted, now = self.runtime.path(namespace), _ids(ids), self.runtime.clock()

@@ -7,6 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from memorata.engine.access import READ
+from memorata.engine.recall.across import expanded
 from memorata.http.context import ReadContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
@@ -22,13 +24,18 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
     """Find the right few memories for a query."""
 
     def work() -> Json:
-        result = context.engine.recall(
-            body.query,
-            namespace=context.namespace,
-            recipe=body.recipe,
-            changes=body.parameters or None,
-            **body.options(),
-        )
+        given = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
+        if body.namespaces:
+            given.pop("sessions")
+            paths = expanded(body.namespaces, context.engine.admin.namespaces(), inherit=body.inherit)
+            # acme/* stands for what the key is for, of what there is; what is named must be allowed.
+            named = {path for path in paths if path in body.namespaces}
+            for path in named:
+                context.access.require(READ, path)
+            allowed = [path for path in paths if context.access.allows(READ, path)]
+            result = context.engine.recall_across(body.query, allowed, **given)
+        else:
+            result = context.engine.recall(body.query, namespace=context.namespace, **given)
         return recall_json(result, explain=body.explain)
 
     return await context.read(work, SEARCH)

@@ -223,6 +223,12 @@ class RecallRequest(RequestBody):
         description="What to look for. `question` and `text`, its former names, are still understood.",
         examples=["what does Anna drink?"],
     )
+    namespaces: list[Word] = Field(
+        [],
+        max_length=MAX_LIST,
+        description="Several namespaces instead of one; acme/* is all below acme.",
+    )
+    inherit: Flag = Field(False, description="With namespaces: each also sees what is above it.")
     limit: Annotated[int, Field(strict=True, ge=0, le=MAX_RESULTS)] = 10
     sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
     recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
