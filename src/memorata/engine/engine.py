@@ -588,6 +588,7 @@ class Engine:
 
     def recall_across(
         self,
+        /,
         query: str,
         namespaces: Sequence[str],
         *,

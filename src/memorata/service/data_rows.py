@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from memorata.model.memory import UNTRUSTED, Memory
+if TYPE_CHECKING:
+    from memorata.model.memory import Memory
 
 # JSON leaves these as they are, but some end a line, turn the text around, or hide it from a person's eye
 # (letters of the tag block and runs of variation selectors are read by models and seen by nobody). Written
@@ -48,6 +49,9 @@ _NOTICE: Final = (
 
 def recalled_block(what: str, memories: Iterable[Memory]) -> str:
     """Return memories as delimited data, after what they are; no text in them can end the block."""
+    # A server of tools lists them before it loads what a memory is.
+    from memorata.model.memory import UNTRUSTED
+
     rows = [
         row(
             {
