@@ -12,7 +12,7 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test test-adapters serve lint typecheck bench docs clean
+.PHONY: help demo test test-adapters attack audit serve lint typecheck bench docs clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -80,6 +80,20 @@ test-adapters: $(ADAPTERS)/.installed $(AGENTS)/.installed  ## Run the suites of
 	$(ADAPTERS)/bin/python -m pytest -q -o asyncio_default_fixture_loop_scope=function tests/adapters
 	$(AGENTS)/bin/python -m pytest -q tests/adapters/test_frameworks.py
 	for package in integrations/*; do $(ADAPTERS)/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
+
+# The parts of `tests/security` that take long: silent sockets, damaged files, kills, and an hour of fuzzing.
+# atheris has no wheels for every Python: without it there is no fuzzing.
+FUZZ_SECONDS ?= 600
+attack: $(MODELS)  ## Attack: silent sockets, damaged files, killed writers, fuzzing (FUZZ_SECONDS each)
+	MEMORATA_ATTACK=1 $(BIN)/python -m pytest tests/security tests/reliability/test_kill.py tests/http/test_openapi.py
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check atheris
+	$(BIN)/python -m tests.security.fuzz all $(FUZZ_SECONDS)
+
+audit: $(ENV)  ## List the versions in use (build/sbom.json, CycloneDX) and look them up among known vulnerabilities
+	@mkdir -p build
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom
+	$(BIN)/cyclonedx-py environment $(BIN)/python --output-file build/sbom.json
+	$(BIN)/pip-audit --skip-editable
 
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """What the interface says of itself, put to the test by schemathesis: whatever is sent, no 5xx comes back."""
 
+import os
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +35,7 @@ def _closed() -> Iterator[None]:
 @pytest.mark.untraced
 @schema.exclude(path_regex=r"/events$").parametrize()
 @settings(
-    max_examples=4,
+    max_examples=100 if os.environ.get("MEMORATA_ATTACK") else 4,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],

@@ -1,3 +1,4 @@
+import base64
 import math
 import zlib
 from datetime import UTC, datetime, timedelta
@@ -237,3 +238,9 @@ def test_a_copy_is_independent() -> None:
     copy.extend(np.array([3]))
     assert rows.view.tolist() == [1, 2]
     assert copy.view.tolist() == [7, 2, 3]
+
+
+def test_words_with_a_right_checksum_that_are_none_are_refused() -> None:
+    """Found by fuzzing: whoever makes a file can make its checksums."""
+    with pytest.raises(IndexCorrupt, match="cannot be read"):
+        decoded_terms(base64.b64decode("Af//AAAAAP//"))

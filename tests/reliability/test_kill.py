@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).with_name("killed_writer.py")
-ROUNDS = 200
+ROUNDS = 700 if os.environ.get("MEMORATA_ATTACK") else 200
 
 
 @pytest.mark.long
@@ -21,7 +21,7 @@ def test_a_killed_writer_loses_nothing_that_was_acknowledged_and_leaves_nothing_
         text=True,
         env=environment,
         check=False,
-        timeout=600,
+        timeout=3600,
     )
     assert ran.returncode == 0, ran.stderr
     counts = json.loads(ran.stdout)

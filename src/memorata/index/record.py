@@ -264,7 +264,10 @@ def decoded_terms(blob: bytes) -> dict[str, dict[str, int]]:
         raise IndexCorrupt(f"the words of a memory have the unknown version {version}")
     if zlib.crc32(body) != checksum:
         raise IndexCorrupt("the words of a memory do not match their checksum")
-    found: dict[str, dict[str, int]] = json.loads(body)
+    try:
+        found: dict[str, dict[str, int]] = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise IndexCorrupt("the words of a memory cannot be read, though their checksum is right") from error
     return found
 
 

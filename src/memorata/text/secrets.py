@@ -138,7 +138,7 @@ _WEBHOOK: Final = re.compile(
     r"https://(?:hooks\.slack\.com/services|discord(?:app)?\.com/api/webhooks)/(?P<bare>[A-Za-z0-9/_-]{20,})"
 )
 _SEED: Final = re.compile(
-    r"(?i)\b(?:seed|recovery|mnemonic)(?:[ -]phrase|[ -]words)?\W{1,3}(?:is\W)?"
+    r"(?i)(?<!redacted: )\b(?:seed|recovery|mnemonic)(?:[ -]phrase|[ -]words)?\W{1,3}(?:is\W)?"
     r"(?P<bare>[a-z]{3,8}(?: [a-z]{3,8}){11,23})\b"
 )
 _ADDRESS: Final = re.compile(r"\b[a-z][a-z0-9+.-]{0,20}://[^\s:/@]*:(?P<bare>[^\s:/@]+)@")
@@ -147,7 +147,8 @@ _CARD: Final = re.compile(
 )
 _NAMED_CARD: Final = re.compile(
     # Digits in any groups, where a card is named before them.
-    r"(?i)\b(?:card|credit|debit|visa|master ?card|amex|american express|kreditkarte|karte|carte)\b\D{0,40}?"
+    r"(?i)(?<!redacted: )\b(?:card|credit|debit|visa|master ?card|amex|american express|kreditkarte"
+    r"|karte|carte)\b\D{0,40}?"
     r"(?P<bare>(?<![\w.+-])\d(?:[\s.\-\u2010-\u2015\u00a0\u2000-\u200a\u202f_/]{0,3}\d){12,18})(?![\w-])"
 )
 _CODE: Final = re.compile(

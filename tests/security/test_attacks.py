@@ -1,0 +1,121 @@
+"""Attacks that take a while: run by `make attack`, skipped otherwise."""
+
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import memorata
+from memorata.model.errors import MemorataError
+from memorata.model.memory import Source
+
+pytestmark = pytest.mark.skipif(not os.environ.get("MEMORATA_ATTACK"), reason="only by `make attack`")
+SOCKETS, DESCRIPTORS = 1_100, 1_024
+DAMAGED_FILES = 400
+NAMES = ("Anna", "Bert", "Clara", "Dora", "Emil")
+SERVER = (
+    f"import resource, runpy; resource.setrlimit(resource.RLIMIT_NOFILE, ({DESCRIPTORS}, {DESCRIPTORS})); "
+    "runpy.run_module('memorata', run_name='__main__')"
+)
+
+
+def test_silent_sockets_do_not_stop_a_server(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(4_096, before[1]), before[1]))
+    environment = {**os.environ, "MEMORATA_DB": str(tmp_path / "m.db"), "MEMORATA_EMBEDDER": "lexical"}
+    with (tmp_path / "log").open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-c", SERVER, "serve", "--port", "0", "--json"],
+            env=environment, stdout=subprocess.PIPE, stderr=log, text=True,
+        )  # fmt: skip
+        sockets = []
+        try:
+            assert server.stdout is not None
+            address = json.loads(server.stdout.readline())["address"]
+            port = int(address.rpartition(":")[2])
+            sockets = [socket.create_connection(("127.0.0.1", port), 30) for _ in range(SOCKETS)]
+            for _ in range(5):
+                with urllib.request.urlopen(f"{address}/v1/health", timeout=10) as answer:
+                    assert answer.status == 200
+        finally:
+            for each in sockets:
+                each.close()
+            server.kill()
+            server.communicate()
+            resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len((tmp_path / "log").read_text().splitlines()) < 50
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A file with memories, sessions, a correction and a log."""
+    path, chance = tmp_path_factory.mktemp("sound") / "m.db", random.Random(5)
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
+        for number in range(120):
+            memory.remember(
+                f"{chance.choice(NAMES)} met {chance.choice(NAMES)} in Paris about topic {number}",
+                tags=["tea", f"t{number % 5}"],
+                metadata={"n": number, "deep": {"a": [1, 2]}},
+                source=Source(chance.choice(NAMES), f"s{number // 10}", number % 10),
+            )
+        memory.correct(memory.list().memories[0].id, "Anna moved to Rome")
+        memory.recall("tea in Paris")
+    return path.read_bytes()
+
+
+def damaged(content: bytes, chance: random.Random) -> bytes:
+    """Return a file with one flipped bit, a stretch of zeros, a page of noise, or two pages exchanged."""
+    broken, page = bytearray(content), 4_096
+    at = chance.randrange(page, len(broken))
+    kind = chance.choice(("bit", "bit", "zeros", "noise", "exchange"))
+    here, there = at // page * page, chance.randrange(page, len(broken)) // page * page
+    if kind == "bit":
+        broken[at] ^= 1 << chance.randrange(8)
+    elif kind == "zeros":
+        size = min(chance.randrange(1, 200), len(broken) - at)
+        broken[at : at + size] = bytes(size)
+    elif kind == "noise":
+        broken[here : here + page] = chance.randbytes(page)
+    else:
+        one, two = broken[here : here + page], broken[there : there + page]
+        broken[here : here + page], broken[there : there + page] = two, one
+    return bytes(broken)
+
+
+def verbs(memory: memorata.Engine) -> Iterator[Callable[[], object]]:
+    yield lambda: memory.recall("tea in Paris with Anna")
+    yield lambda: memory.recall("topic 17", recipe="bm25")
+    yield lambda: memory.list(limit=500)
+    yield lambda: memory.entities.list()
+    yield lambda: memory.graph.communities()
+    yield lambda: memory.remember("Franz likes coffee in Berlin")
+    yield lambda: memory.admin.check()
+    yield lambda: memory.admin.check(repair=True)
+
+
+def test_a_damaged_file_raises_errors_of_ours_alone(tmp_path: Path, sound: bytes) -> None:
+    chance, raised = random.Random(20261117), Counter[str]()
+    for number in range(DAMAGED_FILES):
+        path = tmp_path / f"{number}.db"
+        path.write_bytes(damaged(sound, chance))
+        try:
+            with memorata.open(path, embedder="lexical", durable=False) as memory:
+                for verb in verbs(memory):
+                    try:
+                        verb()
+                    except MemorataError as error:
+                        raised[type(error).__name__] += 1
+        except MemorataError as error:
+            raised[type(error).__name__] += 1
+        for leftover in tmp_path.glob(f"{number}.db*"):
+            leftover.unlink()
+    assert raised
