@@ -164,12 +164,12 @@ def purge_entity(
     output.result({**_counts(removed), "file": export}, f"Removed {_summary(removed)}.")
 
 
-def _list(session: Session, known: Sequence[KnownEntity]) -> None:
+def _list(session: Session, records: Sequence[KnownEntity]) -> None:
     from memorata.service.codec import entity_json
 
     output = session.output
     if output.json:
-        output.data({"entities": [entity_json(each) for each in known]})
+        output.data({"entities": [entity_json(each) for each in records]})
     elif output.terminal:
         from rich.table import Table
 
@@ -178,31 +178,31 @@ def _list(session: Session, known: Sequence[KnownEntity]) -> None:
         table.add_column("relations", justify="right")
         table.add_column("type", style="dim")
         table.add_column("name", overflow="fold")
-        for each in known:
+        for each in records:
             names = visible(", ".join((each.entity.name, *each.entity.aliases)))
             table.add_row(f"{each.memories:,}", f"{each.relations:,}", visible(each.entity.type), names)
-        if known:
+        if records:
             output.show(table)
     else:
-        for each in known:
+        for each in records:
             output.line(_entity_line(each))
-    if not known:
+    if not records:
         output.say("No entity is known here")
 
 
-def _show(session: Session, known: KnownEntity, relations: Sequence[Relation]) -> None:
+def _show(session: Session, record: KnownEntity, relations: Sequence[Relation]) -> None:
     from memorata.service.codec import entity_json, relation_json
 
     output = session.output
     if output.json:
         rows = [relation_json(relation) for relation in relations]
-        output.data({"entities": [entity_json(known)], "relations": rows})
+        output.data({"entities": [entity_json(record)], "relations": rows})
         return
-    output.line(_entity_line(known))
-    entity = known.entity
+    output.line(_entity_line(record))
+    entity = record.entity
     for label, text in (
         ("aliases", ", ".join(entity.aliases)),
-        ("merged", ", ".join(known.merged)),
+        ("merged", ", ".join(record.merged)),
         ("description", entity.description),
     ):
         if text:
@@ -211,8 +211,8 @@ def _show(session: Session, known: KnownEntity, relations: Sequence[Relation]) -
         output.line(_relation_line(relation))
 
 
-def _entity_line(known: KnownEntity) -> str:
-    return f"{known.memories}\t{visible(known.entity.type)}\t{one_line(known.entity.name)}"
+def _entity_line(record: KnownEntity) -> str:
+    return f"{record.memories}\t{visible(record.entity.type)}\t{one_line(record.entity.name)}"
 
 
 def _relation_line(relation: Relation) -> str:

@@ -155,12 +155,12 @@ def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None
     output = session.output
     moment = time_of("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.graph.hubs(limit=limit, as_of=moment)
+        hubs = engine.graph.hubs(limit=limit, as_of=moment)
     output.result(
-        {"hubs": [plain(each) for each in found]},
-        *(f"{each.score:.4f}\t{visible(each.entity)}\t{each.memories}" for each in found),
+        {"hubs": [plain(each) for each in hubs]},
+        *(f"{each.score:.4f}\t{visible(each.entity)}\t{each.memories}" for each in hubs),
     )
-    if not found:
+    if not hubs:
         output.say("No entities are known here yet")
         session.leave(NOT_FOUND)
 
@@ -174,12 +174,12 @@ def cells(
     output = session.output
     moment = time_of("--as-of", as_of)
     with session.memory() as engine:
-        found = engine.graph.cells(precision=precision, limit=limit, as_of=moment)
+        cells = engine.graph.cells(precision=precision, limit=limit, as_of=moment)
     output.result(
-        {"cells": [plain(each) for each in found]},
-        *(f"{each.name}\t{each.lat:.5f},{each.lon:.5f}\t{len(each.memories)}" for each in found),
+        {"cells": [plain(each) for each in cells]},
+        *(f"{each.name}\t{each.lat:.5f},{each.lon:.5f}\t{len(each.memories)}" for each in cells),
     )
-    if not found:
+    if not cells:
         output.say("No memory here has a place")
         session.leave(NOT_FOUND)
 

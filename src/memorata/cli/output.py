@@ -197,12 +197,12 @@ def progress(
     from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
     if not output.errors.is_terminal:
-        said = clock()
+        last = clock()
 
         def tell(step: str, done: int, total: int | None) -> None:
-            nonlocal said
-            if clock() - said >= PROGRESS_SECONDS:
-                said = clock()
+            nonlocal last
+            if clock() - last >= PROGRESS_SECONDS:
+                last = clock()
                 output.say(f"{step}: {done:,}" + (f" of {total:,}" if total else ""))
 
         yield tell

@@ -318,10 +318,10 @@ MAX_HAN: Final = max(map(len, HAN_WORDS))
 @lru_cache(maxsize=16_384)
 def sense(word: str) -> Sense:
     """Return what a folded word means to a comparison of claims."""
-    found = _LEXICON.look_up(word)
+    entry = _LEXICON.look_up(word)
 
     def named(kind: str) -> frozenset[str]:
-        return frozenset(name for of, name in found if of == kind)
+        return frozenset(name for of, name in entry if of == kind)
 
     flags = named("flags")
     return Sense(

@@ -328,11 +328,11 @@ def _only_child(tokens: list[Word]) -> frozenset[str]:
 def _names(tokens: list[Word], senses: list[Sense]) -> frozenset[str]:
     names = set()
     for place, (word, each) in enumerate(zip(tokens, senses, strict=True)):
-        known = each.light or each.flags or each.attributes or each.classes or each.lacks
+        ordinary = each.light or each.flags or each.attributes or each.classes or each.lacks
         if (
             word.name
             and not word.number
-            and not (place == 0 and known)
+            and not (place == 0 and ordinary)
             and not each.flags & {"me", "light", "negative"}
         ):
             names.add(word.text)
@@ -373,7 +373,7 @@ def _subject(tokens: list[Word], senses: list[Sense], names: frozenset[str], spe
 
 
 def _numbers(tokens: list[Word], senses: list[Sense]) -> tuple[tuple[str, frozenset[str]], ...]:
-    found = []
+    numbers = []
     for place, word in enumerate(tokens):
         value = number(word.text)
         if value is None:
@@ -383,5 +383,5 @@ def _numbers(tokens: list[Word], senses: list[Sense]) -> tuple[tuple[str, frozen
             for other in (place - 2, place - 1, place + 1, place + 2)
             if 0 <= other < len(tokens) and not senses[other].light and number(tokens[other].text) is None
         ]
-        found.append((value, frozenset(near)))
-    return tuple(found)
+        numbers.append((value, frozenset(near)))
+    return tuple(numbers)

@@ -185,13 +185,13 @@ _OPPOSITES: Final = (
 
 
 def _opposites() -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+    opposites: dict[str, frozenset[str]] = {}
     for pair in _OPPOSITES:
         one, other = (frozenset(side.split()) for side in pair.split(" / "))
         for side, against in ((one, other), (other, one)):
             for word in side:
-                found[word] = found.get(word, frozenset()) | against
-    return found
+                opposites[word] = opposites.get(word, frozenset()) | against
+    return opposites
 
 
 OPPOSITES: Final = _opposites()

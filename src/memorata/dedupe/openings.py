@@ -108,15 +108,15 @@ def _read(piece: str) -> tuple[str, str, int, int]:
             fillers += text
             continue
         letters += text.replace("-", "")
-        said = spoken(Word(text)).text if text in _PRONOUNS else text
+        subject = spoken(Word(text)).text if text in _PRONOUNS else text
         # Cached with the piece, so not in the cache of its own.
-        root = settled.__wrapped__(said)
+        root = settled.__wrapped__(subject)
         if text not in PASSED and root not in _SLOT_WORDS:
             words |= 1 << zlib.crc32(root.encode("utf-8", "surrogatepass")) % BITS
-        if said in OPPOSITES:
+        if subject in OPPOSITES:
             kinds |= _OPPOSED
-        if said in SLOTS:
-            kinds |= _KINDS[SLOTS[said]]
+        if subject in SLOTS:
+            kinds |= _KINDS[SLOTS[subject]]
     return fillers, letters, words, kinds
 
 

@@ -309,19 +309,19 @@ def _decoded(
 ) -> Any:  # noqa: ANN401 - what the service answered
     """Return what an answer holds, or raise what its status means."""
     status = answer.status
-    said = f"answered {f'{status} {_plain(answer.reason, headers)}'.strip()}"
+    status_line = f"answered {f'{status} {_plain(answer.reason, headers)}'.strip()}"
     excerpt = shown(without_key(content.decode("utf-8", "replace").strip(), headers))
     too_long = status == 413 or (status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None)
     if status in _PASSING and not too_long:
         retry_after = _retry_after(answer.headers.get("Retry-After"), retry)
-        raise _PassingError(f"{said}: {excerpt}", status, retry_after)
+        raise _PassingError(f"{status_line}: {excerpt}", status, retry_after)
     if status != 200:
         location = answer.headers.get("Location") if status in _REDIRECTS else None
         advice = _ADVICE.get(413 if too_long else status, "the service will not do this")
         reason = f": {advice} ({excerpt})"
         if location is not None:
             reason = f" and points to {_there(address, without_key(location, headers))}"
-        raise ServiceRefused(f"{address} {said}{reason}", status, too_long=too_long)
+        raise ServiceRefused(f"{address} {status_line}{reason}", status, too_long=too_long)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -204,15 +204,15 @@ class ApiKeys:
         return self.authenticate(token) if self._ticks() < until - _MARGIN else None
 
     def _key(self, id: str) -> ApiKey | None:
-        known, until = self._seen.get(id, (None, 0.0))
-        if known is not None and self._ticks() < until:
-            return known
-        found = self._store.keys.find(id)
-        if found is None:
+        cached, until = self._seen.get(id, (None, 0.0))
+        if cached is not None and self._ticks() < until:
+            return cached
+        key = self._store.keys.find(id)
+        if key is None:
             self._seen.pop(id, None)
         else:
-            self._seen[id] = found, self._ticks() + FRESH_SECONDS
-        return found
+            self._seen[id] = key, self._ticks() + FRESH_SECONDS
+        return key
 
 
 def _digest(token: str) -> bytes:

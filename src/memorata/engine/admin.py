@@ -374,11 +374,11 @@ class Admin:
     def _write(self, memories: tuple[Memory, ...]) -> int:
         texts = [embedded_text(memory) for memory in memories]
         wanted = [(memory.namespace, address(text)) for memory, text in zip(memories, texts, strict=True)]
-        known = cached_vectors(self._store, wanted)
-        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
+        cached = cached_vectors(self._store, wanted)
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in cached}
         fresh = dict(zip(new, self._embedding.meaning().computed(list(new.values())), strict=True))
         given = [
-            Embedded(memory.namespace, memory.id, known[key] if key in known else fresh[key[1]], key[1])
+            Embedded(memory.namespace, memory.id, cached[key] if key in cached else fresh[key[1]], key[1])
             for memory, key in zip(memories, wanted, strict=True)
         ]
         paths = sorted({memory.namespace for memory in memories})

@@ -62,10 +62,10 @@ def config_file(environment: Mapping[str, str], folder: Path) -> Path | None:
 
 def named_file(argument: str, path: str) -> Path:
     """Return the settings file that was named, or raise if there is none."""
-    found = at_home(path)
-    if not found.is_file():
+    file = at_home(path)
+    if not file.is_file():
         raise InvalidArgument(argument, path, "the path of a settings file that exists")
-    return found
+    return file
 
 
 def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFile:
@@ -107,8 +107,10 @@ def _migrated(values: dict[str, Any], path: Path) -> tuple[dict[str, Any], tuple
     kept = {name: value for name, value in values.items() if name not in old}
     if isinstance(kept.get("parameters", {}), dict):
         kept = {"recipe": "openvault", **kept, "parameters": {**parameters, **kept.get("parameters", {})}}
-    said = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
-    note = f"{path} sets {' and '.join(old)}, as before: read as the recipe openvault, [parameters] {said}"
+    settings = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
+    note = (
+        f"{path} sets {' and '.join(old)}, as before: read as the recipe openvault, [parameters] {settings}"
+    )
     return kept, (note,)
 
 

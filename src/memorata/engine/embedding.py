@@ -66,19 +66,19 @@ class Embedding:
             return [(digest, None) for digest in digests]
         early = embedded_already()
         wanted = list(zip(namespaces, digests, strict=True))
-        known: dict[tuple[str, bytes], Floats | None] = {
+        cached: dict[tuple[str, bytes], Floats | None] = {
             key: early[key[1]] for key in wanted if key[1] in early
         }
-        known |= cached_vectors(self.store, [key for key in wanted if key not in known])
-        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in known}
+        cached |= cached_vectors(self.store, [key for key in wanted if key not in cached])
+        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in cached}
         try:
             rows = self.computed(list(new.values()))
         except _FAILURES as error:
             stored = "1 memory is" if len(new) == 1 else f"{len(new):,} memories are"
             _LOG.warning("%s stored without vectors for now: %s", stored, error)
-            return [(key[1], known.get(key)) for key in wanted]
+            return [(key[1], cached.get(key)) for key in wanted]
         fresh = dict(zip(new, rows, strict=True))
-        return [(key[1], known[key] if key in known else fresh[key[1]]) for key in wanted]
+        return [(key[1], cached[key] if key in cached else fresh[key[1]]) for key in wanted]
 
     def computed(self, texts: Sequence[str]) -> list[Floats]:
         """Return the vectors of texts, one row per passage, as the embedder computes them."""
@@ -271,13 +271,13 @@ class CurrentEmbedder:
         """Take up the embedder, if it was unavailable before and is there now."""
         if self.embedder is not None or self._absent is None:
             return
-        found = self._absent.look(at_once=at_once)
-        if found is None:
+        embedder = self._absent.look(at_once=at_once)
+        if embedder is None:
             return
-        self.specification = found.specification
-        self.notes = (*(note for note in self.notes if not note.startswith(UNAVAILABLE)), *found.notes)
+        self.specification = embedder.specification
+        self.notes = (*(note for note in self.notes if not note.startswith(UNAVAILABLE)), *embedder.notes)
         # Last: whoever sees it finds the rest in its place.
-        self.embedder = found.embedder
+        self.embedder = embedder.embedder
 
     def required(self) -> Embedder:
         """Return the embedder, looking for it at once; raise if there is none."""
@@ -335,11 +335,11 @@ def checked_embedder(embedder: Embedder, store: Store, *, recorded: bool, named:
         # Its description says so, which may turn out to be damaged.
         _ = embedder.dimension
         return embedder
-    said, before = embedder.known_dimension, None
+    dimension, before = embedder.known_dimension, None
     if recorded:
         kept = store.setting(DIMENSION) if named else None
         before = store.dimension_of(embedder.name) if kept is None else _number(kept)
-    if before is None or said not in (None, before):
+    if before is None or dimension not in (None, before):
         if recorded and named:
             embedder.embed_query(_PROBE)
         else:
@@ -348,7 +348,7 @@ def checked_embedder(embedder: Embedder, store: Store, *, recorded: bool, named:
     first = store.dimension_of(embedder.name)
     other = store.dimension_of(embedder.of_dimension(before, apart=True).name)
     apart = other is not None if first is None else first != before
-    return embedder if said == before and not apart else embedder.of_dimension(before, apart=apart)
+    return embedder if dimension == before and not apart else embedder.of_dimension(before, apart=apart)
 
 
 def _number(kept: str) -> int:

@@ -466,8 +466,8 @@ class Engine:
         while current.superseded_by is not None:
             current = self.get(current.superseded_by, namespace=path)
         newest_first = [current]
-        for found in newest_first:
-            newest_first += reversed(self.store.duplicates.replaced(path, [found.id]))
+        for version in newest_first:
+            newest_first += reversed(self.store.duplicates.replaced(path, [version.id]))
         return tuple(reversed(newest_first))
 
     def recall(

@@ -120,11 +120,11 @@ def signal_of(kind: str, value: str | int | bool | None) -> tuple[Signal, int | 
         if value is not None:
             raise InvalidArgument("value", value, "None for a click")
         return Signal.CLICK, None
-    known = _UP if kind == "thumbs" else _YES
-    said = True if value is None else value
-    if not isinstance(said, bool | str) or said not in known:
+    positive = _UP if kind == "thumbs" else _YES
+    chosen = True if value is None else value
+    if not isinstance(chosen, bool | str) or chosen not in positive:
         expected = "'up' or 'down'" if kind == "thumbs" else "'yes' or 'no'"
         raise InvalidArgument("value", value, expected)
     if kind == "thumbs":
-        return (Signal.THUMBS_UP if known[said] else Signal.THUMBS_DOWN), None
-    return (Signal.RELEVANT if known[said] else Signal.IRRELEVANT), None
+        return (Signal.THUMBS_UP if positive[chosen] else Signal.THUMBS_DOWN), None
+    return (Signal.RELEVANT if positive[chosen] else Signal.IRRELEVANT), None

@@ -97,9 +97,9 @@ class Idempotency:
         from memorata.store.access import Reply
 
         def done() -> IdempotentReply:
-            known = self._store.replies.find(caller, key)
-            if known is not None and known.created_at > now - KEPT_FOR:
-                return _again(known, request)
+            reply = self._store.replies.find(caller, key)
+            if reply is not None and reply.created_at > now - KEPT_FOR:
+                return _again(reply, request)
             status, body = work()
             self._store.replies.remove(now - KEPT_FOR)
             self._store.replies.save(Reply(caller, key, path, request, status, body, now))
@@ -116,11 +116,11 @@ class Idempotency:
             return done()
 
 
-def _again(known: Reply, request: bytes) -> IdempotentReply:
-    if known.request != request:
+def _again(reply: Reply, request: bytes) -> IdempotentReply:
+    if reply.request != request:
         raise InvalidArgument(
-            "key", known.key, "one that was not given to another request: make up a new one"
+            "key", reply.key, "one that was not given to another request: make up a new one"
         )
-    if known.body is None:
-        raise ReplyErased(f"the request {known.key!r} was carried out, but a purge has erased its answer")
-    return IdempotentReply(known.status, known.body, again=True)
+    if reply.body is None:
+        raise ReplyErased(f"the request {reply.key!r} was carried out, but a purge has erased its answer")
+    return IdempotentReply(reply.status, reply.body, again=True)

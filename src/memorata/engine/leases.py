@@ -88,8 +88,8 @@ class Leases:
     def _mine(self) -> dict[tuple[str, str], HeldLease]:
         if not hasattr(self._here, "held"):
             self._here.held = {}
-        found: dict[tuple[str, str], HeldLease] = self._here.held
-        return found
+        held: dict[tuple[str, str], HeldLease] = self._here.held
+        return held
 
     def _acquired(self, kind: str, namespace: str) -> Lease:
         holder = this_worker()

@@ -234,10 +234,10 @@ def open(
             recorded[_MIN_LENGTH] = str(made_with.min_length)
         asked = {_ANALYSER: analyser_name, _LANGUAGE: language, _MIN_LENGTH: least}
         reader = _analyser(recorded, asked)
-        found, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources, prompts)
-        measure = None if found is None else found.embedder
-        specification = None if found is None else found.specification
-        notes = [] if found is None else list(found.notes)
+        opened, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources, prompts)
+        measure = None if opened is None else opened.embedder
+        specification = None if opened is None else opened.specification
+        notes = [] if opened is None else list(opened.notes)
         if absent is not None:
             notes.append(UNAVAILABLE + absent.why)
         if measure is not None and store.read_only and store.dimension_of(measure.name) is None:
@@ -309,9 +309,9 @@ def _analyser(recorded: Mapping[str, str | None], asked: Mapping[str, str | None
                 given,
                 f"{recorded[setting]!r}, as the words of this store were read; make a new store to change it",
             )
-    known = {**asked, **_given(recorded)}
-    least = known[_MIN_LENGTH]
-    return _reading(known[_ANALYSER], known[_LANGUAGE], None if least is None else int(least))
+    settings = {**asked, **_given(recorded)}
+    least = settings[_MIN_LENGTH]
+    return _reading(settings[_ANALYSER], settings[_LANGUAGE], None if least is None else int(least))
 
 
 def _reading(name: str | None, language: str | None, min_length: int | None) -> Analyser:
@@ -419,9 +419,9 @@ def _embedder(
         return OpenedEmbedder(embedder, choice.specification, (choice.note,) if choice.note else ())
 
     def taken_up() -> OpenedEmbedder:
-        found = find()
-        store.use_embedder(found.embedder.name, found.embedder.dimension)
-        return found
+        opened = find()
+        store.use_embedder(opened.embedder.name, opened.embedder.dimension)
+        return opened
 
     try:
         return find(), None

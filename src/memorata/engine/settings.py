@@ -458,12 +458,12 @@ def untrusted(path: Path, names: Sequence[str]) -> str:
 
 
 def _config_file(named: str | None) -> ConfigFile | None:
-    known = list(Settings.model_fields)
+    names = list(Settings.model_fields)
     if named is not None:
-        return read_config(named_file("config", named), known, named=True)
+        return read_config(named_file("config", named), names, named=True)
     path = config_file(os.environ, Path.cwd())
     by_variable = bool(_legacy_names.understood(os.environ).get(CONFIG_VARIABLE))
-    return None if path is None else read_config(path, known, named=by_variable)
+    return None if path is None else read_config(path, names, named=by_variable)
 
 
 def _whole(number: _Value) -> _Value | int:

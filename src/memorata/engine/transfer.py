@@ -89,12 +89,12 @@ class Transfer:
         hidden
             By namespace, since when some of these, or of those that they supersede, have been hidden.
         """
-        known = self._store.known([(memory.namespace, memory.id) for memory in memories])
+        existing = self._store.known([(memory.namespace, memory.id) for memory in memories])
         # Embedding takes its time, in which nobody else has to wait.
         new = [
             self._writer.drafts.clean(memory)
             for memory in memories
-            if (memory.namespace, memory.id) not in known
+            if (memory.namespace, memory.id) not in existing
         ]
         with gc_paused():
             entries = self._writer.entries(new)
@@ -178,13 +178,13 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
     new = changed = done = 0
     relinked: dict[str, list[Memory]] = {}
     for batch in batches(source.store.export(None), BATCH):
-        known = target.known([(memory.namespace, memory.id) for memory in batch])
-        fresh = [memory for memory in batch if (memory.namespace, memory.id) not in known]
+        existing = target.known([(memory.namespace, memory.id) for memory in batch])
+        fresh = [memory for memory in batch if (memory.namespace, memory.id) not in existing]
         with target.together():
             if fresh:
                 target.add(_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
             for memory in batch:
-                if (memory.namespace, memory.id) in known:
+                if (memory.namespace, memory.id) in existing:
                     changed += _brought_up(source, target, memory, relinked)
         new += len(fresh)
         done += len(batch)
@@ -271,7 +271,7 @@ def _hide(source: Store, target: Store, path: str) -> None:
         for id_, each in there.items()
         if each.forgotten_at is not None and (id_ not in wanted or wanted[id_].forgotten_at is None)
     ]
-    known = {id_ for _, id_ in target.known([(path, id_) for id_ in (*wanted, *shown)])}
+    existing = {id_ for _, id_ in target.known([(path, id_) for id_ in (*wanted, *shown)])}
     source_known = {id_ for _, id_ in source.known([(path, id_) for id_ in shown])}
     target.restore(path, [id_ for id_ in shown if id_ in source_known])
     superseded = {id_ for id_, each in there.items() if each.superseded_at is not None}
@@ -280,7 +280,7 @@ def _hide(source: Store, target: Store, path: str) -> None:
         [
             each if id_ in superseded else replace(each, superseded_at=None)
             for id_, each in wanted.items()
-            if there.get(id_) != each and id_ in known
+            if there.get(id_) != each and id_ in existing
         ],
     )
 
@@ -341,12 +341,12 @@ def _declared(store: Store, path: str) -> list[EntityRecord | Relation]:
 def _digests(store: Store, path: str) -> dict[str, bytes]:
     """Return by id the SHA-256 of everything that a store says about a memory, in the order of adding."""
     hidden = {each.memory_id: each for each in store.hidden(path)}
-    found = {}
+    digests = {}
     for memory in store.export(path):
         told = [repr(getattr(memory, field.name)) for field in fields(memory) if field.name not in _OWN]
         text = "\x00".join([*told, repr(hidden.get(memory.id))])
-        found[memory.id] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return found
+        digests[memory.id] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return digests
 
 
 def _last_change(store: Store, since: int) -> int:

@@ -293,8 +293,8 @@ def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> R
 
 
 def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) -> Answer:
-    known = [part.name for part in fields(Answer)]
-    _same_names(path, number, record, needed=["question", "ranking"], known=known)
+    names = [part.name for part in fields(Answer)]
+    _same_names(path, number, record, needed=["question", "ranking"], known=names)
     try:
         record["ranking"] = _ranking(record["ranking"])
         record.setdefault("top", max((score for _, score in record["ranking"]), default=None))

@@ -231,16 +231,16 @@ async def check_query(request: Request) -> None:
         return
     route: Any = request.scope["route"]
     # Which parameters there are, and whether each may have several values.
-    known = {ON_EVERY_REQUEST: False} | dict(_parameters(route.dependant))
+    allowed = {ON_EVERY_REQUEST: False} | dict(_parameters(route.dependant))
     given = Counter(name for name, _ in request.query_params.multi_items())
-    wrong = (name for name, count in given.items() if name not in known or (count > 1 and not known[name]))
+    wrong = (name for name, n in given.items() if name not in allowed or (n > 1 and not allowed[name]))
     faults = [
         {
             "type": "unknown",
             "loc": ("query", name),
             "msg": f"given {given[name]} times, and it has one value: leave the others out"
-            if name in known
-            else _unknown("parameter", name, known),
+            if name in allowed
+            else _unknown("parameter", name, allowed),
         }
         for name in islice(wrong, _MOST_FAULTS)
     ]
@@ -263,11 +263,11 @@ def unknown_field(request: Request, place: Sequence[int | str]) -> str:
     return _unknown("field", name, () if shape is None else shape.model_fields)
 
 
-def _unknown(kind: str, name: str, known: Collection[str]) -> str:
-    there = f"; there is {', '.join(sorted(known))}" if known else ""
+def _unknown(kind: str, name: str, names: Collection[str]) -> str:
+    there = f"; there is {', '.join(sorted(names))}" if names else ""
     if kind == "field" and name == ON_EVERY_REQUEST:
         return "whose memories are meant is said in the address: ?namespace=acme/alice"
-    return f"there is no such {kind} here" + (nearest(name[:_MOST_LETTERS], known) or there)
+    return f"there is no such {kind} here" + (nearest(name[:_MOST_LETTERS], names) or there)
 
 
 def _parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:

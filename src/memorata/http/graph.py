@@ -110,8 +110,8 @@ async def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> R
     """Return the entities of the highest PageRank."""
 
     def work() -> Json:
-        found = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
-        return {"hubs": [plain(each) for each in found]}
+        hubs = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
+        return {"hubs": [plain(each) for each in hubs]}
 
     return await context.read(work, SEARCH)
 
@@ -126,10 +126,10 @@ async def cells(
     """Return the grid cells in which memories are, those with the most memories first."""
 
     def work() -> Json:
-        found = context.engine.graph.cells(
+        cells = context.engine.graph.cells(
             precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return {"cells": [plain(each) for each in found]}
+        return {"cells": [plain(each) for each in cells]}
 
     return await context.read(work, SEARCH)
 

@@ -143,11 +143,11 @@ def memory_row(memory: Memory, confidence: float | None = None, section: str | N
     return Row(row(values), memory.id)
 
 
-def entity_row(known: KnownEntity) -> Row:
+def entity_row(record: KnownEntity) -> Row:
     """Return an entity as a row of data."""
     from memorata.service.codec import entity_json
 
-    return Row(row(entity_json(known)))
+    return Row(row(entity_json(record)))
 
 
 def relation_row(relation: Relation) -> Row:

@@ -88,10 +88,10 @@ class Tool:
             faults = error.errors(include_url=False, include_context=False)
             names = list(self.arguments.model_fields)
             problems = "; ".join(_fault(fault, names) for fault in faults[:_MAX_FAULTS])
-            known = ", ".join(names) or "none"
+            choices = ", ".join(names) or "none"
             raise InvalidToolArguments(
                 f"{self.name} was not called, for its arguments do not fit: {problems}. "
-                f"Its arguments are: {known}. Change them and call again."
+                f"Its arguments are: {choices}. Change them and call again."
             ) from error
 
 
@@ -194,8 +194,8 @@ def explore(engine: Engine, args: Explore) -> Answer:
         if args.to is not None:
             raise NotGiven("entity", "together with to: the two to connect")
         if args.hubs:
-            found = [Row(row(asdict(hub))) for hub in engine.graph.hubs(limit=args.limit)]
-            return within_budget("What most leads to, by PageRank.", found, args.budget)
+            hubs = [Row(row(asdict(hub))) for hub in engine.graph.hubs(limit=args.limit)]
+            return within_budget("What most leads to, by PageRank.", hubs, args.budget)
         entities = engine.entities.list(limit=args.limit)
         if not entities:
             return Answer("Nobody and nothing is known yet. remember something first.")
@@ -219,14 +219,14 @@ def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
 
 
 def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
-    known = engine.entities.get(entity)
+    record = engine.entities.get(entity)
     relations = engine.entities.relations(entity)
-    newest = engine.graph.timeline(entity, limit=known.memories)[::-1]
-    rows = [entity_row(known), *map(relation_row, relations[-args.limit :])]
+    newest = engine.graph.timeline(entity, limit=record.memories)[::-1]
+    rows = [entity_row(record), *map(relation_row, relations[-args.limit :])]
     rows += [memory_row(memory) for memory in newest[: args.limit]]
     counts = (
         f"{_counted(len(relations), 'relation', 'relations')}, "
-        f"{_counted(known.memories, 'memory', 'memories')}"
+        f"{_counted(record.memories, 'memory', 'memories')}"
     )
     newest_of = f"; the newest {min(args.limit, len(newest))} of these" if newest else ""
     return within_budget(f"What is known: {counts}{newest_of}.", rows, args.budget)
@@ -260,8 +260,8 @@ def remember(engine: Engine, args: Remember) -> Answer:
         "valid_from": args.valid_from,
         "expires_at": args.expires_at,
     }
-    known = {name: value for name, value in details.items() if value is not None}
-    memory = engine.remember(args.content, **known)
+    present = {name: value for name, value in details.items() if value is not None}
+    memory = engine.remember(args.content, **present)
     if memory.mentions > 1:
         text = f"That was known already, with the id {memory.id}. It counts as said {memory.mentions} times."
     else:
@@ -330,11 +330,11 @@ def relate(engine: Engine, args: Relate) -> Answer:
         around = engine.entities.relations(args.subject)
     except EntityNotFound:
         around = ()
-    known = any(
+    repeated = any(
         (folded(each.source), each.type, folded(each.target), each.asserted_by, each.valid_from) == wanted
         for each in around
     )
-    if known:
+    if repeated:
         return Answer("That is known already; nothing was changed.")
     engine.entities.relate(
         args.subject,

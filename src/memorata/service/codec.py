@@ -154,14 +154,14 @@ def logged_recall_json(logged: LoggedRecall) -> Json:
 # --- entities and the graph ---------------------------------------------------------------------------
 
 
-def entity_json(known: KnownEntity) -> Json:
+def entity_json(record: KnownEntity) -> Json:
     """Return an entity as JSON, with how much is known about it."""
     return {
-        **asdict(known.entity),
-        "aliases": list(known.entity.aliases),
-        "memories": known.memories,
-        "relations": known.relations,
-        "merged": list(known.merged),
+        **asdict(record.entity),
+        "aliases": list(record.entity.aliases),
+        "memories": record.memories,
+        "relations": record.relations,
+        "merged": list(record.merged),
     }
 
 
@@ -190,22 +190,22 @@ def path_json(path: FoundPath) -> Json:
     return {"start": path.start, "score": path.score, "cost": path.cost, "steps": steps}
 
 
-def paths_json(found: Paths) -> Json:
+def paths_json(paths: Paths) -> Json:
     """Return what a path search found as JSON."""
-    scores = [{"entity": name, "score": score} for name, score in found.scores.items()]
-    return {"paths": list(map(path_json, found.paths)), "truncated": found.truncated, "scores": scores}
+    scores = [{"entity": name, "score": score} for name, score in paths.scores.items()]
+    return {"paths": list(map(path_json, paths.paths)), "truncated": paths.truncated, "scores": scores}
 
 
-def communities_json(found: Communities) -> Json:
+def communities_json(communities: Communities) -> Json:
     """Return the communities of a namespace as JSON."""
     return {
-        "communities": list(map(community_json, found.groups)),
-        "level": found.level,
-        "count": found.count,
-        "modularity": found.modularity,
-        "converged": found.converged,
-        "method": found.method,
-        "failure": found.failure,
+        "communities": list(map(community_json, communities.groups)),
+        "level": communities.level,
+        "count": communities.count,
+        "modularity": communities.modularity,
+        "converged": communities.converged,
+        "method": communities.method,
+        "failure": communities.failure,
     }
 
 

@@ -126,10 +126,10 @@ def _read_hidden(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**since, "end_given": end_given, "repeat": row.get("repeat")}
 
 
-def _check_keys(row: Mapping[str, Any], known: tuple[str, ...], *needed: str) -> None:
+def _check_keys(row: Mapping[str, Any], names: tuple[str, ...], *needed: str) -> None:
     for name in row:
-        if name not in known:
-            raise InvalidArgument("field", name, f"one that an {row['kind']} has{nearest(name, known)}")
+        if name not in names:
+            raise InvalidArgument("field", name, f"one that an {row['kind']} has{nearest(name, names)}")
     for name in needed:
         if name not in row:
             raise InvalidArgument("field", list(row), f"such that {name} is among them")

@@ -117,8 +117,8 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         data = path.read_bytes()
         detected = format or format_of(data, path.suffix)
         if detected is None:
-            known = ", ".join(SUFFIXES)
-            expected = f"one whose suffix ({known}) or content is known, or --format given"
+            suffixes = ", ".join(SUFFIXES)
+            expected = f"one whose suffix ({suffixes}) or content is known, or --format given"
             raise InvalidArgument("FILE", name, expected)
         yield Source(name, path.name, detected, data, name)
         return

@@ -177,14 +177,14 @@ class RecordWriter:
     def _write(self, drafts: Sequence[_Draft]) -> None:
         keys = [(draft.memory.namespace, draft.memory.id) for draft in drafts]
         while True:
-            known = self._engine.store.known(keys)
-            new = [draft for key, draft in zip(keys, drafts, strict=True) if key not in known]
+            existing = self._engine.store.known(keys)
+            new = [draft for key, draft in zip(keys, drafts, strict=True) if key not in existing]
             try:
                 added = len(new) if self._dry_run else self._add(new)
                 break
             except InvalidArgument:
                 # Somebody else may have taken some of them in meanwhile: the same import, run twice at once.
-                if self._engine.store.known(keys) == known:
+                if self._engine.store.known(keys) == existing:
                     raise
         self.counts.known += len(drafts) - added
         self.counts.imported += added
@@ -289,9 +289,9 @@ class DeclarationWriter:
 
     def _write_entity(self, record: EntityRecord, namespace: str) -> bool:
         entity, names = record.entity, self._names_of(namespace)
-        known = names.get(folded(entity.name))
+        existing = names.get(folded(entity.name))
         # One that somebody only referred to so far has nothing that could be lost.
-        if known is not None and (not _is_bare(known) or _is_bare(record)):
+        if existing is not None and (not _is_bare(existing) or _is_bare(record)):
             return False
         if not self._dry_run:
             # Both or neither: one that is there is not looked at again.

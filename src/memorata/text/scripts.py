@@ -62,12 +62,12 @@ def familiarity(text: str, languages: Collection[str]) -> float:
     >>> round(familiarity("我的 iPhone 在哪里", ["en"]), 2), familiarity("Где ключи?", ["en", "ru"])
     (0.23, 1.0)
     """
-    known = _scripts_of(tuple(languages))
-    if not known or (text.isascii() and "latin" in known):
+    scripts = _scripts_of(tuple(languages))
+    if not scripts or (text.isascii() and "latin" in scripts):
         return 1.0
     letters = len(_LETTER.findall(text))
     counted = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
     others = letters - sum(counted.values())
     worth = {script: count * _LETTERS_PER_WORD.get(script, 1) for script, count in counted.items()}
     total = sum(worth.values()) + max(0, others)
-    return sum(worth[script] for script in known) / total if total else 1.0
+    return sum(worth[script] for script in scripts) / total if total else 1.0

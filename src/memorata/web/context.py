@@ -63,7 +63,7 @@ class PageContext:
         present = {name: value for name, value in wanted.items() if value not in (None, "", ())}
         query = urlencode(present, doseq=True)
         # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
-        steps = _DOTS.sub(lambda found: found[0].replace("/", "%2F"), quote(path, safe="/"))
+        steps = _DOTS.sub(lambda match: match[0].replace("/", "%2F"), quote(path, safe="/"))
         return self.prefix + steps + (f"?{query}" if query else "")
 
     def page(self, template: str, /, *, status: int = 200, **variables: Any) -> Response:  # noqa: ANN401

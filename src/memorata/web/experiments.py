@@ -100,8 +100,8 @@ def _settings(values: Values) -> dict[str, list[str]]:
     names = {each.name for each in PARAMETERS}
     for part in values.text("settings").replace("\n", ",").split(","):
         if part.strip():
-            name, found, value = (piece.strip() for piece in part.partition("="))
-            if not found or name not in names:
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or name not in names:
                 raise InvalidArgument("settings", part.strip(), "a parameter of a recipe, =, and its value")
             settings[name] = [value]
     return settings

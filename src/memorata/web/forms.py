@@ -151,10 +151,10 @@ def spellings(engine: Engine, namespace: str) -> Spelt:
 
     def spelt(name: str) -> Sequence[str]:
         try:
-            known = engine.entities.get(name, namespace=namespace)
+            record = engine.entities.get(name, namespace=namespace)
         except EntityNotFound:
             return (name,)
-        return tuple(dict.fromkeys((name, known.entity.name, *known.entity.aliases, *known.merged)))
+        return tuple(dict.fromkeys((name, record.entity.name, *record.entity.aliases, *record.merged)))
 
     return spelt
 

@@ -69,17 +69,17 @@ def search(context: PageContext) -> Response:
     """Show the search page, or the hits alone."""
     values = context.values
     usual = context.engine.recipes.get(namespace=context.namespace)
-    known = recipes(context)
-    recipe = known[checks.one_of("recipe", values.text("recipe", usual.name), tuple(known))]
+    choices = recipes(context)
+    recipe = choices[checks.one_of("recipe", values.text("recipe", usual.name), tuple(choices))]
     changes = read_changes(recipe, values)
-    sides = _sides(context, known, recipe, changes)
+    sides = _sides(context, choices, recipe, changes)
     kept = _kept(context, recipe, changes, usual.name)
     variables: dict[str, Any] = {
         "query": values.text("q"),
         "sides": sides,
         "signal": signal,
         "recipe": recipe,
-        "recipes": known,
+        "recipes": choices,
         "compared": values.text("compare"),
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
@@ -117,11 +117,11 @@ def signal(label: str) -> str:
     return _SIGNALS.get(label, "other")
 
 
-def rows(found: RecallResult, most: float | None = None) -> tuple[Row, ...]:
+def rows(result: RecallResult, most: float | None = None) -> tuple[Row, ...]:
     """Return the hits with their bars; the best of them, or `most`, fills the width."""
-    best = max((hit.score for hit in found), default=0.0) if most is None else most
+    best = max((hit.score for hit in result), default=0.0) if most is None else most
     shown = []
-    for place, hit in enumerate(found, 1):
+    for place, hit in enumerate(result, 1):
         why = hit.explanation
         pieces = contributions(why)
         shown.append(Row(place, hit, why, pieces, segments(pieces, best)))
@@ -129,7 +129,7 @@ def rows(found: RecallResult, most: float | None = None) -> tuple[Row, ...]:
 
 
 def _sides(
-    context: PageContext, known: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
+    context: PageContext, choices: Mapping[str, Recipe], recipe: Recipe, changes: Mapping[str, Any]
 ) -> tuple[Side, ...]:
     if not context.values.text("q"):
         return ()
@@ -137,7 +137,7 @@ def _sides(
     other = context.values.text("compare")
     if not other:
         return (first,)
-    second = _side(context, known[checks.one_of("compare", other, tuple(known))], {})
+    second = _side(context, choices[checks.one_of("compare", other, tuple(choices))], {})
     return _moved(first, second), _moved(second, first)
 
 

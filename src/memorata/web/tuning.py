@@ -75,8 +75,8 @@ def ask(context: PageContext) -> Response:
     """Run a recall that is logged, and show its hits to be judged."""
     if not context.engine.recall_log.how.recalls:
         raise InvalidArgument("log_recalls", False, "true: what is not logged cannot be learnt from")
-    found = context.engine.recall(context.values.text("q"), namespace=context.namespace)
-    return context.go(context.url("/lab", recall=found.id))
+    result = context.engine.recall(context.values.text("q"), namespace=context.namespace)
+    return context.go(context.url("/lab", recall=result.id))
 
 
 def judge(context: PageContext) -> Response:
@@ -145,8 +145,8 @@ def _drawn(tuned: _Result) -> Plot | None:
         return None
     name = names.pop()
     points = {float(setting[name]): score for setting, score in tuned.scores}
-    now, found = float(getattr(tuned.base, name)), float(getattr(tuned.recipe, name))
-    marks = {"in use": now} if now == found else {"in use": now, "found": found}
+    now, chosen = float(getattr(tuned.base, name)), float(getattr(tuned.recipe, name))
+    marks = {"in use": now} if now == chosen else {"in use": now, "found": chosen}
     return plotted(sorted(points.items()), name.replace("_", " "), tuned.metric, marks)
 
 
@@ -158,20 +158,21 @@ def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
     logged = _logged(context, recall)
     ids = [logged.ids[place] for place in logged.shown][:_JUDGED]
     memories = context.engine.store.get(context.namespace, ids) if ids else []
-    said: dict[str, list[Feedback]] = {}
+    feedback: dict[str, list[Feedback]] = {}
     for reaction in context.engine.feedback.list(namespace=context.namespace):
         if reaction.feedback.recall_id == recall:
-            said.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
+            feedback.setdefault(reaction.feedback.memory_id, []).append(reaction.feedback)
     return tuple(
-        Judged(place, memory, relevance(said.get(memory.id, []))) for place, memory in enumerate(memories, 1)
+        Judged(place, memory, relevance(feedback.get(memory.id, [])))
+        for place, memory in enumerate(memories, 1)
     )
 
 
 def _logged(context: PageContext, recall: str) -> LoggedRecall:
-    found = context.engine.feedback.recalls(namespace=context.namespace, ids=(recall,))
-    if not found:
+    recalls = context.engine.feedback.recalls(namespace=context.namespace, ids=(recall,))
+    if not recalls:
         raise RecallNotFound(recall, context.namespace)
-    return found[0]
+    return recalls[0]
 
 
 ROUTES: Final = (

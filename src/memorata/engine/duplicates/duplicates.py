@@ -111,9 +111,9 @@ class DuplicateGroups:
         memories = [memory for memory in current if not is_turn(memory)]
         progress("reading memories", len(memories), len(memories))
         digests = [address(embedded_text(memory)) for memory in memories]
-        known = self._store.cached_vectors(path, digests) if self._embedding.embedder is not None else {}
-        found = search.run(memories, [known.get(digest) for digest in digests], progress)
-        return replace(found, turns=len(current) - len(memories))
+        vectors = self._store.cached_vectors(path, digests) if self._embedding.embedder is not None else {}
+        groups = search.run(memories, [vectors.get(digest) for digest in digests], progress)
+        return replace(groups, turns=len(current) - len(memories))
 
     def supersede(
         self,
@@ -282,15 +282,15 @@ class DuplicateGroups:
 
         def decide() -> Contradiction:
             with self._store.together():
-                found = {
+                open_ones = {
                     (each.newer, each.older): each for each in self._store.contradictions.list(path)
                 }.get(pair)
-                if found is None:
+                if open_ones is None:
                     raise InvalidArgument(
                         "newer, older", pair, "a pair that is noted and open, as contradictions lists them"
                     )
                 decided = replace(
-                    found,
+                    open_ones,
                     verdict=_CONTRADICTS if contradicts else _COMPATIBLE,
                     decided_by=self._writer.drafts.clean_text(by),
                     decided_because=self._writer.drafts.clean_text(because),
@@ -386,10 +386,10 @@ def _notes(
     reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
     correction, merged = kind == "correction", kind == _MERGED
     sure = keep.confidence if correction else max(keep.confidence, *(each.confidence for each in losers))
-    said = sorted(losers, key=lambda memory: memory.created_at)
-    latest = min(keep.created_at, said[0].created_at)
+    repeats = sorted(losers, key=lambda memory: memory.created_at)
+    latest = min(keep.created_at, repeats[0].created_at)
     notes = []
-    for each in said:
+    for each in repeats:
         support = None
         # What a correction sets right does not speak for it.
         if not correction and each.created_at - latest >= SUPPORT_INTERVAL:

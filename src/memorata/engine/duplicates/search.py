@@ -205,11 +205,11 @@ class _Links:
         same: dict[str, list[int]] = {}
         for place, memory in enumerate(memories):
             earlier = same.setdefault(memory.fingerprint, [])
-            found = next((other for other in earlier[-_SAME:] if self._judged(other, place, 1.0)), None)
-            if found is None:
+            match = next((other for other in earlier[-_SAME:] if self._judged(other, place, 1.0)), None)
+            if match is None:
                 earlier.append(place)
                 self.first.append(place)
-            self._stands_for.append(place if found is None else found)
+            self._stands_for.append(place if match is None else match)
             self._behind[self._stands_for[place]].append(place)
         # Who stands behind one of them may be one with another: confidences are compared pair by pair.
         self._same = [
@@ -306,17 +306,17 @@ class Likeness:
         apart = np.zeros(len(texts), np.uint64) if keys is None else keys
         told = _ProgressReport(progress)
         if method is Method.MATRIX:
-            found = self._by_product(_stacked(vectors, having), having, apart, told)
+            candidates = self._by_product(_stacked(vectors, having), having, apart, told)
         else:
             directions = having[self._by_direction(_stacked(vectors, having), apart[having], told)]
-            found = np.concatenate([directions, self._by_letters(texts, _LETTERS, apart, told)])
+            candidates = np.concatenate([directions, self._by_letters(texts, _LETTERS, apart, told)])
         bare = np.ones(len(texts), np.bool_)
         bare[having] = False
-        found = found[~bare[found].any(axis=1)]
+        candidates = candidates[~bare[candidates].any(axis=1)]
         if having.size < len(texts):
             letters = self._by_letters(texts, ALONE_JACCARD, apart, told)
-            found = np.concatenate([found, letters[bare[letters].any(axis=1)]])
-        return self.verified(joined(Candidates(found, np.full(len(found), np.nan))).pairs, vectors)
+            candidates = np.concatenate([candidates, letters[bare[letters].any(axis=1)]])
+        return self.verified(joined(Candidates(candidates, np.full(len(candidates), np.nan))).pairs, vectors)
 
     def crowded(self, vectors: Sequence[Floats | None], keys: Keys) -> bool:
         """Tell by a sample whether more pairs are near than can be looked at."""
@@ -330,9 +330,9 @@ class Likeness:
 
     def verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> Candidates:
         """Return those of the pairs whose cosine reaches the threshold, or that have none."""
-        known = np.array([rows is not None for rows in vectors], np.bool_)
+        embedded = np.array([rows is not None for rows in vectors], np.bool_)
         cosines = np.full(len(pairs), np.nan)
-        both = np.flatnonzero(known[pairs].all(axis=1))
+        both = np.flatnonzero(embedded[pairs].all(axis=1))
         used = np.unique(pairs[both])
         rows = _stacked(vectors, used)
         step = max(1, _PRODUCTS_PER_STEP // rows.shape[1])
@@ -344,15 +344,15 @@ class Likeness:
         return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
 
     def _by_product(self, rows: Floats, having: IntArray, apart: Keys, told: _ProgressReport) -> IntArray:
-        found = [np.zeros((0, 2), np.intp)]
+        pairs = [np.zeros((0, 2), np.intp)]
         done = 0
         for members in groups(apart[having].astype(np.intp)):
             places = np.array(members, np.intp)
             told.step(done, having.size)
-            found.append(having[places[near_pairs(rows[places], self.threshold).positions()]])
+            pairs.append(having[places[near_pairs(rows[places], self.threshold).positions()]])
             done += places.size
         told.step(having.size, having.size)
-        return np.concatenate(found)
+        return np.concatenate(pairs)
 
     def _by_direction(self, rows: Floats, apart: Keys, told: _ProgressReport) -> IntArray:
         banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
@@ -368,23 +368,23 @@ class Likeness:
         return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
 
 
-def joined(*found: Candidates) -> Candidates:
+def joined(*candidates: Candidates) -> Candidates:
     """Return the pairs of all, each once, in order."""
-    pairs = np.concatenate([each.pairs for each in found])
-    cosines = np.concatenate([each.cosines for each in found])
+    pairs = np.concatenate([each.pairs for each in candidates])
+    cosines = np.concatenate([each.cosines for each in candidates])
     _, places = np.unique(pairs[:, 0] * (pairs.max(initial=0) + 1) + pairs[:, 1], return_index=True)
     return Candidates(pairs[places], cosines[places])
 
 
-def most_alike(found: Candidates) -> Candidates:
+def most_alike(candidates: Candidates) -> Candidates:
     """Return all pairs, or if they are very many, of each memory those with what is most like it after it."""
-    if len(found.pairs) <= _MAX_PAIRS_READ:
-        return found
-    order = np.lexsort((found.pairs[:, 1], -np.nan_to_num(found.cosines), found.pairs[:, 0]))
-    first = found.pairs[order, 0]
+    if len(candidates.pairs) <= _MAX_PAIRS_READ:
+        return candidates
+    order = np.lexsort((candidates.pairs[:, 1], -np.nan_to_num(candidates.cosines), candidates.pairs[:, 0]))
+    first = candidates.pairs[order, 0]
     rank = np.arange(len(order)) - np.searchsorted(first, first)
     kept = np.sort(order[rank < _READ])
-    return Candidates(found.pairs[kept], found.cosines[kept])
+    return Candidates(candidates.pairs[kept], candidates.cosines[kept])
 
 
 class _ProgressReport:
@@ -445,8 +445,8 @@ class RensaSigner:
             hashes, firsts, owners = shingle_hashes(given[start : start + _TEXTS_PER_STEP], self._size)
             if owners.size:
                 offsets = np.append(firsts, hashes.size).astype(np.uint64)
-                found = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)
-                rows[start + owners] = np.array(found.to_rows(), np.uint32)
+                signatures = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)
+                rows[start + owners] = np.array(signatures.to_rows(), np.uint32)
         return rows
 
 

@@ -68,11 +68,11 @@ class FoundPath:
     cost: float | None = None
 
     def __str__(self) -> str:
-        said = self.start
+        text = self.start
         for step in self.steps:
             arrow = f"—{step.type}→" if step.forward else f"←{step.type}—"
-            said += f" {arrow} {step.entity if step.entity is not None else step.memory}"
-        return said
+            text += f" {arrow} {step.entity if step.entity is not None else step.memory}"
+        return text
 
 
 @frozen
@@ -188,8 +188,8 @@ class Partitioning:
                 resolution=self.resolution,
                 seed=self.seed,
             )
-        found = leiden(graph, resolution=self.resolution, iterations=self.iterations, seed=self.seed)
-        return (Level(found.labels, found.modularity, self.iterations, converged=True),)
+        hierarchy = leiden(graph, resolution=self.resolution, iterations=self.iterations, seed=self.seed)
+        return (Level(hierarchy.labels, hierarchy.modularity, self.iterations, converged=True),)
 
 
 @frozen(eq=False)
@@ -203,11 +203,11 @@ class Structure:
     ranks: FloatArray
 
     @classmethod
-    def of(cls, known: NamespaceGraph, how: Partitioning) -> Structure:
+    def of(cls, graph: NamespaceGraph, how: Partitioning) -> Structure:
         """Return the structure of a graph, the same however it has grown."""
-        found = known.ordered
-        ranks = known.ranks[found.nodes]
-        return cls(known.graph, how, found.nodes, how.levels_of(found.graph), ranks)
+        ordered = graph.ordered
+        ranks = graph.ranks[ordered.nodes]
+        return cls(graph.graph, how, ordered.nodes, how.levels_of(ordered.graph), ranks)
 
     def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""
@@ -230,14 +230,14 @@ class Selection:
         structure: Structure,
         level: int,
         limit: int,
-        known: NamespaceGraph,
+        graph: NamespaceGraph,
         view: Index,
         shows: Callable[[Records], BoolArray],
     ) -> Selection:
         """Return so many communities of a level, of what may be seen."""
-        groups = structure.groups(level, _seen(structure.nodes, known, view, shows))
+        groups = structure.groups(level, _seen(structure.nodes, graph, view, shows))
         groups.sort(key=lambda members: (-members.size, int(members[0])))
-        largest = [_Members.of(members, structure, known, view) for members in groups[:limit]]
+        largest = [_Members.of(members, structure, graph, view) for members in groups[:limit]]
         return cls(structure.levels[level], level, len(groups), largest)
 
 
@@ -274,7 +274,7 @@ def told(
 
 
 def written_by(
-    found: Communities, shown: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
+    communities: Communities, shown: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
 ) -> Communities:
     """Return communities with what a language model writes about each, beside the statistics.
 
@@ -283,7 +283,7 @@ def written_by(
     """
     groups = []
     failure = ""
-    for group, members in zip(found.groups, shown.largest, strict=True):
+    for group, members in zip(communities.groups, shown.largest, strict=True):
         key = f"{writer.name} {group.summary.key}"
         if key not in cache and not failure and members.memories:
             try:
@@ -292,22 +292,22 @@ def written_by(
                 failure = str(error)
         text = cache.get(key, "")
         groups.append(replace(group, written=text, written_by=writer.name if text else ""))
-    return replace(found, groups=tuple(groups), failure=failure)
+    return replace(communities, groups=tuple(groups), failure=failure)
 
 
 def summaries(
-    known: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]
+    graph: NamespaceGraph, view: Index, terms_of: Callable[[Memory], Terms]
 ) -> list[tuple[IntArray, Summary]]:
     """Return the memories of every community of the finest level that has any, each with its summary."""
-    structure = Structure.of(known, Partitioning())
-    slots = known.slots_of(structure.nodes)
+    structure = Structure.of(graph, Partitioning())
+    slots = graph.slots_of(structure.nodes)
     seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
-    every = [(each, known.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
+    every = [(each, graph.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
     groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
-    shown = [_Members.of(members, structure, known, view) for members, _ in groups]
+    shown = [_Members.of(members, structure, graph, view) for members, _ in groups]
     memories = [memory for each in shown for memory in each.memories]
     terms = {memory.id: dict(terms_of(memory).get("content", {})) for memory in memories}
-    vocabulary = sorted({term for found in terms.values() for term in found})
+    vocabulary = sorted({term for counts in terms.values() for term in counts})
     summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
     return [
         (slots, summariser.summarise(each.community(terms)))
@@ -316,10 +316,10 @@ def summaries(
 
 
 def _seen(
-    nodes: IntArray, known: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
+    nodes: IntArray, graph: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
 ) -> BoolArray:
     """Return which nodes are entities or memories that may be seen; what was superseded may not."""
-    slots = known.slots_of(nodes)
+    slots = graph.slots_of(nodes)
     seen = slots < 0
     seen[~seen] = shows(view.records(slots[~seen]))
     return seen
@@ -343,18 +343,18 @@ class _Members:
     entities: dict[str, float]
 
     @classmethod
-    def of(cls, members: IntArray, structure: Structure, known: NamespaceGraph, view: Index) -> _Members:
+    def of(cls, members: IntArray, structure: Structure, graph: NamespaceGraph, view: Index) -> _Members:
         order = members[np.argsort(-structure.ranks[members], kind="stable")]
         nodes, ranks = structure.nodes[order], structure.ranks[order]
-        slots = known.slots_of(nodes)
-        said = slots[slots >= 0]
+        slots = graph.slots_of(nodes)
+        mentioned = slots[slots >= 0]
         memories = [
             memory
-            for start in range(0, said.size, _PAGE_SIZE)
-            for memory in view.memories(said[start : start + _PAGE_SIZE])
+            for start in range(0, mentioned.size, _PAGE_SIZE)
+            for memory in view.memories(mentioned[start : start + _PAGE_SIZE])
         ]
         named = slots < 0
-        names = dict(zip(map(known.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
+        names = dict(zip(map(graph.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
         return cls(memories, {name: rank for name, rank in names.items() if name is not None})
 
     def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:

@@ -105,8 +105,8 @@ class Entities:
         if memory is not None:
             memory_id("memory", memory)
         clean = self._drafts.clean_text
-        said = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
-        return self._store.relations.add(self._runtime.path(namespace), [said], self._runtime.clock())[0]
+        relation = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
+        return self._store.relations.add(self._runtime.path(namespace), [relation], self._runtime.clock())[0]
 
     def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
         """Take back every relation of a type from one entity to another; return how many there were."""
@@ -147,9 +147,9 @@ class Entities:
         checked_name("name", name)
         for position, alias in enumerate(() if aliases is None else checks.texts("aliases", aliases)):
             checked_name(f"aliases[{position}]", alias)
-        for argument, said in (("type", type), ("description", description)):
-            if said is not None:
-                checks.writable(argument, said)
+        for argument, value in (("type", type), ("description", description)):
+            if value is not None:
+                checks.writable(argument, value)
         path = self._runtime.path(namespace)
         clean = self._drafts.clean_text
         described = self._store.entities.describe(
@@ -195,13 +195,13 @@ class Entities:
         checks.whole("limit", limit)
 
         def answer(look: Look) -> tuple[KnownEntity, ...]:
-            known = self._lookup.graph(look)
+            graph = self._lookup.graph(look)
             wanted = [
-                (-count, known.name(key), key)
-                for key, count in self._lookup.counted(known)
+                (-count, graph.name(key), key)
+                for key, count in self._lookup.counted(graph)
                 if any(name.startswith(begins) for name in look.names.spellings(key))
             ]
-            return tuple(self._known(known, key) for _, _, key in sorted(wanted)[:limit])
+            return tuple(self._known(graph, key) for _, _, key in sorted(wanted)[:limit])
 
         return self._lookup.at(namespace, answer)
 
@@ -231,14 +231,14 @@ class Entities:
         def answer(look: Look) -> tuple[Relation, ...]:
             names = look.names
             ends = None if entity is None else names.spellings(self._lookup.key(look, "entity", entity))
-            found = self._store.relations.list(look.path, now=look.now, as_of=then, names=ends)
+            relations = self._store.relations.list(look.path, now=look.now, as_of=then, names=ends)
             return tuple(
                 replace(
                     relation,
                     source=names.entity(names.key(relation.source), relation.source).name,
                     target=names.entity(names.key(relation.target), relation.target).name,
                 )
-                for relation in found
+                for relation in relations
             )
 
         return self._lookup.at(namespace, answer)
@@ -292,8 +292,8 @@ class Entities:
         if not known and not (text and memories):
             raise EntityNotFound(subject, path, in_texts=in_texts + len(memories))
         hidden = tuple(each for each in self._store.hidden(path) if each.memory_id in ids)
-        found = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
-        return found if text else replace(found, in_texts=in_texts)
+        about = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
+        return about if text else replace(about, in_texts=in_texts)
 
     def purge(
         self, subject: str, *, text: bool = False, dry_run: bool = False, namespace: str | None = None
@@ -315,25 +315,25 @@ class Entities:
         """
         checks.flag("dry_run", dry_run)
         path = self._runtime.path(namespace)
-        found = self.about(subject, text=text, namespace=path)
+        about = self.about(subject, text=text, namespace=path)
         if not dry_run:
             spellings = spellings_of(subject, self._lookup.names.of(path))
-            self._purge.memories(path, [memory.id for memory in found.memories], spellings)
-        return found
+            self._purge.memories(path, [memory.id for memory in about.memories], spellings)
+        return about
 
-    def _known(self, known: NamespaceGraph, key: str) -> KnownEntity:
+    def _known(self, graph: NamespaceGraph, key: str) -> KnownEntity:
         from memorata.engine.graph.communities import KnownEntity
 
-        entity = known.names.entity(key, known.name(key))
-        node = known.entity_node(key)
+        entity = graph.names.entity(key, graph.name(key))
+        node = graph.entity_node(key)
         if node is None:
-            return KnownEntity(entity, 0, 0, known.names.merged(key))
-        edges = known.graph.around([node], "both")
-        types = np.array(known.graph.type_names)[edges.types]
+            return KnownEntity(entity, 0, 0, graph.names.merged(key))
+        edges = graph.graph.around([node], "both")
+        types = np.array(graph.graph.type_names)[edges.types]
         mentions = int(np.count_nonzero(types == MENTIONS))
         # A relation of an entity to itself is found from both of its ends.
         related = np.unique(edges.numbers).size - mentions
-        return KnownEntity(entity, mentions, related, known.names.merged(key))
+        return KnownEntity(entity, mentions, related, graph.names.merged(key))
 
 
 def relation_type(type: str) -> str:

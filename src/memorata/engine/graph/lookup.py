@@ -79,17 +79,17 @@ class Lookup:
         _, mentioned = look.view.document_frequencies(look.names.spellings(key), field="names")
         if any(mentioned.values()):
             return key
-        known = self.graph(look)
+        graph = self.graph(look)
         from difflib import get_close_matches
 
-        alike = get_close_matches(key, [each for each, _ in self.counted(known)], _NEAREST)
-        raise EntityNotFound(name, look.path, tuple(map(known.name, alike)))
+        alike = get_close_matches(key, [each for each, _ in self.counted(graph)], _NEAREST)
+        raise EntityNotFound(name, look.path, tuple(map(graph.name, alike)))
 
-    def counted(self, known: NamespaceGraph) -> list[tuple[str, int]]:
+    def counted(self, graph: NamespaceGraph) -> list[tuple[str, int]]:
         """Return the keys of all known entities and how many memories mention each."""
-        counts = known.mention_counts()
-        found = dict.fromkeys(known.names.declared(), 0)
-        for key, node in zip(known.entity_keys, known.entity_nodes().tolist(), strict=True):
+        counts = graph.mention_counts()
+        found = dict.fromkeys(graph.names.declared(), 0)
+        for key, node in zip(graph.entity_keys, graph.entity_nodes().tolist(), strict=True):
             if counts[node] or key in found:
                 found[key] = int(counts[node])
         return sorted(found.items())
@@ -129,13 +129,13 @@ class Graphs:
                 self._rollbacks = self._store.rollbacks
                 self._kept.clear()
             kept = self._kept.pop(namespace, None)
-            found = None if kept is None else kept.at(self._store, namespace, now, names)
-            if found is None:
-                found = NamespaceGraph(names).at(self._store, namespace, now, names)
-            assert found is not None  # an empty one is never too old
-            self._kept[namespace] = found
+            graph = None if kept is None else kept.at(self._store, namespace, now, names)
+            if graph is None:
+                graph = NamespaceGraph(names).at(self._store, namespace, now, names)
+            assert graph is not None  # an empty one is never too old
+            self._kept[namespace] = graph
             while (
                 len(self._kept) > 1 and sum(each.nbytes for each in list(self._kept.values())) > self._budget
             ):
                 self._kept.popitem(last=False)
-        return found
+        return graph

@@ -137,12 +137,12 @@ class NamespaceGraph:
 
         Memories come by their slots, then entities by their keys.
         """
-        found = self.slots_of(nodes)
-        named = np.flatnonzero(found < 0)
+        slots = self.slots_of(nodes)
+        named = np.flatnonzero(slots < 0)
         keys = [self.names.key(self._spellings[node][1]) for node in nodes[named].tolist()]
         _, ranks = np.unique(np.array(keys, object), return_inverse=True)
-        found[named] = len(self._node_of_slot) + ranks
-        return found
+        slots[named] = len(self._node_of_slot) + ranks
+        return slots
 
     def nodes_of(self, slots: IntArray) -> IntArray:
         """Return the nodes of memories; -1 for one that has none."""
@@ -170,15 +170,15 @@ class NamespaceGraph:
         cls, names: Names, store: Store, namespace: str, view: Index, now: datetime, as_of: datetime
     ) -> NamespaceGraph:
         """Return the graph as it was believed to be at a moment; it does not catch up with anything."""
-        found = cls(names)
+        graph = cls(names)
         slots = store.graph.delta(namespace, 0).slots
         seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
         links = (replace(link, current=True) for link in store.graph.links(namespace, 0) if seen[link.slot])
-        found._put_in(links, slots, now, set())
-        found._relate(store, namespace, now, since=0, as_of=as_of)
-        found._flush()
-        found.slots = slots
-        return found
+        graph._put_in(links, slots, now, set())
+        graph._relate(store, namespace, now, since=0, as_of=as_of)
+        graph._flush()
+        graph.slots = slots
+        return graph
 
     def at(self, store: Store, namespace: str, now: datetime, names: Names) -> NamespaceGraph | None:
         """Return this graph as it is at a moment; None if it has to be built anew instead.
@@ -304,12 +304,12 @@ class NamespaceGraph:
             slots = np.flatnonzero(np.asarray(self._session_of_slot) == session)
             positions = np.asarray(self._position_of_slot)[slots]
             order = np.lexsort((slots, positions))
-            said = slots[order].tolist()
-            for slot, following in pairwise(said):
+            ordered = slots[order].tolist()
+            for slot, following in pairwise(ordered):
                 self._add(self._memory_node(slot), self._memory_node(following), 1.0, NEXT, -2 - session)
             self._ends.pop(session, None)
-            if said:
-                self._ends[session] = int(positions[order[-1]]), said[-1]
+            if ordered:
+                self._ends[session] = int(positions[order[-1]]), ordered[-1]
 
     def _relate(
         self, store: Store, namespace: str, now: datetime, since: int, as_of: datetime | None = None
@@ -340,8 +340,8 @@ class NamespaceGraph:
     def _mentioned_by(self, slots: set[int]) -> list[int]:
         """Return the entities that are spelt as one of these memories spells them."""
         nodes = [node for node in (self._node_of_slot[slot] for slot in slots) if node >= 0]
-        found = set(self.graph.around(nodes, "out", [MENTIONS]).nodes.tolist()) if nodes else set()
-        return sorted(node for node in found if self._spellings[node][0] in slots)
+        mentioned = set(self.graph.around(nodes, "out", [MENTIONS]).nodes.tolist()) if nodes else set()
+        return sorted(node for node in mentioned if self._spellings[node][0] in slots)
 
     def _spell(self, store: Store, namespace: str, nodes: list[int]) -> None:
         """Find out how entities are spelt by the first memory that mentions them now."""
@@ -390,9 +390,9 @@ class Ordered:
 
     def spread(self, scores: FloatArray) -> FloatArray:
         """Return the scores of nodes here as those of the graph that has grown; 0 for who has no edge."""
-        found = np.zeros(self.places.size)
-        found[self.nodes] = scores
-        return found
+        values = np.zeros(self.places.size)
+        values[self.nodes] = scores
+        return values
 
 
 def in_order(known: NamespaceGraph) -> Ordered:
@@ -405,9 +405,9 @@ def in_order(known: NamespaceGraph) -> Ordered:
     linked = np.unique(np.concatenate([sources, targets])).astype(np.intp)
     slots = known.slots_of(linked)
     is_said = slots >= 0
-    said = linked[is_said][np.argsort(slots[is_said])]
+    spoken = linked[is_said][np.argsort(slots[is_said])]
     named = sorted(linked[~is_said].tolist(), key=keys.__getitem__)
-    nodes = np.concatenate([said, np.array(named, np.intp)])
+    nodes = np.concatenate([spoken, np.array(named, np.intp)])
     places = np.full(known.graph.nodes, -1, np.intp)
     places[nodes] = np.arange(nodes.size)
     sources, targets = places[sources], places[targets]

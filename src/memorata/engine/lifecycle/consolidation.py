@@ -95,12 +95,14 @@ class Consolidation:
 
     def summaries(self, path: str, state: str) -> tuple[Proposal, ...]:
         """Return the summaries in a state; see :meth:`Lifecycle.summaries`."""
-        found = [
+        summaries = [
             summary
             for summary in made_from_others(self._store, path, SUMMARY_OF)
             if summary.metadata.get(STATE) == state and sources_of(summary)
         ]
-        return tuple(Proposal(summary, tuple(summary.metadata[SUMMARY_OF])) for summary in reversed(found))
+        return tuple(
+            Proposal(summary, tuple(summary.metadata[SUMMARY_OF])) for summary in reversed(summaries)
+        )
 
     def decide(self, path: str, ids: Sequence[str], state: str) -> None:
         """Accept or reject proposed summaries."""
@@ -219,11 +221,11 @@ def _alike(vectors: Floats, threshold: float) -> tuple[list[IntArray], list[IntA
         cosines[rows, rows + start] = -1.0
         kept = min(NEAREST, cosines.shape[1])
         best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]
-        found = np.take_along_axis(cosines, best, axis=1)
-        row, column = np.nonzero(found > threshold)
+        highest = np.take_along_axis(cosines, best, axis=1)
+        row, column = np.nonzero(highest > threshold)
         sources.append(row + start)
         targets.append(best[row, column])
-        weights.append((found[row, column] - threshold) / (1.0 - threshold + 1e-9))
+        weights.append((highest[row, column] - threshold) / (1.0 - threshold + 1e-9))
     return sources, targets, weights
 
 
@@ -278,12 +280,12 @@ class SentenceWriter:
     def write(self, memories: Sequence[Memory], limit: int) -> str:
         """Return the central sentences of memories, one on a line, oldest first."""
         ordered = sorted(memories, key=lambda memory: (memory.event_time, memory.id))
-        said = {
+        fields = {
             _spoken(memory, sentence): Counter(self._tokens(sentence))
             for memory in ordered
             for sentence in sentences(memory.content) or (memory.content,)
         }
-        lines, counts = list(said), list(said.values())
+        lines, counts = list(fields), list(fields.values())
         telling = self._telling([set(self._tokens(memory.content)) for memory in ordered])
         table = _weighted(counts, telling)
         # Short remarks have few words of any kind; the root keeps long ones from winning by length alone.

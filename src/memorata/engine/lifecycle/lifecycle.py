@@ -70,8 +70,8 @@ class MaintenanceReport:
     def as_dict(self) -> dict[str, Any]:
         """Return this as plain data, for JSON."""
         moves = {
-            name: [{"id": each.id, "from": each.before.value, "to": each.after.value} for each in found]
-            for name, found in (("promoted", self.promoted), ("demoted", self.demoted))
+            name: [{"id": each.id, "from": each.before.value, "to": each.after.value} for each in moved]
+            for name, moved in (("promoted", self.promoted), ("demoted", self.demoted))
         }
         proposed = [
             {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}

@@ -130,18 +130,18 @@ class Candidates:
         parts = self._fused.parts
         slot = self.slots[position : position + 1]
         detail = {}
-        for name, found in self.legs.named():
+        for name, leg in self.legs.named():
             if name not in parts.names:
                 continue
             value = float(parts.parts[parts.names.index(name), position])
-            where = np.flatnonzero(found.slots == slot[0])
+            where = np.flatnonzero(leg.slots == slot[0])
             note = "not found by this leg"
             if name == VECTOR and slot[0] in self.legs.unread:
                 note = "no vector of this embedder yet; its words stand in"
             elif where.size:
-                note = f"rank {int(where[0]) + 1} of {found.slots.size}, score {found.scores[where[0]]:.4f}"
-                if found.detail is not None:
-                    note += f": {_words(found.detail(slot))}"
+                note = f"rank {int(where[0]) + 1} of {leg.slots.size}, score {leg.scores[where[0]]:.4f}"
+                if leg.detail is not None:
+                    note += f": {_words(leg.detail(slot))}"
                 if name == VECTOR and self.legs.asked:
                     note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
             detail[name] = Explanation.leaf(name, value, note)
@@ -256,22 +256,22 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
     }
 
 
-def ceiling_of(name: str, found: Found) -> float | None:
+def ceiling_of(name: str, leg: Found) -> float | None:
     """Return the score that fusion takes for a full match by words; None for other legs."""
     if name == SOFT:
         # The best has 1 where the table knows all of the query's letters, and less where it does not.
-        return max(1.0, float(found.scores[0]))
-    if name != LEXICAL or not found.scores.size:
+        return max(1.0, float(leg.scores[0]))
+    if name != LEXICAL or not leg.scores.size:
         return None
-    return max(found.ceiling, float(found.scores[0]))
+    return max(leg.ceiling, float(leg.scores[0]))
 
 
-def floor_of(name: str, found: Found, context: RecallContext) -> float:
+def floor_of(name: str, leg: Found, context: RecallContext) -> float:
     """Return the score that fusion takes for no evidence: no shared term, or a cosine of unrelated texts."""
     # No shared word or name, the wrong time, the other end of the world.
     zero = 0.0 if name != VECTOR else context.noise - _UNDER_NOISE * (1 - context.noise)
     # A walk, too, counts closeness in, and comes by what points away from the query.
-    return min(zero, float(found.scores[-1])) if found.scores.size else zero
+    return min(zero, float(leg.scores[-1])) if leg.scores.size else zero
 
 
 def _quoted(parts: Combination, query: str) -> str:
@@ -292,8 +292,10 @@ def _as_written(term: str, query: str) -> str:
 
 
 def _words(parts: Combination) -> str:
-    said = [(name, float(value)) for name, value in zip(parts.names, parts.parts[:, 0], strict=True) if value]
-    return ", ".join(f"{name} {value:.2f}" for name, value in sorted(said, key=lambda pair: -pair[1]))
+    terms = [
+        (name, float(value)) for name, value in zip(parts.names, parts.parts[:, 0], strict=True) if value
+    ]
+    return ", ".join(f"{name} {value:.2f}" for name, value in sorted(terms, key=lambda pair: -pair[1]))
 
 
 def _forgetting(recipe: Recipe, context: RecallContext, slots: IntArray) -> Mapping[int, float]:

@@ -56,36 +56,36 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     """Return the memories that a walk from the best candidates' entities comes by."""
     if context.graph is None or not slots.size or scores[0] <= 0:
         return NOTHING
-    known = context.graph()
-    nodes = known.nodes_of(slots[: recipe.graph_seeds])
-    mentioned = known.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
+    graph = context.graph()
+    nodes = graph.nodes_of(slots[: recipe.graph_seeds])
+    mentioned = graph.graph.around(nodes[nodes >= 0], "out", [MENTIONS]).nodes
     if not mentioned.size:
         return NOTHING
     # In an order in which sums have the same last bit however the graph has grown.
-    seeds = known.ordered.nodes[np.unique(known.ordered.places[mentioned])]
-    walked = _walked(known, seeds, _weights(recipe, known, context, seeds))
+    seeds = graph.ordered.nodes[np.unique(graph.ordered.places[mentioned])]
+    walked = _walked(graph, seeds, _weights(recipe, graph, context, seeds))
     reached = np.flatnonzero(walked)
-    owners = known.slots_of(reached)
+    owners = graph.slots_of(reached)
     memories = not_excluded(context, owners[owners >= 0])
     if not memories.size:
         return NOTHING
-    come_by = walked[known.nodes_of(memories)]
+    come_by = walked[graph.nodes_of(memories)]
     nearest = np.lexsort((memories, -come_by))[:_WALK_POOL]
     memories, come_by = memories[nearest], come_by[nearest] / come_by.max()
     close = _cosines(context, memories)
     total = _SHARE * come_by + (1 - _SHARE) * close
     order = (-total).argsort(kind="stable")
     found = memories[order]
-    notes = _notes(known, walked, found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
+    notes = _notes(graph, walked, found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
     return Found(found, total[order], noted(notes))
 
 
-def _weights(recipe: Recipe, known: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
+def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
     """Return how much of the walk begins at each seed."""
     own, of_memories = np.zeros(seeds.size), np.zeros(seeds.size)
     if context.vector is not None:
-        mentions = known.graph.around(seeds, "in", [MENTIONS])
-        owners, slots = mentions.origin, known.slots_of(mentions.nodes)
+        mentions = graph.graph.around(seeds, "in", [MENTIONS])
+        owners, slots = mentions.origin, graph.slots_of(mentions.nodes)
         seen = np.isin(slots, context.view.without(np.unique(slots), ()))
         owners, slots = owners[seen], slots[seen]
         order = np.lexsort((slots, owners))
@@ -105,7 +105,7 @@ def _weights(recipe: Recipe, known: NamespaceGraph, context: RecallContext, seed
     return seed_weights(
         own,
         of_memories,
-        _degrees(known, seeds),
+        _degrees(graph, seeds),
         entity_weight=recipe.seed_entity_weight,
         memory_weight=recipe.seed_memory_weight,
         degree_weight=recipe.seed_degree_weight,
@@ -124,25 +124,25 @@ def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> Floa
     return scores
 
 
-def _degrees(known: NamespaceGraph, nodes: IntArray) -> IntArray:
+def _degrees(graph: NamespaceGraph, nodes: IntArray) -> IntArray:
     """Return how many edges each of some nodes has; a loop counts once."""
-    around = known.ordered.both_ways.around(known.ordered.places[nodes])
+    around = graph.ordered.both_ways.around(graph.ordered.places[nodes])
     return np.bincount(around.origin, minlength=nodes.size)
 
 
 def _notes(
-    known: NamespaceGraph, walked: FloatArray, slots: IntArray, shares: FloatArray, close: FloatArray
+    graph: NamespaceGraph, walked: FloatArray, slots: IntArray, shares: FloatArray, close: FloatArray
 ) -> dict[int, dict[str, float]]:
     """Return what each memory's score is made of: closeness, and the entities that the walk came through.
 
     The walk's part is told by entity in proportion to what each passes on to a neighbour.
     """
-    edges = known.graph.around(known.nodes_of(slots), "out", [MENTIONS])
-    order = np.lexsort((known.ordered.places[edges.nodes], edges.origin))
+    edges = graph.graph.around(graph.nodes_of(slots), "out", [MENTIONS])
+    order = np.lexsort((graph.ordered.places[edges.nodes], edges.origin))
     origin, (ends, back) = edges.origin[order], np.unique(edges.nodes[order], return_inverse=True)
-    passed = (walked[ends] / np.maximum(_degrees(known, ends), 1))[back] if ends.size else np.zeros(0)
+    passed = (walked[ends] / np.maximum(_degrees(graph, ends), 1))[back] if ends.size else np.zeros(0)
     totals = np.bincount(origin, passed, minlength=slots.size)
-    names = {node: f"by way of {known.name_of(node)}" for node in ends.tolist()}
+    names = {node: f"by way of {graph.name_of(node)}" for node in ends.tolist()}
     notes: dict[int, dict[str, float]] = {
         slot: {"closeness": value} for slot, value in zip(slots.tolist(), close.tolist(), strict=True)
     }
@@ -177,19 +177,19 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     """Return the memories of the entities to which paths lead from those that the query names."""
     if context.graph is None:
         return NOTHING
-    known = context.graph()
-    starts = named_entities(known, context.query.text)[: recipe.graph_seeds]
+    graph = context.graph()
+    starts = named_entities(graph, context.query.text)[: recipe.graph_seeds]
     if not starts:
         return NOTHING
-    reached, ways = _reached(known, starts)
+    reached, ways = _reached(graph, starts)
     entities = np.array(list(reached), np.intp)
-    prior = known.ranks[entities]
+    prior = graph.ranks[entities]
     worth = np.array(list(reached.values())) * (1 + prior / prior.max()) / 2
-    edges = known.graph.around(entities, "in", [MENTIONS])
+    edges = graph.graph.around(entities, "in", [MENTIONS])
     # Entity by entity: a sum has the same last bit however the graph has grown.
     order = np.argsort(edges.origin, kind="stable")
     origin = edges.origin[order]
-    found, back = np.unique(known.slots_of(edges.nodes[order]), return_inverse=True)
+    found, back = np.unique(graph.slots_of(edges.nodes[order]), return_inverse=True)
     total: FloatArray = np.bincount(back, worth[origin], minlength=found.size).astype(np.float64)
     kept = np.isin(found, not_excluded(context, found))
     if not kept.any():
@@ -207,7 +207,7 @@ def path_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     return Found(found[order], total[order], noted(notes))
 
 
-def named_entities(known: NamespaceGraph, text: str) -> list[int]:
+def named_entities(graph: NamespaceGraph, text: str) -> list[int]:
     """Return the nodes of the entities that a text names, longer names before the words in them."""
     words = [_POSSESSIVE.sub("", word).rstrip(".") for word in _WORD.findall(text)]
     free = [True] * len(words)
@@ -217,49 +217,49 @@ def named_entities(known: NamespaceGraph, text: str) -> list[int]:
             span = slice(start, start + length)
             if not all(free[span]):
                 continue
-            node = known.entity_node(" ".join(words[span]))
+            node = graph.entity_node(" ".join(words[span]))
             # Whoever was only in what has been forgotten still has a node, but nothing leads anywhere.
-            if node is not None and known.ordered.places[node] >= 0:
+            if node is not None and graph.ordered.places[node] >= 0:
                 nodes.setdefault(node, start)
                 free[span] = [False] * length
     return sorted(nodes, key=nodes.__getitem__)
 
 
-def _reached(known: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float], dict[int, str]]:
+def _reached(graph: NamespaceGraph, starts: list[int]) -> tuple[dict[int, float], dict[int, str]]:
     """Return the entities on paths from the starts, what each counts, and the way to it in words."""
-    types = [name for name in known.graph.type_names if name not in (NEXT, SUPERSEDES)]
+    types = [name for name in graph.graph.type_names if name not in (NEXT, SUPERSEDES)]
     reached = dict.fromkeys(starts, 1.0)
-    ways = {node: known.name_of(node) or "" for node in starts}
+    ways = {node: graph.name_of(node) or "" for node in starts}
     for start in starts:
         search = find_paths(
-            known.graph,
+            graph.graph,
             start,
             depth=_DEPTH,
             nodes=_NODES,
             paths=_PATHS,
             types=types,
             decay=DECAY,
-            precedence=known.precedence,
+            precedence=graph.precedence,
         )
         for path in search.paths:
             for at, step in enumerate(path.steps):
                 score = DECAY ** (at + 1)
-                if known.name_of(step.node) is not None and score > reached.get(step.node, 0.0):
+                if graph.name_of(step.node) is not None and score > reached.get(step.node, 0.0):
                     reached[step.node] = score
-                    ways[step.node] = _path_text(known, path, at)
+                    ways[step.node] = _path_text(graph, path, at)
     return reached, ways
 
 
-def _path_text(known: NamespaceGraph, path: Path, last: int) -> str:
+def _path_text(graph: NamespaceGraph, path: Path, last: int) -> str:
     """Return the way to a step of a path: entities and relations; memories are passed by."""
-    said = known.name_of(path.start) or ""
+    text = graph.name_of(path.start) or ""
     for step in path.steps[: last + 1]:
-        name = known.name_of(step.node)
+        name = graph.name_of(step.node)
         if name is None:
             continue
         arrow = "—" if step.type == MENTIONS else f"—{step.type}→" if step.forward else f"←{step.type}—"
-        said += f" {arrow} {name}"
-    return said
+        text += f" {arrow} {name}"
+    return text
 
 
 IN_SUMMARY: Final = 2.0
@@ -285,8 +285,8 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
     terms_of, overview = context.terms_of, context.overview
     if context.graph is None or terms_of is None or overview is None or not context.query.terms:
         return NOTHING
-    known = context.graph()
-    groups = known.once(lambda: _groups(known, overview, terms_of))
+    graph = context.graph()
+    groups = graph.once(lambda: _groups(graph, overview, terms_of))
     terms, words = set(context.query.terms), set(folded(context.query.text).split())
     worth = [points(terms, words, group.terms, group.names) for group in groups]
     best = sorted((-value, place) for place, value in enumerate(worth) if value)[:_BEST]
@@ -318,16 +318,16 @@ def points(terms: set[str], words: set[str], keywords: tuple[str, ...], names: f
 
 
 def _groups(
-    known: NamespaceGraph,
+    graph: NamespaceGraph,
     overview: Callable[[], AbstractContextManager[Index]],
     terms_of: Callable[[Memory], Terms],
 ) -> list[_Group]:
     # They are kept for the queries to come: what this one leaves out must not be missing from them.
     with overview() as view:
-        found = summaries(known, view, terms_of)
+        described = summaries(graph, view, terms_of)
     return [
         _Group(slots, told.terms, frozenset(word for name in told.entities for word in folded(name).split()))
-        for slots, told in found
+        for slots, told in described
     ]
 
 

@@ -89,26 +89,26 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
         if not lexical.slots.size and (read := query.read_otherwise()):
             lexical_query = replace(lexical_query, terms=read)
             lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
-    found = Legs(_cosines(vector), lexical, asked="" if query.topic == query.text else query.topic)
+    legs = Legs(_cosines(vector), lexical, asked="" if query.topic == query.text else query.topic)
     if context.about_time and context.period is not None:
         then = partial(timely, view.records(), view.without(None, ()), context.period)
         candidates = without_excluded(context, then, _CONTEXT_POOL, words=True)
-        found = found.with_leg(ExtraLeg(TEMPORAL, candidates, recipe.time_weight))
+        legs = legs.with_leg(ExtraLeg(TEMPORAL, candidates, recipe.time_weight))
     if context.here is not None:
         there = partial(
             nearby, view.records(), view.without(None, ()), context.here, scale=recipe.place_scale
         )
         candidates = without_excluded(context, there, _CONTEXT_POOL, words=True)
-        found = found.with_leg(ExtraLeg(GEO, candidates, recipe.place_weight))
+        legs = legs.with_leg(ExtraLeg(GEO, candidates, recipe.place_weight))
     if completing:
-        found = _completed(recipe, context, lexical_query, found)
+        legs = _completed(recipe, context, lexical_query, legs)
     if query.phrases and recipe.lexical_pool:
         # Where words were asked about every candidate, or found none, they have spoken of all they can.
-        spoken = found.everyone.size or not found.lexical.slots.size
-        others = found.vector.slots[~np.isin(found.vector.slots, found.lexical.slots)]
-        words = with_phrases(recipe, context, found.lexical, others if spoken else NO_SLOTS)
-        found = replace(found, lexical=words)
-    return found
+        spoken = legs.everyone.size or not legs.lexical.slots.size
+        others = legs.vector.slots[~np.isin(legs.vector.slots, legs.lexical.slots)]
+        words = with_phrases(recipe, context, legs.lexical, others if spoken else NO_SLOTS)
+        legs = replace(legs, lexical=words)
+    return legs
 
 
 def timely(records: Records, slots: IntArray, period: Period, limit: int) -> Found:
@@ -132,18 +132,18 @@ def _closest(slots: IntArray, scores: FloatArray, limit: int) -> Found:
     return Found(slots[order], scores[order])
 
 
-def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQuery, found: Legs) -> Legs:
+def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQuery, legs: Legs) -> Legs:
     """Score everything that any leg found by every leg, words being read in context."""
     view = context.view
     reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
-    parts = [each.slots for _, each in found.named()]
+    parts = [each.slots for _, each in legs.named()]
     if recipe.context_before or recipe.context_after:
-        around = view.neighbours(found.lexical.slots[:_LEADING], REACH)
+        around = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
         if context.query.excluded or context.query.excluded_phrases:
             around = not_excluded(context, around)
         parts.append(around)
     slots = distinct(np.concatenate(parts))
-    vector, lexical, unread = found.vector, found.lexical, slots[:0]
+    vector, lexical, unread = legs.vector, legs.lexical, slots[:0]
     cosines = words = NOTHING
     if recipe.vector_pool and context.vector is not None:
         cosines = view.score(context.vector, slots)
@@ -151,11 +151,11 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
         words = view.score(lexical_query, slots, reading)
         lexical = _best_first(words, words.scores > 0)
     if cosines is not NOTHING:
-        compared = _compared(view, slots, cosines.scores, found.vector)
+        compared = _compared(view, slots, cosines.scores, legs.vector)
         vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
     soft = soft_leg(recipe, context, slots) if recipe.soft_weight else NOTHING
-    found = Legs(vector, lexical, found.more, found.unread, slots, found.asked, soft)
-    return _with_pending(found, unread, context) if unread.size and vector.slots.size else found
+    legs = Legs(vector, lexical, legs.more, legs.unread, slots, legs.asked, soft)
+    return _with_pending(legs, unread, context) if unread.size and vector.slots.size else legs
 
 
 def _compared(view: Index, slots: IntArray, cosines: FloatArray, vector: Found) -> BoolArray:
@@ -188,17 +188,17 @@ def _with_pending(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
     return replace(legs, vector=_best_first(together, everyone), unread=slots)
 
 
-def _cosines(found: Found) -> Found:
+def _cosines(leg: Found) -> Found:
     """Return a list of meaning, best first, in which no rounding is left above 1 or below -1."""
-    if not found.scores.size or (found.scores[0] <= 1 and found.scores[-1] >= -1):
-        return found
-    return replace(found, scores=np.clip(found.scores, -1.0, 1.0))
+    if not leg.scores.size or (leg.scores[0] <= 1 and leg.scores[-1] >= -1):
+        return leg
+    return replace(leg, scores=np.clip(leg.scores, -1.0, 1.0))
 
 
-def _best_first(found: Found, kept: BoolArray) -> Found:
-    slots, scores = found.slots[kept], found.scores[kept]
+def _best_first(leg: Found, kept: BoolArray) -> Found:
+    slots, scores = leg.slots[kept], leg.scores[kept]
     order = (-scores).argsort(kind="stable")
-    return Found(slots[order], scores[order], found.detail, found.ceiling)
+    return Found(slots[order], scores[order], leg.detail, leg.ceiling)
 
 
 @frozen
@@ -231,20 +231,20 @@ def without_excluded(
 ) -> Found:
     """Return the best that a leg finds and that may be returned."""
     query = context.query
-    found = find(limit)
+    candidates = find(limit)
     if not query.excluded_phrases and not (words and query.excluded):
-        return found
+        return candidates
     asked = limit
     while True:
         if words:
-            kept = np.isin(found.slots, not_excluded(context, found.slots))
+            kept = np.isin(candidates.slots, not_excluded(context, candidates.slots))
         else:
-            kept = _phrase_mask(context, found.slots)
-        if np.count_nonzero(kept) >= limit or found.slots.size < asked:
+            kept = _phrase_mask(context, candidates.slots)
+        if np.count_nonzero(kept) >= limit or candidates.slots.size < asked:
             best = kept.nonzero()[0][:limit]
-            return replace(found, slots=found.slots[best], scores=found.scores[best])
+            return replace(candidates, slots=candidates.slots[best], scores=candidates.scores[best])
         asked *= _MORE
-        found = find(asked)
+        candidates = find(asked)
 
 
 def _phrase_mask(context: RecallContext, slots: IntArray) -> BoolArray:
@@ -269,18 +269,18 @@ QUOTED: Final = "as it is quoted"
 _Detail: TypeAlias = Callable[[IntArray], Combination]
 
 
-def with_phrases(recipe: Recipe, context: RecallContext, found: Found, unspoken: IntArray) -> Found:
+def with_phrases(recipe: Recipe, context: RecallContext, leg: Found, unspoken: IntArray) -> Found:
     """Return what words found with a bonus for texts in which a quoted phrase stands, best first again."""
-    bonus = _bonus(recipe, context, np.concatenate([found.slots, unspoken]))
-    size = found.slots.size
+    bonus = _bonus(recipe, context, np.concatenate([leg.slots, unspoken]))
+    size = leg.slots.size
     joining = bonus[size:] > 0
-    slots = np.concatenate([found.slots, unspoken[joining]])
-    scores = np.concatenate([found.scores + bonus[:size], bonus[size:][joining]])
+    slots = np.concatenate([leg.slots, unspoken[joining]])
+    scores = np.concatenate([leg.scores + bonus[:size], bonus[size:][joining]])
     order = best_first(scores, recipe.lexical_pool)
     worth = dict(
         zip(slots.tolist(), np.concatenate([bonus[:size], bonus[size:][joining]]).tolist(), strict=True)
     )
-    return Found(slots[order], scores[order], _with_quoted(found.detail, worth), found.ceiling)
+    return Found(slots[order], scores[order], _with_quoted(leg.detail, worth), leg.ceiling)
 
 
 def _bonus(recipe: Recipe, context: RecallContext, slots: IntArray) -> FloatArray:
@@ -354,16 +354,18 @@ def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: 
     if not leading:
         return NOTHING
     lexical_query = LexicalQuery(leading, {NAMES: 1.0}, context.query.excluded, _PLAIN)
-    found = without_excluded(context, partial(view.lexical, lexical_query), _POOL + seeds.size)
-    others = (found.slots != seeds[:, np.newaxis]).all(axis=0)
-    return Found(found.slots[others][:_POOL], found.scores[others][:_POOL], found.detail)
+    candidates = without_excluded(context, partial(view.lexical, lexical_query), _POOL + seeds.size)
+    others = (candidates.slots != seeds[:, np.newaxis]).all(axis=0)
+    return Found(candidates.slots[others][:_POOL], candidates.scores[others][:_POOL], candidates.detail)
 
 
-def with_seeds(found: Found, seeds: IntArray) -> Found:
+def with_seeds(candidates: Found, seeds: IntArray) -> Found:
     """Return what names led to, and first where they started, as near as the nearest of it.
 
     What a seed leads to completes an answer and does not replace it. Without this, MuSiQue loses 11 points of
     MRR and short facts 7 of hit@1.
     """
-    own = np.full(seeds.size, found.scores[0])
-    return Found(np.concatenate([seeds, found.slots]), np.concatenate([own, found.scores]), found.detail)
+    own = np.full(seeds.size, candidates.scores[0])
+    return Found(
+        np.concatenate([seeds, candidates.slots]), np.concatenate([own, candidates.scores]), candidates.detail
+    )

@@ -84,13 +84,13 @@ class RecallLog:
     def note(self, request: Request, recall: RecallResult) -> None:
         """Note a recall, under the name that it was given."""
         # The memories themselves are not logged, and should not be kept from being let go.
-        found = recall.embedder, recall.milliseconds, recall.trace, recall.change
+        details = recall.embedder, recall.milliseconds, recall.trace, recall.change
         taken = self._taken
         if taken is not None:
-            taken.append(_Noted(f"{len(taken) + 1}", request, *found))
+            taken.append(_Noted(f"{len(taken) + 1}", request, *details))
         if not recall.id:
             return
-        noted = _Noted(recall.id, request, *found)
+        noted = _Noted(recall.id, request, *details)
         if self._held:
             self._inside.noted.append(noted)
             return
@@ -209,8 +209,8 @@ class RecallLog:
         return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))
 
     def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
-        found = [each.trace for each in noted if each.trace is not None]
-        down = iter(trace_columns(found) if found else ())
+        traces = [each.trace for each in noted if each.trace is not None]
+        down = iter(trace_columns(traces) if traces else ())
         recipes: dict[int, Mapping[str, Any]] = {}
         return [self._entry(each, None if each.trace is None else next(down), recipes) for each in noted]
 
@@ -307,8 +307,8 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     only_in: dict[str, BoolArray] = {}
     ascending = keys.argsort(kind="stable")
     for number, name in enumerate(names):
-        said, ranked, needed = _of_leg([trace.legs[number][1:] for trace in traces], keys, ascending)
-        columns[name] = said
+        scores, ranked, needed = _of_leg([trace.legs[number][1:] for trace in traces], keys, ascending)
+        columns[name] = scores
         if needed.any():
             columns[f"{name}{RANK}"], only_in[f"{name}{RANK}"] = ranked, needed
     waiting = np.array([trace.unread.size > 0 for trace in traces])
@@ -367,26 +367,26 @@ def _shown_first(traces: Sequence[Trace], starts: IntArray, recall: IntArray) ->
 
 
 def _of_leg(
-    found: Sequence[tuple[IntArray, FloatArray]], keys: IntArray, ascending: IntArray
+    legs: Sequence[tuple[IntArray, FloatArray]], keys: IntArray, ascending: IntArray
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return a leg's scores and ranks of all candidates, and the recalls where scores do not tell ranks."""
-    recall = np.repeat(np.arange(len(found)), [slots.size for slots, _ in found])
-    slots = np.concatenate([slots for slots, _ in found])
-    scores = np.concatenate([scores for _, scores in found])
+    recall = np.repeat(np.arange(len(legs)), [slots.size for slots, _ in legs])
+    slots = np.concatenate([slots for slots, _ in legs])
+    scores = np.concatenate([scores for _, scores in legs])
     said, ranked = np.full(keys.size, np.nan), np.full(keys.size, np.nan)
     wanted = recall * _SLOTS + slots
     where = ascending[np.minimum(keys[ascending].searchsorted(wanted), keys.size - 1)]
     # A fusion that knows two legs only leaves out what another one alone has found.
-    known = keys[where] == wanted
-    recall, slots, scores, where = recall[known], slots[known], scores[known], where[known]
+    matched = keys[where] == wanted
+    recall, slots, scores, where = recall[matched], slots[matched], scores[matched], where[matched]
     said[where] = scores
-    firsts = recall.searchsorted(np.arange(len(found)))
+    firsts = recall.searchsorted(np.arange(len(legs)))
     ranked[where] = np.arange(recall.size) - firsts[recall]
     # Scores, as they are written down, and slots mostly tell in which order a leg had them.
     single = scores.astype(np.float32)
     told = (single[1:] < single[:-1]) | ((single[1:] == single[:-1]) & (slots[1:] > slots[:-1]))
     untold = ~told & (recall[1:] == recall[:-1])
-    return said, ranked, np.bincount(recall[1:][untold], minlength=len(found)) > 0
+    return said, ranked, np.bincount(recall[1:][untold], minlength=len(legs)) > 0
 
 
 def _numbered(recall: IntArray, values: IntArray) -> tuple[FloatArray, IntArray]:

@@ -65,14 +65,14 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
     legs = search(recipe, context)
     candidates = fuse(recipe, context, legs)
     if recipe.graph != "none" and recipe.graph_weight:
-        found = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
-        if found.slots.size:
+        leg = _graph_leg(recipe.graph)(recipe, context, candidates.slots, candidates.scores)
+        if leg.slots.size:
             seeds = candidates.slots[: recipe.graph_seeds]
             if recipe.graph == "names":
-                found = with_seeds(found, seeds)
+                leg = with_seeds(leg, seeds)
             # Names and the walk come back to where they started.
             origins = seeds if recipe.graph in ("names", "walk") else seeds[:0]
-            linked = legs.with_leg(ExtraLeg(GRAPH, found, recipe.graph_weight, origins))
+            linked = legs.with_leg(ExtraLeg(GRAPH, leg, recipe.graph_weight, origins))
             candidates = fuse(recipe, context, linked)
     return rank_candidates(recipe, context, candidates)
 
@@ -472,19 +472,19 @@ def gate(
     near = cosine >= context.least_similarity
     worded = (match > 0) & (match >= recipe.least_match * ceiling)
     certain = confidence >= recipe.least_confidence
-    found = near if recipe.only_vectors_pass else near | worded
+    passed = near if recipe.only_vectors_pass else near | worded
     if not recipe.vector_pool or context.vector is None:
-        found = worded
-    if context.about_time or context.here is not None or found.any():
-        found = found | evidence.supported
+        passed = worded
+    if context.about_time or context.here is not None or passed.any():
+        passed = passed | evidence.supported
 
     def missed(position: int) -> tuple[MissedThreshold, ...]:
         parts: list[MissedThreshold] = []
-        if not found[position]:
-            known = bool(np.isfinite(cosine[position]))
-            if known or worded[position]:
+        if not passed[position]:
+            measured = bool(np.isfinite(cosine[position]))
+            if measured or worded[position]:
                 # Words that would do are not asked for here: meaning has to be near, and is not, or unknown.
-                value = float(cosine[position]) if known else None
+                value = float(cosine[position]) if measured else None
                 parts.append(MissedThreshold("similarity", value, context.least_similarity))
             if not worded[position] and (match[position] > 0 or recipe.lexical_pool):
                 parts.append(MissedThreshold("lexical", float(match[position] / ceiling), recipe.least_match))
@@ -492,4 +492,4 @@ def gate(
             parts.append(MissedThreshold("confidence", float(confidence[position]), recipe.least_confidence))
         return tuple(parts)
 
-    return found & certain, missed
+    return passed & certain, missed

@@ -291,7 +291,7 @@ def support(trace: Trace | None) -> float:
         return 0.0
     told = [leg for leg in trace.legs if leg[0] in ("vector", "lexical")]
     everyone = distinct(np.concatenate([slots for _, slots, _ in told]))
-    said: list[FloatArray] = []
+    parts: list[FloatArray] = []
     for name, slots, scores in told:
         if name == "vector" and trace.moment.meant:
             noise = max(0.0, trace.moment.noise)
@@ -302,8 +302,8 @@ def support(trace: Trace | None) -> float:
             continue
         row = np.zeros(everyone.size)
         row[everyone.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
-        said.append(row)
-    return float(np.mean(said, axis=0).max(initial=0.0)) if said else 0.0
+        parts.append(row)
+    return float(np.mean(parts, axis=0).max(initial=0.0)) if parts else 0.0
 
 
 class Trace:
@@ -325,7 +325,7 @@ class Trace:
         kept: IntArray,
     ) -> None:
         self.moment = TraceContext(context, legs.lexical.ceiling)
-        self.legs = [(name, found.slots, found.scores) for name, found in legs.named()]
+        self.legs = [(name, leg.slots, leg.scores) for name, leg in legs.named()]
         self.unread = legs.unread
         self.slots = slots
         self.scores = scores

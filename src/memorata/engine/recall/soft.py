@@ -56,14 +56,14 @@ class _Meeting:
 
 def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
     """Return the candidates that meet the query by words of like meaning, best first."""
-    known = [(table, *_say(table, context.query.text)) for table in context.tables]
-    total = sum(share for _, share, _ in known)
-    most = max((trust for _, _, trust in known), default=0.0)
+    tables = [(table, *_say(table, context.query.text)) for table in context.tables]
+    total = sum(share for _, share, _ in tables)
+    most = max((trust for _, _, trust in tables), default=0.0)
     if not slots.size or not total:
         return NOTHING
     meetings = [
         meeting
-        for table, share, _ in known
+        for table, share, _ in tables
         if share and (meeting := _meeting(recipe, context, slots, table, most * share / total)) is not None
     ]
     if not meetings:
@@ -80,8 +80,8 @@ def _say(table: TokenTable, text: str) -> tuple[float, float]:
     One for many languages knows each of them less well (Chinese, Arabic, Russian: best at a tenth of what
     words have; English beside a table of its own: at half of that).
     """
-    known, many = familiarity(text, table.languages), len(table.languages) > _FEW_LANGUAGES
-    return known * (_OF_MANY if many else 1.0), known * (_MANY_ALONE if many else 1.0)
+    familiar, many = familiarity(text, table.languages), len(table.languages) > _FEW_LANGUAGES
+    return familiar * (_OF_MANY if many else 1.0), familiar * (_MANY_ALONE if many else 1.0)
 
 
 def _meeting(

@@ -67,24 +67,24 @@ class SavedRecipes:
         self._look(namespace)
         key = namespace, name
         if key not in self._known:
-            found = self._store.saved_settings.list(namespace, RECIPE, name)
-            if not found:
+            versions = self._store.saved_settings.list(namespace, RECIPE, name)
+            if not versions:
                 # Not kept: there is no end to the names that nobody has.
                 own = dict.fromkeys(each.name for each in self._store.saved_settings.list(namespace, RECIPE))
                 return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
-            self._known[key] = recipe_of(found[0])
+            self._known[key] = recipe_of(versions[0])
         return self._known[key]
 
     def in_use(self, namespace: str) -> Recipe | None:
         """Return the recipe that a namespace uses; None for the engine's."""
         self._look(namespace)
         if namespace not in self._used:
-            found = self._store.saved_settings.list(namespace, IN_USE)
-            name = found[0].data["recipe"] if found else None
-            known = name in RECIPES or (
+            versions = self._store.saved_settings.list(namespace, IN_USE)
+            name = versions[0].data["recipe"] if versions else None
+            exists = name in RECIPES or (
                 name is not None and self._store.saved_settings.list(namespace, RECIPE, name)
             )
-            self._used[namespace] = self.named(namespace, name) if name is not None and known else None
+            self._used[namespace] = self.named(namespace, name) if name is not None and exists else None
         return self._used[namespace]
 
     def _look(self, namespace: str) -> None:
@@ -163,13 +163,13 @@ class Recipes:
             versions.setdefault(each.name, []).append(each)
         return tuple(
             SavedRecipe(
-                recipe_of(found[0]),
-                found[0].evidence,
-                found[0].at,
-                len(found),
+                recipe_of(rows[0]),
+                rows[0].evidence,
+                rows[0].at,
+                len(rows),
                 used is not None and used.name == name,
             )
-            for name, found in sorted(versions.items())
+            for name, rows in sorted(versions.items())
         )
 
     def use(self, name: str | None, *, namespace: str | None = None) -> Recipe:
@@ -193,12 +193,12 @@ class Recipes:
             What a recall would use now: under that name, or, where no version is left, at all.
         """
         path = self._runtime.path(namespace)
-        found = (
+        versions = (
             self._store.saved_settings.list(path, IN_USE)
             if name is None
             else self._store.saved_settings.list(path, RECIPE, name)
         )
-        if not found:
+        if not versions:
             if name is None:
                 raise NotGiven(
                     "name", "where no recipe was ever put in use: there is nothing to go back from"
@@ -210,9 +210,9 @@ class Recipes:
                 else "a saved recipe, and there is none: recipes.save makes one"
             )
             raise InvalidArgument("name", name, expected)
-        self._store.saved_settings.withdraw(path, found[0].number, self._runtime.clock())
+        self._store.saved_settings.withdraw(path, versions[0].number, self._runtime.clock())
         self._saved.forget()
-        return self.get(name if name is not None and len(found) > 1 else None, namespace=path)
+        return self.get(name if name is not None and len(versions) > 1 else None, namespace=path)
 
 
 def recipe_of(saved: SavedSetting) -> Recipe:

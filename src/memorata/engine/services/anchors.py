@@ -104,11 +104,11 @@ class ChatAnchors:
         kept = self._kept(key, text, now)
         if kept is not None:
             return kept.expression
-        said = self._ask(text, now)
-        found = expression(said, text, now)
+        answer = self._ask(text, now)
+        read = expression(answer, text, now)
         if self._cache is not None:
-            self._cache[key] = json.dumps(said)
-        return found
+            self._cache[key] = json.dumps(answer)
+        return read
 
     def _kept(self, key: str, text: str, now: datetime) -> AnchorReading | None:
         kept = None if self._cache is None else self._cache.get(key)
@@ -137,11 +137,11 @@ class ChatAnchors:
         return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def expression(said: object, text: str, now: datetime) -> TimeExpression | None:
+def expression(answer: object, text: str, now: datetime) -> TimeExpression | None:
     """Return the time that a model's answer names, in the words of the query; None for none."""
-    if not isinstance(said, dict) or "phrase" not in said:
-        raise ServiceAnswerInvalid(f"the model said {shown(said)}, where a phrase or none was expected")
-    phrase = said["phrase"]
+    if not isinstance(answer, dict) or "phrase" not in answer:
+        raise ServiceAnswerInvalid(f"the model said {shown(answer)}, where a phrase or none was expected")
+    phrase = answer["phrase"]
     if phrase is None:
         return None
     if not isinstance(phrase, str) or not phrase.strip():
@@ -149,15 +149,15 @@ def expression(said: object, text: str, now: datetime) -> TimeExpression | None:
     start = text.find(phrase)
     if start < 0:
         raise ServiceAnswerInvalid(f"the model names {shown(phrase)}, which is not in the question")
-    first, last = _day(said, "from", FIRST_DAY), _day(said, "to", LAST_DAY)
+    first, last = _day(answer, "from", FIRST_DAY), _day(answer, "to", LAST_DAY)
     if not FIRST_DAY <= first <= last <= LAST_DAY or (first, last) == (FIRST_DAY, LAST_DAY):
         raise ServiceAnswerInvalid(f"the model says from {first} to {last}, which is no stretch of time")
     period = Days(first, last + _DAY).period(now.tzinfo or UTC)
     return TimeExpression(start, start + len(phrase), phrase, period)
 
 
-def _day(said: dict[str, object], name: str, otherwise: date) -> date:
-    value = said.get(name)
+def _day(answer: dict[str, object], name: str, otherwise: date) -> date:
+    value = answer.get(name)
     if value is None:
         return otherwise
     try:

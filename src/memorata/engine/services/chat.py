@@ -36,8 +36,8 @@ class ChatService:
 
     def ask_about(self, prompt: str, material: object) -> Any:  # noqa: ANN401 - what the service answered
         """Ask about material, given as JSON, and for JSON."""
-        said = json.dumps(material, ensure_ascii=False)
-        return self.ask(prompt, said, response_format={"type": "json_object"})
+        material_json = json.dumps(material, ensure_ascii=False)
+        return self.ask(prompt, material_json, response_format={"type": "json_object"})
 
     def ask(self, prompt: str, said: str, **options: object) -> Any:  # noqa: ANN401 - what the service answered
         """Return the answer of the service."""
@@ -128,10 +128,10 @@ class ChatJudge:
 
     def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         """Return a ruling for each pair of an older and a newer memory."""
-        found: list[Ruling] = []
+        rulings: list[Ruling] = []
         for start in range(0, len(pairs), self._batch):
-            found += self._asked(pairs[start : start + self._batch])
-        return found
+            rulings += self._asked(pairs[start : start + self._batch])
+        return rulings
 
     def _asked(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:
         told = [{"older": _told(older), "newer": _told(newer)} for older, newer in pairs]
@@ -140,10 +140,10 @@ class ChatJudge:
 
 def rulings(answer: object, count: int) -> list[Ruling]:
     """Return what an answer to `count` pairs says about each of them."""
-    said = answer_json(answer)
-    items = said.get("pairs") if isinstance(said, dict) else None
+    data = answer_json(answer)
+    items = data.get("pairs") if isinstance(data, dict) else None
     if not isinstance(items, list) or len(items) != count:
-        given = f"{len(items)} items" if isinstance(items, list) else shown(said)
+        given = f"{len(items)} items" if isinstance(items, list) else shown(data)
         raise ServiceAnswerInvalid(f"the model gave {given} for {count} pairs")
     return [_ruling(item) for item in items]
 
@@ -195,9 +195,9 @@ class ChatWriter:
             for memory in memories
         ]
         asked = f"At most {limit} sentences.\n{json.dumps(texts, ensure_ascii=False)}"
-        said = message(self._service.ask(SUMMARY_PROMPT, asked))
-        if not isinstance(said, str) or not said.strip() or len(said) > _LONGEST_SUMMARY:
+        text = message(self._service.ask(SUMMARY_PROMPT, asked))
+        if not isinstance(text, str) or not text.strip() or len(text) > _LONGEST_SUMMARY:
             raise ServiceAnswerInvalid(
-                f"the service answered with {shown(said)} where a summary was expected"
+                f"the service answered with {shown(text)} where a summary was expected"
             )
-        return said.strip()
+        return text.strip()

@@ -74,8 +74,8 @@ class ChatClassifier:
 
     def _asked(self, query: str) -> Classification:
         answer = answer_json(self._breaker.call(lambda: self._service.ask_about(PROMPT, {"query": query})))
-        said = answer if isinstance(answer, dict) else {}
-        kind, sure = said.get("type"), said.get("confidence")
+        fields = answer if isinstance(answer, dict) else {}
+        kind, sure = fields.get("type"), fields.get("confidence")
         if kind not in QUERY_TYPES or not isinstance(sure, int | float) or isinstance(sure, bool):
             raise ServiceAnswerInvalid(f"the model said {shown(answer)}, where a type was expected")
         if not 0 <= sure <= 1:

@@ -55,18 +55,18 @@ class Reading:
     relations: tuple[Relation, ...] = ()
 
     @classmethod
-    def parsed(cls, said: object) -> Reading:
+    def parsed(cls, data: object) -> Reading:
         """Return what can be used of one item of an answer; the rest of it is left out."""
-        if not isinstance(said, dict):
+        if not isinstance(data, dict):
             raise ServiceAnswerInvalid(
-                f"the model said {shown(said)} about a text, where an object was expected"
+                f"the model said {shown(data)} about a text, where an object was expected"
             )
         entities, relations = [], []
-        for one in _objects(said.get("entities")):
+        for one in _objects(data.get("entities")):
             if name := _words(one.get("name"), _LONGEST_NAME):
                 kind = _words(one.get("type"), _LONGEST_TYPE).lower()
                 entities.append(Entity(name, type=kind if kind in CHAT_TYPES else "other"))
-        for one in _objects(said.get("relations")):
+        for one in _objects(data.get("relations")):
             ends = [_words(one.get(end), _LONGEST_NAME) for end in ("source", "target")]
             verb = _NOT_SNAKE.sub("_", _words(one.get("type"), _LONGEST_TYPE).lower()).strip("_")
             if all(ends) and verb:
@@ -104,10 +104,10 @@ class Reading:
 
 def readings(answer: object, count: int) -> list[Reading]:
     """Return what an answer to `count` texts says about each of them."""
-    said = answer_json(answer)
-    items = said.get("texts") if isinstance(said, dict) else None
+    data = answer_json(answer)
+    items = data.get("texts") if isinstance(data, dict) else None
     if not isinstance(items, list) or len(items) != count:
-        given = f"{len(items)} items" if isinstance(items, list) else shown(said)
+        given = f"{len(items)} items" if isinstance(items, list) else shown(data)
         raise ServiceAnswerInvalid(f"the model gave {given} for {count} texts")
     return [Reading.parsed(item) for item in items]
 
@@ -180,8 +180,8 @@ class ChatExtractor:
         if failure:
             return Extraction(failure=failure)
         named, relations = reading.grounded(text, gazetteer)
-        found = [(start, end, "known") for start, end in gazetteer.spans(text)]
-        return Extraction(non_overlapping(text, [*found, *named, *machine_names(text)]), relations)
+        spans = [(start, end, "known") for start, end in gazetteer.spans(text)]
+        return Extraction(non_overlapping(text, [*spans, *named, *machine_names(text)]), relations)
 
     def _ask(self, pieces: list[str], read: dict[str, Reading]) -> dict[str, str]:
         """Ask about the pieces, put what is read into `read`, and return why the others are not there."""
@@ -265,14 +265,14 @@ class SpacyExtractor:
         gazetteer = gazetteer or Gazetteer()
         read = []
         for text, document in zip(checked, self._pipeline.pipe(checked, batch_size=self._batch), strict=True):
-            found = [(start, end, "known") for start, end in gazetteer.spans(text)]
-            found += machine_names(text)
-            found += [
+            spans = [(start, end, "known") for start, end in gazetteer.spans(text)]
+            spans += machine_names(text)
+            spans += [
                 (entity.start_char, entity.end_char, SPACY_KINDS[entity.label_])
                 for entity in document.ents
                 if entity.label_ in SPACY_KINDS and entity.text.strip()
             ]
-            read.append(Extraction(non_overlapping(text, found)))
+            read.append(Extraction(non_overlapping(text, spans)))
         return read
 
 

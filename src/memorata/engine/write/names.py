@@ -89,8 +89,8 @@ class Names:
 
     def entity(self, key: str, otherwise: str) -> Entity:
         """Return an entity; one that nobody declared is called `otherwise`."""
-        found = self._entities.get(key)
-        return Entity(otherwise) if found is None else found
+        record = self._entities.get(key)
+        return Entity(otherwise) if record is None else record
 
     def spellings(self, key: str) -> tuple[str, ...]:
         """Return every folded name that means an entity, its own first."""
@@ -98,8 +98,8 @@ class Names:
 
     def merged(self, key: str) -> tuple[str, ...]:
         """Return the names that were merged into an entity."""
-        found = self._entities.get(key)
-        return () if found is None else self._redirects.merged_into(found.name)
+        record = self._entities.get(key)
+        return () if record is None else self._redirects.merged_into(record.name)
 
     def declared(self) -> tuple[str, ...]:
         """Return the keys of all declared entities that were not merged into others."""
@@ -147,8 +147,8 @@ class NameIndex:
         Only an extractor that reads relations finds any. They are kept from the reading of a text until it is
         written down, or until many others have been read.
         """
-        found = self._read_relations.get((memory.namespace, memory.content), ())
-        return [replace(relation, asserted_by=memory.id, created_at=None) for relation in found]
+        relations = self._read_relations.get((memory.namespace, memory.content), ())
+        return [replace(relation, asserted_by=memory.id, created_at=None) for relation in relations]
 
     def _read(self, namespace: str, change: int, known: Names) -> Names:
         """Return the names as they are now, given those of a change: often there are just more of them."""
@@ -175,15 +175,15 @@ class NameIndex:
         texts: dict[str, dict[str, None]] = {}
         for text, namespace, _ in asked:
             texts.setdefault(namespace, {})[text] = None
-        known = {namespace: self.of(namespace).known for namespace in texts}
+        gazetteers = {namespace: self.of(namespace).known for namespace in texts}
         read = {
             namespace: dict(
-                zip(distinct, self._extractor.extract(list(distinct), known[namespace]), strict=True)
+                zip(distinct, self._extractor.extract(list(distinct), gazetteers[namespace]), strict=True)
             )
             for namespace, distinct in texts.items()
         }
         return [
-            self._named(read[namespace][text], text, namespace, known[namespace], given)
+            self._named(read[namespace][text], text, namespace, gazetteers[namespace], given)
             for text, namespace, given in asked
         ]
 
@@ -199,14 +199,14 @@ class NameIndex:
                 self._read_relations.popitem(last=False)
         if not read.mentions:
             return given
-        found = {folded(name): name for name in reversed(given)}
+        names = {folded(name): name for name in reversed(given)}
         for mention in read.mentions:
             key = folded(mention.text)
-            if key and key not in found:
+            if key and key not in names:
                 owner = known.owner(mention.text)
                 if owner is not None and is_only_word(mention.text, text):
                     continue
                 declared = () if owner is None else (owner.name, *owner.aliases)
-                found[key] = next((name for name in declared if folded(name) == key), mention.text)
+                names[key] = next((name for name in declared if folded(name) == key), mention.text)
         own = {folded(name) for name in given}
-        return (*given, *(name for key, name in found.items() if key not in own))
+        return (*given, *(name for key, name in names.items() if key not in own))

@@ -65,22 +65,22 @@ class Purge:
 
         That is what was made from them, and what was superseded by one of them because it only repeats it.
         """
-        found = dict.fromkeys(ids)
-        while more := [id_ for id_ in self._repeats_of(path, list(found), _JOINED) if id_ not in found]:
-            found |= dict.fromkeys(more)
+        doomed = dict.fromkeys(ids)
+        while more := [id_ for id_ in self._repeats_of(path, list(doomed), _JOINED) if id_ not in doomed]:
+            doomed |= dict.fromkeys(more)
         made = [
             (each.id, _named(each, key))
             for key in (SUMMARY_OF, MERGED_FROM)
             for each in made_from_others(self._store, path, key)
         ]
-        fresh = list(found)
+        fresh = list(doomed)
         while fresh:
             more = [id_ for id_, sources in made if not sources.isdisjoint(fresh)]
             # Of what else was joined there nobody has spoken: it is current again.
             more += self._repeats_of(path, fresh, _REPEATED)
-            fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in found]
-            found |= dict.fromkeys(fresh)
-        return list(found)
+            fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in doomed]
+            doomed |= dict.fromkeys(fresh)
+        return list(doomed)
 
     def _repeats_of(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
         """Return the ids of memories that were superseded because they only repeat one of these."""

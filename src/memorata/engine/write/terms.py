@@ -26,24 +26,24 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """
     content = memory.content
     terms, languages = analyser.read(content)
-    found = {"content": term_counts(terms)}
+    fields = {"content": term_counts(terms)}
     if memory.source.speaker:
-        found["speaker"] = term_counts(analyser.tokens(memory.source.speaker))
+        fields["speaker"] = term_counts(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
-        found["tags"] = _beside(tags, languages, analyser)
+        fields["tags"] = _beside(tags, languages, analyser)
     if memory.entities:
         if elsewhere := " ".join([name for name in memory.entities if name not in content]):
-            found["entities"] = _beside(elsewhere, languages, analyser)
-        found["names"] = {key: 1 for key in map(folded, memory.entities) if key}
+            fields["entities"] = _beside(elsewhere, languages, analyser)
+        fields["names"] = {key: 1 for key in map(folded, memory.entities) if key}
     if beginnings := roots(content):
-        found["roots"] = term_counts(beginnings)
-    found["dates"] = _dates(memory, analyser)
+        fields["roots"] = term_counts(beginnings)
+    fields["dates"] = _dates(memory, analyser)
     if named := named_times(content, memory.created_at):
         # Beside the names, whose lists have no lengths that count: as words of the date these would make it
         # a long one, and hold back what names a time.
         keys = {key: 1 for each in named if not each.vague for key in date_keys(each.period)}
-        found["names"] = found.get("names", {}) | keys
-    return found
+        fields["names"] = fields.get("names", {}) | keys
+    return fields
 
 
 def embedded_text(memory: Memory) -> str:

@@ -71,8 +71,8 @@ class Writer:
             drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
-            if known := self._store.known([(draft.namespace, draft.id) for draft in named]):
-                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in known]
+            if existing := self._store.known([(draft.namespace, draft.id) for draft in named]):
+                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in existing]
             return self.add(drafts, mode)
 
     def add(self, drafts: Sequence[Memory], mode: DedupeMode) -> list[Memory]:

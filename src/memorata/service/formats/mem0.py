@@ -70,8 +70,8 @@ def _memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
     if tags:
         fields["tags"] = tags
     source = {"speaker": raw.get("actor_id"), "session": raw.get("run_id")}
-    if known := {key: value for key, value in source.items() if isinstance(value, str) and value}:
-        fields["source"] = known
+    if identifiers := {key: value for key, value in source.items() if isinstance(value, str) and value}:
+        fields["source"] = identifiers
     for name, key in (("created_at", "created_at"), ("expires_at", "expiration_date")):
         if raw.get(key) is not None:
             when = _moment(raw[key])
