@@ -141,3 +141,9 @@ def test_what_is_kept_of_words_is_bounded_and_changes_nothing(monkeypatch: pytes
     assert gist(text) == first
     gist("Una unties umbrellas under umber ultramarines")
     assert len(openings._PIECES) <= 3
+
+
+def test_a_long_text_has_no_subject() -> None:
+    said = "Anna lives in Rome, and so on" + " and on" * 40
+    assert opening(said).subject == ""
+    assert opening(said[:200]).subject == "anna"

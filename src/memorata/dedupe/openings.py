@@ -30,6 +30,9 @@ UintArray = npt.NDArray[np.unsignedinteger[Any]]
 
 LETTERS: Final = 8
 """How many letters of a statement count; a shorter one may be the beginning of any other."""
+MAX_COMPARED: Final = 240
+"""A text of more characters says more than one thing, and has no subject by which it is compared: of the
+turns of chats that long, every second contradiction that is told is none."""
 BITS: Final = 64
 """How many bits words are spread over."""
 _MAX_PIECES: Final = 8_192
@@ -50,7 +53,7 @@ class Opening:
     """What a text begins with."""
 
     subject: str
-    """What it is about, without endings; empty if it says nothing of anything."""
+    """What it is about, without endings; empty if it says nothing of anything, or too much."""
     letters: str
     """The first `LETTERS` letters of it without fillers, spaces and hyphens; all of them if it has fewer."""
 
@@ -183,6 +186,8 @@ def _opening(text: str) -> Opening:
                 subject = whose + settled(said.text)
         if subject and len(letters) >= LETTERS:
             break
+    if len(text) > MAX_COMPARED:
+        subject = ""
     # A text of nothing but fillers is compared by those.
     return Opening(subject, (letters or fillers)[:LETTERS])
 
