@@ -17,7 +17,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
-from memorata.model.memory import UNTRUSTED
 from memorata.service.data_rows import row
 
 if TYPE_CHECKING:
@@ -124,6 +123,8 @@ def complete(intro: str, rows: Sequence[Row]) -> Answer:
 
 def memory_row(memory: Memory, confidence: float | None = None, section: str | None = None) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
+    from memorata.model.memory import UNTRUSTED
+
     values = {
         "id": memory.id,
         "content": memory.content,
