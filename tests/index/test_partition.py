@@ -344,6 +344,21 @@ def test_names_are_read_once_and_again_where_a_memory_has_changed() -> None:
     assert asked == [(0, []), (2, [1])]
 
 
+def test_who_speaks_in_what_was_just_added_is_not_read() -> None:
+    partition, asked = filled(record()), []
+
+    def read(start: int) -> list[str]:
+        asked.append(start)
+        return ["Anna"]
+
+    partition.add_speakers(1, ["Bruno"])
+    assert partition.speakers(read) == {"Anna"}
+    partition.append(unpacked([record(), record()]))
+    partition.add_speakers(1, ["Bruno", ""])
+    assert partition.speakers(read) == {"Anna", "Bruno"}
+    assert asked == [0]
+
+
 def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
     partition = filled(record())
     partition.segments(lambda: [(1, 0, 128)])

@@ -316,6 +316,12 @@ class Partition:
             self._spoken = len(self)
         return self._speakers
 
+    def add_speakers(self, first: int, speakers: Sequence[str]) -> None:
+        """Keep who speaks in memories that were just added, where it is known who speaks in all others."""
+        if 0 < first == self._spoken:
+            self._speakers = self._speakers.union(filter(None, speakers))
+            self._spoken = first + len(speakers)
+
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
         found = self._tail.get(field, {}).get(term)

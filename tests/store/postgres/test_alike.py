@@ -42,7 +42,9 @@ def told(value: Any) -> Any:
     """Return an answer as plain data."""
     if is_dataclass(value):
         return {
-            each.name: told(getattr(value, each.name)) for each in fields(value) if each.name != "explain"
+            each.name: told(getattr(value, each.name))
+            for each in fields(value)
+            if each.name not in ("explain", "estimate")
         }
     if isinstance(value, Mapping):
         return [(told(key), told(each)) for key, each in value.items()]
@@ -168,7 +170,7 @@ class Chance:
 def recalled(engine: Engine, question: str, namespace: str, options: dict[str, Any]) -> Any:
     """Return all that a recall answers but its id, which is drawn, and how it was found."""
     found = engine.recall(question, namespace=namespace, **options)
-    reasons = [hit.explanation.as_dict() for hit in found.hits]
+    reasons = [(hit.explanation.as_dict(), hit.confidence) for hit in found.hits]
     return found.hits, reasons, found.sessions, found.degraded, found.rejected, found.omitted, found.support
 
 

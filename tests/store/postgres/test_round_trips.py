@@ -104,8 +104,10 @@ def test_verbs_wait_for_the_server_a_few_times(wire: Wire) -> None:
         remembers = [
             wire.counted(lambda: memory.remember(f"Carla saw film {next(films)} in Oslo.")) for _ in range(3)
         ]
+        after_a_write = wire.counted(lambda: memory.recall("who plays chess?"))
         pages = [f"Dora read page {number}" for number in range(1_000)]
         batch = wire.counted(lambda: memory.remember_many(pages, duplicates="off"))
     assert max(recalls) <= 2
+    assert after_a_write <= 2
     assert max(remembers) <= 3
     assert batch <= 8

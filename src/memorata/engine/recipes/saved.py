@@ -88,6 +88,9 @@ class SavedRecipes:
         return self._used[namespace]
 
     def _look(self, namespace: str) -> None:
+        if self._store.is_remote:
+            # What a recall asks last comes with what it asks first.
+            self._store.contradictions.expect(namespace)
         # What was saved in a block that was undone never was.
         mark = self._store.written(namespace), self._store.rollbacks
         if self._marks.get(namespace) != mark:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.memory.duplicates import supersede
-from memorata.store.rows import find, find_namespace, instant, marks, microseconds, moment
+from memorata.store.rows import NAMESPACE_COLUMNS, find, find_namespace, instant, marks, microseconds, moment
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
@@ -19,6 +19,7 @@ _REMARKS: Final = (
     "JOIN memories o ON +o.namespace = c.namespace AND o.number = c.older WHERE c.namespace = ?"
 )
 
+_NOTED: Final = "SELECT 1 FROM contradictions WHERE namespace = ? LIMIT 1"
 _MAX_NAMESPACES: Final = 1_024
 """Of how many namespaces it is kept whether anything was noted."""
 
@@ -29,6 +30,16 @@ class ContradictionStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._any: dict[str, tuple[int, bool]] = {}
+
+    def expect(self, namespace: str) -> None:
+        """Read ahead whether anything was noted in a namespace, where that saves a round trip of a recall."""
+
+        def read(session: Session) -> None:
+            number = session.dialect.namespace_number(namespace)
+            if number is not None and session.dialect.remote:
+                session.expect(NAMESPACE_COLUMNS, namespace, [(_NOTED, (number,))])
+
+        self._database.read(read)
 
     def of_older(self, namespace: str, ids: Sequence[str], change: int) -> list[Contradiction]:
         """Return what was noted and not decided about the older of two current memories, for some ids.
@@ -83,8 +94,7 @@ def note_contradictions(session: Session, path: str, remarks: Sequence[Contradic
 def any_noted(session: Session, path: str) -> bool:
     """Return whether anything was ever noted in a namespace."""
     namespace = find_namespace(session, path)
-    noted = "SELECT 1 FROM contradictions WHERE namespace = ? LIMIT 1"
-    return namespace is not None and session.execute(noted, (namespace.number,)).fetchone() is not None
+    return namespace is not None and session.execute(_NOTED, (namespace.number,)).fetchone() is not None
 
 
 def contradictions(
