@@ -10,7 +10,7 @@ def members(port: type) -> set[str]:
 
 
 def test_the_ports_have_few_members() -> None:
-    """They had 43 of the same meaning once, and want to have 30: whoever adds one looks for one to merge with."""
+    """They had 43, and want to have 30: whoever adds one looks for one to merge with."""
     assert sum(len(members(port)) for port in (Database, Session, Index)) <= 38
 
 
