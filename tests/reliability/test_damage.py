@@ -332,3 +332,36 @@ def test_a_database_of_a_newer_version_is_refused(path: Path) -> None:
     with pytest.raises(StoreTooNew, match="upgrade with `pip install --upgrade memorata`"):
         memorata.open(path, embedder="lexical")
     assert path.read_bytes() == before
+
+
+def test_a_row_that_is_gone_is_an_error_of_ours(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM memories WHERE content = 'tea number 7 for Anna'")
+    connection.commit()
+    connection.close()
+    with (
+        memorata.open(path, embedder="lexical") as memory,
+        pytest.raises(StoreCorrupt, match="not where their records say; run `memorata check`"),
+    ):
+        memory.recall("tea number 7 for Anna")
+
+
+@pytest.mark.parametrize("value", ["NULL", "x'ff'", "7"])
+def test_a_list_that_is_none_is_an_error_of_ours(path: Path, value: str) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA writable_schema = ON")
+    # As a damaged page would, which no constraint sees.
+    connection.execute(
+        "UPDATE sqlite_schema SET sql = replace(sql, 'entities TEXT NOT NULL', 'entities TEXT') "
+        "WHERE name = 'memories'"
+    )
+    connection.commit()
+    connection.close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE memories SET entities = {value} WHERE content = 'tea number 7 for Anna'")
+    connection.commit()
+    connection.close()
+    with memorata.open(path, embedder="lexical") as memory:
+        with pytest.raises(StoreCorrupt):
+            memory.graph.communities()
+        assert memory.admin.check()

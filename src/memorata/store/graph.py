@@ -11,6 +11,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
+from memorata.model.errors import StoreCorrupt
 from memorata.store.database import Database, Session
 from memorata.store.rows import NO_MEMORY, SLOTS, find_namespace, instant, slots_of
 
@@ -158,6 +159,8 @@ def _links_from(session: Session, number: int, first: int) -> list[Link]:
 
 def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:
     lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
+    if not all(isinstance(each, list) for pair in lists for each in pair):
+        raise StoreCorrupt("the names of a memory, or what it supersedes, are no list; run `memorata check`")
     slots = slots_of(session, number, {id_ for _, older in lists for id_ in older})
     return [
         Link(
