@@ -31,6 +31,8 @@ _REPORTED = 0.9
 """Nearness of what is told right after the period: people tell what has happened."""
 _REPORT_DAYS, _REPORT_SHARE = 7.0, 0.25
 """Reports come within so many days after the period, or this share of its length if that is longer."""
+_MOST_REPORT_DAYS = 90.0
+"""And at most within so many: a period may have no beginning."""
 _HELD = 0.8
 """Nearness of what was learnt right before the period, and may hold in it: "Priya rents a flat"."""
 _HELD_FROM_DAYS = 14.0
@@ -81,7 +83,8 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
 
     The largest of: 1 if it happened or was learnt in the period, and around it 0.9 falling linearly to 0 at
     three times the tolerance; 0.8 if its text names a time of the period; for what is told after it, 0.9
-    falling linearly to 0 within 7 days or a quarter of the period's length, whichever is longer; and, where
+    falling linearly to 0 within 7 days or a quarter of the period's length, whichever is longer, at most 90
+    days; and, where
     the period has 14 days or more, for what was learnt before its end and may still have held, 0.8 halved
     with every 1.5 lengths of the period, at most 60 days, that lie between. When it was learnt counts 0.7 of
     that where it happened at another time.
@@ -108,7 +111,7 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
     checks.same_length(created=learnt, event=happened, named=named)
     start, end = period.start.timestamp(), period.end.timestamp()
     length = end - start
-    late = (learnt - end) / max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length)
+    late = (learnt - end) / min(max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length), _MOST_REPORT_DAYS * _DAY)
     told = np.where((late > 0) & (late < 1), _REPORTED * (1.0 - late), 0.0)
     told = np.maximum(told, _edged(learnt, period)) * np.where(learnt == happened, 1.0, _TOLD_OF_ANOTHER)
     near = np.maximum(np.maximum(_edged(happened, period), told), _NAMED * np.asarray(named, np.float64))

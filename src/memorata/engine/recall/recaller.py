@@ -32,7 +32,7 @@ from memorata.engine.recall.query import (
 )
 from memorata.engine.recall.ranking import Ranked, run
 from memorata.engine.recall.result import RecalledPeriod, RecallResult, Rejected, SessionHit, Trace
-from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of
+from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
@@ -267,6 +267,8 @@ class Recaller:
         read = partial(named_time, query.text, request.period, request.now)
         zone = request.now.tzinfo or UTC
         named = read(self.anchors, self.runtime.analyser)
+        if named.period is None and request.recipe.temporal == "restrict":
+            named = time_of_event(query.text, view, request.now, self.runtime.analyser)
         scope = scope_of(view, named, zone)
         if scope is not None and scope.empty and request.period is None:
             # "In April", asked in March, may be next month's: where the last one has nothing, it is.

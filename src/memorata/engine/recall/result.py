@@ -67,6 +67,8 @@ class RecalledPeriod:
         Whether nothing of it was found, so that everything was searched, the closest in time first.
     inside
         How many of the hits are of it, where it restricts.
+    event
+        The id of the memory that told when it was, where the query names an event: "before my trip".
 
     Examples
     --------
@@ -84,6 +86,7 @@ class RecalledPeriod:
     restricts: bool
     empty: bool
     inside: int
+    event: str = ""
 
     @property
     def note(self) -> str:

@@ -298,6 +298,8 @@ def looked_up_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
         return months
     first, last = exactly
     if first <= FIRST_DAY + timedelta(days=1):
+        # What ends in the middle of a year is not all that is of that year.
+        last = last if (last.month, last.day) == (12, 31) else last.replace(year=max(1, last.year - 1), day=1)
         first = last.replace(year=max(1, last.year - _MAX_YEAR_KEYS + 1), day=1)
     return _years(first, last, _MAX_YEAR_KEYS)
 
