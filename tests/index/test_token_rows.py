@@ -24,7 +24,7 @@ class Reader:
 
 
 def test_rows_are_read_once_in_any_order() -> None:
-    rows, read = TokenRows("t"), Reader()
+    rows, read = TokenRows(), Reader()
     for wanted in ([2, 0], [3, 1, 0], [0, 1, 2, 3]):
         tokens, sizes, asking = rows.of(np.array(wanted), 4, read)
         assert tokens.tolist() == [token for slot in wanted for token in SAID[slot]]
@@ -34,7 +34,7 @@ def test_rows_are_read_once_in_any_order() -> None:
 
 
 def test_a_changed_slot_is_read_again() -> None:
-    rows, read = TokenRows("t"), Reader()
+    rows, read = TokenRows(), Reader()
     rows.of(np.array([0, 1]), 2, read)
     rows.forget(0)
     rows.forget(17)
@@ -44,7 +44,7 @@ def test_a_changed_slot_is_read_again() -> None:
 
 def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_rows, "MAX_TOKENS", 3)
-    rows, read = TokenRows("t"), Reader()
+    rows, read = TokenRows(), Reader()
     rows.of(np.array([0, 3]), 4, read)
     tokens, _, _ = rows.of(np.array([2, 3]), 4, read)
     assert tokens.tolist() == [9, 7, 7, 2]

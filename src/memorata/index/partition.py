@@ -113,7 +113,7 @@ class Partition:
         self._neighbours = Neighbours()
         self._speakers, self._spoken = frozenset[str](), 0
         self._columns = np.full(1, -1, np.int32)
-        self._token_rows = TokenRows()
+        self._token_rows: dict[str, TokenRows] = {}
 
     def __len__(self) -> int:
         return len(self._records)
@@ -132,7 +132,12 @@ class Partition:
             tail = _ENTRY_BYTES * sum(map(len, self._tail.values()))
             beside = len(self) * _BESIDE_BYTES + self._block_bytes + _ENTRY_BYTES * len(self._names)
             self._sized = self.change, self._records.nbytes + lengths + self.vectors.nbytes + tail + beside
-        kept = self._lists.nbytes + self._saturated.nbytes + self._passing.nbytes + self._token_rows.nbytes
+        kept = (
+            self._lists.nbytes
+            + self._saturated.nbytes
+            + self._passing.nbytes
+            + sum(rows.nbytes for rows in self._token_rows.values())
+        )
         return self._sized[1] + kept
 
     @property
@@ -150,9 +155,10 @@ class Partition:
 
     def token_rows(self, table: str) -> TokenRows:
         """Return what was read of the tokens that memories have in a table."""
-        if self._token_rows.table != table:
-            self._token_rows = TokenRows(table)
-        return self._token_rows
+        rows = self._token_rows.get(table)
+        if rows is None:
+            rows = self._token_rows[table] = TokenRows()
+        return rows
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""
@@ -181,7 +187,8 @@ class Partition:
         self._records.view[slot] = record[0]
         if slot < self.named:
             self._renamed.add(slot)
-        self._token_rows.forget(slot)
+        for rows in self._token_rows.values():
+            rows.forget(slot)
         # What a filter lets through may have changed with it.
         self._passing.clear()
         for number, part in enumerate(self._lengths):

@@ -22,8 +22,7 @@ _UNREAD: Final = -1
 class TokenRows:
     """The distinct tokens of some slots of a namespace, one row after the other."""
 
-    def __init__(self, table: str = "") -> None:
-        self.table = table
+    def __init__(self) -> None:
         self._tokens = Growing(np.int32, ())
         self._starts = np.zeros(0, np.intp)
         self._sizes = np.zeros(0, np.intp)

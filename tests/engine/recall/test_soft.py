@@ -100,6 +100,15 @@ def test_tokens_are_read_once(context: Make) -> None:
     assert sorted(table.read) == ["Green tea", "Home is Porto", "live", "live"]
 
 
+def test_two_tables_are_read_once_each(context: Make) -> None:
+    one, other = Table(), Table()
+    other.name = "other"
+    said = context(["Home is Porto", "Green tea"], "live", tables=[one, other])
+    for _ in range(2):
+        soft_leg(RECIPE, said, np.array([0, 1]))
+    assert sorted(one.read) == sorted(other.read) == ["Green tea", "Home is Porto", "live", "live"]
+
+
 def test_a_damaged_table_is_said_and_left_out(context: Make) -> None:
     said = context(["Home"], "live", tables=[Table(ModelCorrupt("it has another hash"))])
     assert not soft_leg(RECIPE, said, np.array([0])).slots.size
