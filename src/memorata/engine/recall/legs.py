@@ -44,6 +44,8 @@ _LEADING: Final = 50
 """Of how many of the best by words the neighbours become candidates: they may answer what those ask."""
 _CONTEXT_POOL: Final = 50
 """How many candidates the time and place legs find."""
+_SOFT_DEPTH: Final = 50
+"""So many of the best by meaning and by words are compared token by token; more changed no set."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
 _bm25 = lru_cache(maxsize=64)(BM25)
@@ -153,7 +155,10 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     if cosines is not NOTHING:
         compared = _compared(view, slots, cosines.scores, legs.vector)
         vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
-    soft = soft_leg(recipe, context, slots) if recipe.soft_weight else NOTHING
+    soft = NOTHING
+    if recipe.soft_weight:
+        best = np.concatenate([vector.slots[:_SOFT_DEPTH], lexical.slots[:_SOFT_DEPTH]])
+        soft = soft_leg(recipe, context, distinct(best))
     legs = Legs(vector, lexical, legs.more, legs.unread, slots, legs.asked, soft)
     return _with_pending(legs, unread, context) if unread.size and vector.slots.size else legs
 
