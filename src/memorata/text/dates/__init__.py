@@ -15,7 +15,8 @@ How it is decided, where it could be decided otherwise:
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
   ahead to :data:`~memorata.text.dates.calendar.LAST_DAY`; "until" includes the phrase.
 * "a couple" is two, "a few" three, "several" four. Tolerances are in
-  :mod:`memorata.text.dates.calendar`. Hours and minutes are not read.
+  :mod:`memorata.text.dates.calendar`. Hours and minutes are read in
+  queries (:mod:`memorata.text.dates.clock`).
 * A year needs a preposition ("in 1984" is read even where the book is meant).
 * 7/5/2023 is read only where a language is given that puts the day first: any but English.
 * A season without a year ("in spring") is every one, but in a question about the past the latest.
@@ -38,6 +39,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
+from memorata.text.dates.clock import clock_time
 from memorata.text.dates.dutch import DUTCH
 from memorata.text.dates.east_asian import CHINESE, JAPANESE, KOREAN
 from memorata.text.dates.english import ENGLISH
@@ -162,12 +164,25 @@ class RuleAnchors:
         checks.flag("nearest", self.nearest)
 
     def anchor(self, text: str, now: datetime) -> TimeExpression | None:
-        """Return the narrowest time that `text`, asked at `now`, names, the first of equals; None if none."""
-        return min(
+        """Return the narrowest time that `text`, asked at `now`, names, the first of equals; None if none.
+
+        Of a day and a time of the clock, that time of that day.
+        """
+        narrowest = min(
             time_expressions(text, now, self.language, nearest=self.nearest),
             key=lambda one: one.period.end - one.period.start + 2 * one.period.tolerance,
             default=None,
         )
+        day = None
+        if narrowest is not None and narrowest.period.end - narrowest.period.start <= timedelta(days=1):
+            day = narrowest.period
+        clock = clock_time(text, now, day)
+        if clock is None:
+            return narrowest
+        start, end = clock.start, clock.end
+        if narrowest is not None and day is not None and narrowest.end <= start <= narrowest.end + 2:
+            start = narrowest.start
+        return TimeExpression(start, end, text[start:end], clock.period)
 
 
 def time_expressions(
