@@ -1,4 +1,4 @@
-"""The configuration: doctor reports it, trust agrees to what came from elsewhere, install gives it to agents."""
+"""The configuration: doctor reports it, trust agrees to what came from elsewhere, install is for agents."""
 
 from __future__ import annotations
 
