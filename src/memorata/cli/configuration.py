@@ -196,7 +196,7 @@ def _opened(settings: Settings) -> Iterator[Store | None]:
 
 
 def _check_reranker(settings: Settings, advice: list[str]) -> None:
-    from memorata.engine.opening import open_reranker
+    from memorata.engine.services.specification import open_reranker
 
     try:
         reranker = open_reranker(settings.reranker, settings.resources)

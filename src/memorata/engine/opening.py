@@ -19,7 +19,7 @@ from memorata.embed.folder import models_folder
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.prompts import OWN, prompted_specification, with_prompts
 from memorata.embed.prompts import checked_name as checked_prompts
-from memorata.embed.trust import is_service, origin_of, service_address, source_of, user_trust
+from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
 from memorata.engine.engine import Engine
@@ -27,6 +27,13 @@ from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.services.specification import (
+    open_anchors,
+    open_classifier,
+    open_extractor,
+    open_reranker,
+    open_summaries,
+)
 from memorata.engine.write.drafts import DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks
@@ -42,9 +49,9 @@ from memorata.store.dialects import StoreOptions, open_dialect
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.store import Store
 from memorata.text.analysers import ANALYSERS, Analyser, analyser
-from memorata.text.dates import AnchorExtractor, RuleAnchors
+from memorata.text.dates import AnchorExtractor
 from memorata.text.entities import EntityExtractor
-from memorata.text.queries import QueryClassifier, RuleClassifier
+from memorata.text.queries import QueryClassifier
 
 if TYPE_CHECKING:
     from memorata.embed.select import Choice, Resources
@@ -467,23 +474,6 @@ def _extractor(wanted: EntityExtractor | str | bool) -> EntityExtractor | None:
     return wanted
 
 
-def open_extractor(specification: str, api_key: str | None = None) -> EntityExtractor:
-    """Return what reads the names in a text: ``rules``, ``spacy:MODEL`` or ``chat:MODEL@ADDRESS``."""
-    form, _, model = checks.text("extractor", specification).partition(":")
-    if specification == "rules":
-        from memorata.text.entities import RuleExtractor
-
-        return RuleExtractor()
-    # It knows how to talk to services, which few processes do.
-    from memorata.engine.services.extraction import ChatExtractor, SpacyExtractor
-
-    if form == "spacy" and model:
-        return SpacyExtractor(model)
-    if form != "chat":
-        raise InvalidArgument("extractor", specification, "'rules', 'spacy:MODEL' or 'chat:MODEL@ADDRESS'")
-    return ChatExtractor(*chat_address("extractor", specification), api_key=api_key)
-
-
 def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
     if isinstance(wanted, str):
         return open_anchors(wanted)
@@ -502,64 +492,7 @@ def _usual_resources() -> Resources:
     )
 
 
-def open_reranker(specification: str, resources: Resources) -> Reranker | None:
-    """Return the re-ranker that is named: a model, a service, or ``chat:MODEL@ADDRESS``; None for none."""
-    if specification.startswith("chat:"):
-        from memorata.engine.services.reranker import ChatReranker
-
-        model, address = chat_address("reranker", specification)
-        seconds = resources.query_seconds
-        key, retry = resources.reranker_key, resources.retry
-        return ChatReranker(model, address, api_key=key, retry=retry, seconds=seconds)
-    from memorata.embed import select
-
-    return select.open_reranker(specification, resources)
-
-
-def chat_address(setting: str, specification: str) -> tuple[str, str]:
-    """Return the model and the address of ``chat:MODEL@ADDRESS``, or raise."""
-    form, _, rest = specification.partition(":")
-    model, address = service_address(form, rest)
-    if form != "chat" or not model or not address:
-        from memorata.embed.select import without_secrets
-
-        usual = "none" if setting == "summaries" else "rules"
-        raise InvalidArgument(setting, without_secrets(specification), f"{usual!r} or 'chat:MODEL@ADDRESS'")
-    return model, address
-
-
-def open_classifier(specification: str, api_key: str | None = None) -> QueryClassifier:
-    """Return what tells the type of a query; a service is asked when there is a query, not before."""
-    if checks.text("classifier", specification) == "rules":
-        return RuleClassifier()
-    from memorata.engine.services.classifier import ChatClassifier
-
-    model, address = chat_address("classifier", specification)
-    return ChatClassifier(model, address, api_key=api_key)
-
-
 def _classifier(wanted: QueryClassifier) -> QueryClassifier:
     if not isinstance(wanted, QueryClassifier):
         raise InvalidArgument("classifier", wanted, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
     return wanted
-
-
-def open_summaries(specification: str, api_key: str | None = None) -> SummaryWriter | None:
-    """Return what writes about communities; a service is asked when they are, not before."""
-    if checks.text("summaries", specification) == "none":
-        return None
-    model, address = chat_address("summaries", specification)
-    from memorata.engine.services.chat import ChatWriter
-
-    return ChatWriter(model, address, api_key=api_key)
-
-
-def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
-    """Return what reads the time of a query; a service is asked when there is a query, not before."""
-    if checks.text("anchors", specification) == "rules":
-        return RuleAnchors()
-    model, address = chat_address("anchors", specification)
-    # It knows how to talk to services, which few processes do.
-    from memorata.engine.services.anchors import ChatAnchors
-
-    return ChatAnchors(model, address, api_key=api_key)

@@ -36,9 +36,14 @@ from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import RULES, LifecycleRules
 from memorata.engine.opening import open as open_engine
-from memorata.engine.opening import open_anchors, open_classifier, open_extractor, open_summaries
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
+from memorata.engine.services.specification import (
+    open_anchors,
+    open_classifier,
+    open_extractor,
+    open_summaries,
+)
 from memorata.engine.write.drafts import DEDUPE_RULES, DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks

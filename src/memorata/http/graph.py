@@ -10,15 +10,15 @@ from starlette.responses import Response
 from memorata.http.context import ReadContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
-from memorata.service.answers import (
+from memorata.service.answers import MemoriesAnswer
+from memorata.service.codec import Json, communities_json, memories_json, nearby_json, paths_json, plain
+from memorata.service.graph_answers import (
     CellsAnswer,
     CommunitiesAnswer,
     HubsAnswer,
-    MemoriesAnswer,
     NearAnswer,
     PathsAnswer,
 )
-from memorata.service.codec import Json, communities_json, memories_json, nearby_json, paths_json, plain
 from memorata.service.schemas import MAX_LIST, MAX_RESULTS, MAX_WORD, Time
 
 router = APIRouter(prefix="/v1", tags=["graph, time and place"], responses=RESPONSES)

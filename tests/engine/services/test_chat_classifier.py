@@ -8,9 +8,9 @@ import pytest
 
 import memorata
 from memorata.embed.http_client import RetryPolicy
-from memorata.engine.opening import open_classifier
 from memorata.engine.services import chat as chat_service
 from memorata.engine.services.classifier import PROMPT, ChatClassifier
+from memorata.engine.services.specification import open_classifier
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, ServiceUnreachable
 from memorata.text.queries import Classification, QueryClassifier, RuleClassifier

@@ -1,0 +1,91 @@
+"""Services by their names: what ``spacy:MODEL`` or ``chat:MODEL@ADDRESS`` of a setting stands for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memorata.embed.port import Reranker
+from memorata.embed.trust import service_address
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.text.dates import AnchorExtractor, RuleAnchors
+from memorata.text.entities import EntityExtractor
+from memorata.text.queries import QueryClassifier, RuleClassifier
+
+if TYPE_CHECKING:
+    from memorata.embed.select import Resources
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
+
+
+def open_extractor(specification: str, api_key: str | None = None) -> EntityExtractor:
+    """Return what reads the names in a text: ``rules``, ``spacy:MODEL`` or ``chat:MODEL@ADDRESS``."""
+    form, _, model = checks.text("extractor", specification).partition(":")
+    if specification == "rules":
+        from memorata.text.entities import RuleExtractor
+
+        return RuleExtractor()
+    # It knows how to talk to services, which few processes do.
+    from memorata.engine.services.extraction import ChatExtractor, SpacyExtractor
+
+    if form == "spacy" and model:
+        return SpacyExtractor(model)
+    if form != "chat":
+        raise InvalidArgument("extractor", specification, "'rules', 'spacy:MODEL' or 'chat:MODEL@ADDRESS'")
+    return ChatExtractor(*chat_address("extractor", specification), api_key=api_key)
+
+
+def open_reranker(specification: str, resources: Resources) -> Reranker | None:
+    """Return the re-ranker that is named: a model, a service, or ``chat:MODEL@ADDRESS``; None for none."""
+    if specification.startswith("chat:"):
+        from memorata.engine.services.reranker import ChatReranker
+
+        model, address = chat_address("reranker", specification)
+        seconds = resources.query_seconds
+        key, retry = resources.reranker_key, resources.retry
+        return ChatReranker(model, address, api_key=key, retry=retry, seconds=seconds)
+    from memorata.embed import select
+
+    return select.open_reranker(specification, resources)
+
+
+def chat_address(setting: str, specification: str) -> tuple[str, str]:
+    """Return the model and the address of ``chat:MODEL@ADDRESS``, or raise."""
+    form, _, rest = specification.partition(":")
+    model, address = service_address(form, rest)
+    if form != "chat" or not model or not address:
+        from memorata.embed.select import without_secrets
+
+        usual = "none" if setting == "summaries" else "rules"
+        raise InvalidArgument(setting, without_secrets(specification), f"{usual!r} or 'chat:MODEL@ADDRESS'")
+    return model, address
+
+
+def open_classifier(specification: str, api_key: str | None = None) -> QueryClassifier:
+    """Return what tells the type of a query; a service is asked when there is a query, not before."""
+    if checks.text("classifier", specification) == "rules":
+        return RuleClassifier()
+    from memorata.engine.services.classifier import ChatClassifier
+
+    model, address = chat_address("classifier", specification)
+    return ChatClassifier(model, address, api_key=api_key)
+
+
+def open_summaries(specification: str, api_key: str | None = None) -> SummaryWriter | None:
+    """Return what writes about communities; a service is asked when they are, not before."""
+    if checks.text("summaries", specification) == "none":
+        return None
+    model, address = chat_address("summaries", specification)
+    from memorata.engine.services.chat import ChatWriter
+
+    return ChatWriter(model, address, api_key=api_key)
+
+
+def open_anchors(specification: str, api_key: str | None = None) -> AnchorExtractor:
+    """Return what reads the time of a query; a service is asked when there is a query, not before."""
+    if checks.text("anchors", specification) == "rules":
+        return RuleAnchors()
+    model, address = chat_address("anchors", specification)
+    # It knows how to talk to services, which few processes do.
+    from memorata.engine.services.anchors import ChatAnchors
+
+    return ChatAnchors(model, address, api_key=api_key)
