@@ -129,7 +129,8 @@ def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
     """Return what reads a word by itself, and what reads it as a word of a text: in the language of that."""
     if analyser.language != "detect":
         return (analyser,)
-    return analyser, replace(analyser, language=detect(text))
+    languages = dict.fromkeys((detect(text), analyser.read(text)[1][0]))
+    return (analyser, *(replace(analyser, language=language) for language in languages))
 
 
 def _excluded(
