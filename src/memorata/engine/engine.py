@@ -628,7 +628,7 @@ class Engine:
             raise InvalidArgument(
                 "options", sorted(wrong)[0], "arguments of recall but namespace and sessions"
             )
-        paths = expanded(namespaces, self.admin.namespaces(), inherit=checks.flag("inherit", inherit))
+        paths = expanded(namespaces, self.admin.namespaces, inherit=checks.flag("inherit", inherit))
         return recall_across(self.recall, query, paths, limit=limit, budget=budget, options=options)
 
     def forget(self, *ids: str, namespace: str | None = None) -> None:

@@ -27,10 +27,9 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
         given = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
         if body.namespaces:
             given.pop("sessions")
-            paths = expanded(body.namespaces, context.engine.admin.namespaces(), inherit=body.inherit)
+            paths = expanded(body.namespaces, context.engine.admin.namespaces, inherit=body.inherit)
             # acme/* stands for what the key is for, of what there is; what is named must be allowed.
-            named = {path for path in paths if path in body.namespaces}
-            for path in named:
+            for path in set(paths).intersection(body.namespaces):
                 context.access.require(READ, path)
             allowed = [path for path in paths if context.access.allows(READ, path)]
             result = context.engine.recall_across(body.query, allowed, **given)

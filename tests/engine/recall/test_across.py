@@ -33,16 +33,16 @@ def memory() -> Iterator[Engine]:
     ],
 )
 def test_which_namespaces_are_meant(names: list[str], inherit: bool, expected: tuple[str, ...]) -> None:
-    assert expanded(names, EXISTING, inherit=inherit) == expected
+    assert expanded(names, lambda: EXISTING, inherit=inherit) == expected
 
 
 def test_mistakes() -> None:
     with pytest.raises(InvalidArgument, match="a list of namespaces"):
-        expanded("acme", EXISTING)
+        expanded("acme", lambda: EXISTING)
     with pytest.raises(InvalidArgument):
-        expanded(["/*"], EXISTING)
+        expanded(["/*"], lambda: EXISTING)
     with pytest.raises(InvalidArgument, match="at most"):
-        expanded(["a/*"], {f"a/{number}": 1 for number in range(MAX_NAMESPACES + 1)})
+        expanded(["a/*"], lambda: [f"a/{number}" for number in range(MAX_NAMESPACES + 1)])
 
 
 def test_the_likeliest_answer_comes_first_wherever_it_is(memory: Engine) -> None:

@@ -21,17 +21,19 @@ MAX_NAMESPACES: Final = 100
 _BELOW: Final = "/*"
 
 
-def expanded(names: Iterable[str], existing: Mapping[str, int], *, inherit: bool = False) -> tuple[str, ...]:
+def expanded(
+    names: Iterable[str], existing: Callable[[], Iterable[str]], *, inherit: bool = False
+) -> tuple[str, ...]:
     """Return the namespaces that names stand for, each once, in their order.
 
     ``acme/*`` is everything below acme that was ever written to, and acme itself; with `inherit`, a namespace
-    also sees what is above it.
+    also sees what is above it. What there is, is looked up only for names that end so.
 
     Examples
     --------
-    >>> expanded(["acme/*"], {"acme": 1, "acme/api": 2, "acmeus": 3})
+    >>> expanded(["acme/*"], lambda: ["acme", "acme/api", "acmeus"])
     ('acme', 'acme/api')
-    >>> expanded(["acme/phoenix/api"], {}, inherit=True)
+    >>> expanded(["acme/phoenix/api"], list, inherit=True)
     ('acme/phoenix/api', 'acme/phoenix', 'acme')
     """
     if isinstance(names, str):
@@ -41,7 +43,7 @@ def expanded(names: Iterable[str], existing: Mapping[str, int], *, inherit: bool
         text = checks.text("namespaces", name)
         if text.endswith(_BELOW):
             above = checked_namespace("namespaces", text.removesuffix(_BELOW))
-            below = sorted(path for path in existing if path == above or path.startswith(f"{above}/"))
+            below = sorted(path for path in existing() if path == above or path.startswith(f"{above}/"))
             found.update(dict.fromkeys(below))
             continue
         path = checked_namespace("namespaces", text)
