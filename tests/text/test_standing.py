@@ -1,7 +1,10 @@
 """Sentences that hold beyond their conversation, told apart from those that do not."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memorata.text import standing as module
 from memorata.text.standing import is_unfinished, standing
 
 INSTRUCTIONS = (
@@ -75,3 +78,18 @@ def test_what_is_still_to_be_done() -> None:
     assert is_unfinished("TODO: renew the certificate")
     assert is_unfinished("We still need to call the plumber.")
     assert not is_unfinished("The plumber came.")
+
+
+WORDS = [word for text in (*INSTRUCTIONS, *PREFERENCES, *NEITHER[:-1]) for word in text.split()]
+PIECES = st.sampled_from([word + after for word in WORDS for after in (" ", ". ")])
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_looking_for_cues_first_changes_nothing(text: str) -> None:
+    expected = None
+    if not text.rstrip().endswith(("?", "？")):
+        if module._INSTRUCTION.search(text):
+            expected = "instruction"
+        elif module._PREFERENCE.search(text):
+            expected = "preference"
+    assert standing(text) == expected
