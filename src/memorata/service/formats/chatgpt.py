@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from memorata.service.formats.record import Reading, Record, parse_json, stable_id
+from memorata.service.formats.record import Reading, Record, conversations, stable_id
 
 _SPEAKERS: Final = ("user", "assistant")
 _TEXTS: Final = ("text", "multimodal_text")
@@ -30,18 +30,11 @@ def records(data: bytes) -> Reading:
     >>> [(record.fields["content"], record.fields["source"]["session"]) for record in records(file).records]
     [('I like tea.', 'c1')]
     """
-    value, wrong = parse_json(data)
-    if wrong is not None:
-        return Reading(1, iter([wrong]))
-    if isinstance(value, dict):
-        value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
-    if not isinstance(value, list):
-        return Reading(1, iter([Record(1, problem="not a list of conversations")]))
-    return Reading(len(value), _conversations(value))
+    return conversations(data, _conversations)
 
 
-def _conversations(conversations: list[Any]) -> Iterator[Record]:
-    for number, conversation in enumerate(conversations, 1):
+def _conversations(exported: list[Any]) -> Iterator[Record]:
+    for number, conversation in enumerate(exported, 1):
         if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
             where = f"conversation {number}"
             yield Record(number, problem="not a conversation: it has no mapping of messages", where=where)

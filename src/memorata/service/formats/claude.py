@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memorata.service.formats.record import Reading, Record, parse_json, stable_id
+from memorata.service.formats.record import Reading, Record, conversations, stable_id
 
 _SPEAKERS: Final = {"human": "user", "user": "user", "assistant": "assistant"}
 _LINK: Final = "https://claude.ai/chat/"
@@ -24,18 +24,11 @@ def records(data: bytes) -> Reading:
     >>> [(record.fields["content"], record.fields["source"]["speaker"]) for record in records(file).records]
     [('I like tea.', 'user')]
     """
-    value, wrong = parse_json(data)
-    if wrong is not None:
-        return Reading(1, iter([wrong]))
-    if isinstance(value, dict):
-        value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
-    if not isinstance(value, list):
-        return Reading(1, iter([Record(1, problem="not a list of conversations")]))
-    return Reading(len(value), _conversations(value))
+    return conversations(data, _conversations)
 
 
-def _conversations(conversations: list[Any]) -> Iterator[Record]:
-    for number, conversation in enumerate(conversations, 1):
+def _conversations(exported: list[Any]) -> Iterator[Record]:
+    for number, conversation in enumerate(exported, 1):
         if isinstance(conversation, dict) and isinstance(conversation.get("chat_messages"), list):
             yield from _messages(number, conversation)
         else:

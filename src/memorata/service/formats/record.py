@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -99,3 +99,15 @@ def parse_json(data: bytes) -> tuple[Any, Record | None]:
         return None, Record(error.lineno, problem=wrong)
     except (ValueError, RecursionError) as error:
         return None, Record(1, problem=f"not JSON that can be read: {error}; nothing of it was read")
+
+
+def conversations(data: bytes, records_of: Callable[[list[Any]], Iterator[Record]]) -> Reading:
+    """Return the records of an export of chats: a list of conversations, one of them, or a list by that name."""
+    value, wrong = parse_json(data)
+    if wrong is not None:
+        return Reading(1, iter([wrong]))
+    if isinstance(value, dict):
+        value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
+    if not isinstance(value, list):
+        return Reading(1, iter([Record(1, problem="not a list of conversations")]))
+    return Reading(len(value), records_of(value))
