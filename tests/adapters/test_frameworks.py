@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.adapters.conversation import Conversation
+from memorata.service.conversation import Conversation
 
 HINT = "make test-adapters installs it"
 

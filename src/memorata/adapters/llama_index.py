@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from memorata.adapters.conversation import BUDGET, Conversation
 from memorata.model.errors import MissingExtra
+from memorata.service.conversation import BUDGET, Conversation
 
 try:
     from llama_index.core.base.llms.types import ChatMessage

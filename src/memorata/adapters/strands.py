@@ -7,8 +7,8 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memorata.adapters.conversation import Conversation
 from memorata.model.errors import MissingExtra
+from memorata.service.conversation import Conversation
 
 try:
     from strands.memory.types import MemoryEntry

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.model.errors import InvalidArgument
+from memorata.service.conversation import Conversation, message_fields
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats import transcripts
 from memorata.service.formats.record import Reading, Record, stable_id
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
 
 AGENTS: Final = ("claude-code", "codex", "cursor")
-RECALL_BUDGET: Final = 800
 BRIEFING_BUDGET: Final = 1_200
-_MAX_HITS: Final = 8
-_MAX_QUERY: Final = 4_000
 _LEAST_WORDS: Final = 2
 _READERS: Final[Mapping[str, Callable[[bytes], Reading]]] = {
     "claude-code": transcripts.claude_code,
@@ -63,10 +61,7 @@ def _recalled(engine: Engine, event: Mapping[str, Any]) -> str:
     prompt = str(event.get("prompt") or "").strip()
     if prompt.startswith("/") or (prompt.isascii() and len(prompt.split()) < _LEAST_WORDS):
         return ""
-    # What was said in this session stands in the agent's context already.
-    elsewhere = {"session": {"!=": str(event.get("session_id") or "")}}
-    result = engine.recall(prompt[:_MAX_QUERY], limit=_MAX_HITS, budget=RECALL_BUDGET, filter=elsewhere)
-    return recalled_block("What is remembered and may concern this.", [hit.memory for hit in result.hits])
+    return Conversation(engine, session=str(event.get("session_id") or "")).recalled(prompt)
 
 
 def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture | None:
@@ -87,13 +82,7 @@ def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) 
         return None
     session = str(event.get("conversation_id") or "")
     id_ = stable_id("cursor", session, event.get("generation_id"), role, content)
-    fields: Json = {
-        "id": id_,
-        "content": content,
-        "category": transcripts.category_of(role, content),
-        "tier": "episodic",
-        "source": {"speaker": role, "session": session},
-    }
+    fields = message_fields(id_, role, content, session)
     folders = event.get("workspace_roots")
     if isinstance(folders, list) and folders:
         fields["metadata"] = {"folder": str(folders[0])}

@@ -102,7 +102,7 @@ def parse_json(data: bytes) -> tuple[Any, Record | None]:
 
 
 def conversations(data: bytes, records_of: Callable[[list[Any]], Iterator[Record]]) -> Reading:
-    """Return the records of an export of chats: a list of conversations, one of them, or a list by that name."""
+    """Return the records of an export of chats: a list of conversations, or one of them."""
     value, wrong = parse_json(data)
     if wrong is not None:
         return Reading(1, iter([wrong]))

@@ -1,8 +1,8 @@
-"""What adapters of agent frameworks share: recall for a prompt, and messages remembered once."""
+"""What hooks and adapters of agents share: recall for a prompt, and messages remembered once."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats.record import stable_id
@@ -42,11 +42,17 @@ class Conversation:
         content = spoken(text)
         if not content:
             return
-        item = {
-            "id": stable_id("conversation", self.session, *identity, role, content),
-            "content": content,
-            "category": category_of(role, content),
-            "tier": "episodic",
-            "source": {"speaker": role, "session": self.session},
-        }
+        id_ = stable_id("conversation", self.session, *identity, role, content)
+        item = message_fields(id_, role, content, self.session)
         self.engine.remember_many([item], namespace=self.namespace)
+
+
+def message_fields(id_: str, role: str, content: str, session: str) -> dict[str, Any]:
+    """Return the fields of a message as a memory."""
+    return {
+        "id": id_,
+        "content": content,
+        "category": category_of(role, content),
+        "tier": "episodic",
+        "source": {"speaker": role, "session": session},
+    }
