@@ -12,10 +12,12 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.write.keyed import KEY, KEY_CREATED_AT
 from memorata.model.errors import MemoryNotFound, MissingExtra
+from memorata.store.entries import all_pages
 
 try:
     from langgraph.store.base import (
@@ -166,16 +168,11 @@ class MemorataStore(BaseStore):
             "or": [{"expires_at": {"exists": False}}, {"expires_at": {">": self.engine.now().isoformat()}}]
         }
         both = alive if conditions is None else {"and": [conditions, alive]}
-        memories: list[Memory] = []
-        cursor: str | None = None
-        while limit is None or len(memories) < limit:
-            size = _PAGE if limit is None else min(_PAGE, limit - len(memories))
-            page = self.engine.list(namespace=self.namespace, filter=both, limit=size, cursor=cursor)
-            memories += page.memories
-            cursor = page.cursor
-            if cursor is None:
-                break
-        return memories
+        size = _PAGE if limit is None else min(_PAGE, limit)
+        listed = all_pages(
+            lambda cursor: self.engine.list(namespace=self.namespace, filter=both, limit=size, cursor=cursor)
+        )
+        return list(islice(listed, limit))
 
     def _refresh(self, memory: Memory, wanted: bool) -> None:
         """Let an item that was read live as long again, if LangGraph says so."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.data_rows import recalled_block
+from memorata.store.entries import all_pages
 
 try:
     from agents import FunctionTool, function_tool
@@ -82,19 +83,12 @@ class MemorataSession:
             self.engine.forget(*ids, namespace=self.namespace)
 
     def _memories(self) -> list[Memory]:
-        memories: list[Memory] = []
-        cursor = None
-        while True:
-            page = self.engine.list(
-                namespace=self.namespace,
-                filter={"session": self.session_id, "position": {"exists": True}},
-                limit=_PAGE,
-                cursor=cursor,
-            )
-            memories += [memory for memory in page.memories if "item" in memory.metadata]
-            cursor = page.cursor
-            if cursor is None:
-                return sorted(memories, key=lambda memory: memory.source.position or 0)
+        ours = {"session": self.session_id, "position": {"exists": True}}
+        listed = all_pages(
+            lambda cursor: self.engine.list(namespace=self.namespace, filter=ours, limit=_PAGE, cursor=cursor)
+        )
+        memories = [memory for memory in listed if "item" in memory.metadata]
+        return sorted(memories, key=lambda memory: memory.source.position or 0)
 
 
 def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:

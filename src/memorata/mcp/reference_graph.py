@@ -200,14 +200,11 @@ class KnowledgeGraph:
 
     def _memories(self, filter: Json) -> Iterator[Memory]:
         """Yield the memories that pass a filter, the oldest first."""
-        memories: list[Memory] = []
-        cursor: str | None = None
-        while True:
-            page = self.engine.list(filter=filter, limit=_PAGE, cursor=cursor)
-            memories += page.memories
-            cursor = page.cursor
-            if cursor is None:
-                return iter(memories[::-1])
+        # Loaded with the first call of a tool, not with the list of tools.
+        from memorata.store.entries import all_pages
+
+        listed = all_pages(lambda cursor: self.engine.list(filter=filter, limit=_PAGE, cursor=cursor))
+        return reversed(list(listed))
 
 
 def _entity(name: str, type_: str, observations: Sequence[str]) -> Json:

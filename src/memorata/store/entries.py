@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from memorata._frozen import frozen
@@ -78,3 +78,14 @@ class Page:
 
     memories: tuple[Memory, ...]
     cursor: str | None
+
+
+def all_pages(read: Callable[[str | None], Page]) -> Iterator[Memory]:
+    """Yield the memories of every page of a listing, each read when the one before is used up."""
+    cursor: str | None = None
+    while True:
+        page = read(cursor)
+        yield from page.memories
+        cursor = page.cursor
+        if cursor is None:
+            return

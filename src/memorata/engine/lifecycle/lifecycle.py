@@ -26,6 +26,7 @@ from memorata.model.errors import InvalidArgument, PurgeUnfinished, WorkUnderWay
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.confidence import corroborated
+from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer
@@ -350,10 +351,4 @@ class Lifecycle:
         from memorata.store.filters import parse
 
         condition = parse({"pinned": False, "and": [dict(wanted)]})
-        cursor: str | None = None
-        while True:
-            page = self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=False)
-            yield from page.memories
-            cursor = page.cursor
-            if cursor is None:
-                return
+        return all_pages(lambda cursor: self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=False))

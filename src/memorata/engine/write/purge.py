@@ -14,6 +14,7 @@ from typing import Final
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.names import NameIndex, Names
 from memorata.model.memory import Memory
+from memorata.store.entries import all_pages
 from memorata.store.store import Store
 from memorata.text.folding import contains_any, folded
 from memorata.text.name_matching import NameMatcher
@@ -98,17 +99,11 @@ class Purge:
 
 
 def made_from_others(store: Store, path: str, key: str) -> Iterator[Memory]:
-    """Yield the memories whose metadata name those they were made from, under a key."""
+    """Return the memories whose metadata name those they were made from, under a key."""
     from memorata.store.filters import parse
 
     made_from_others = parse({f"metadata.{key}": {"exists": True}})
-    cursor: str | None = None
-    while True:
-        page = store.page(path, made_from_others, _PAGE_SIZE, cursor, hidden=True)
-        yield from page.memories
-        cursor = page.cursor
-        if cursor is None:
-            return
+    return all_pages(lambda cursor: store.page(path, made_from_others, _PAGE_SIZE, cursor, hidden=True))
 
 
 def sources_of(summary: Memory) -> frozenset[str]:
