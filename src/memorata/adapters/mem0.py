@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 
-from memorata.engine.write.keyed import KEY, KEY_CREATED_AT
+from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT
 from memorata.model.errors import MemoryNotFound
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from memorata._frozen import frozen
 from memorata.engine.recall.recaller import tokens
 from memorata.model import checks
 from memorata.model.memory import Memory
-from memorata.text.standing import is_unfinished
+from memorata.text.standing_sentences import is_unfinished
 
 Section: TypeAlias = Literal["pinned", "instruction", "preference", "important", "unfinished", "recent"]
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
     from memorata.engine.lifecycle.lifecycle import Lifecycle
     from memorata.engine.transfer import Transfer
-    from memorata.engine.write.keyed import Keyed
+    from memorata.engine.write.memory_keys import MemoryKeys
     from memorata.learn.experiments import Experiments
 
 BATCH: Final = 1_000
@@ -374,15 +374,15 @@ class Engine:
         self.forget(memory.id, namespace=namespace)
         return memory
 
-    def _keyed(self, namespace: str | None) -> Keyed:
-        from memorata.engine.write.keyed import Keyed
+    def _keyed(self, namespace: str | None) -> MemoryKeys:
+        from memorata.engine.write.memory_keys import MemoryKeys
 
         path = self.runtime.path(namespace)
 
         def visible(id: str) -> Memory | None:
             return next(iter(self.list(namespace=path, filter={"id": id}, limit=1).memories), None)
 
-        return Keyed(
+        return MemoryKeys(
             path,
             lambda ids: {id_ for _, id_ in self.store.known([(path, id_) for id_ in ids])},
             visible,

@@ -16,7 +16,7 @@ from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import UNTRUSTED, Memory, Source, build_memory
 from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
-from memorata.text.standing import standing
+from memorata.text.standing_sentences import standing
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)

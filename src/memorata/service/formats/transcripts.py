@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from memorata.service.data_rows import RECALLED_TAG
 from memorata.service.formats.record import Reading, Record, stable_id
-from memorata.text.standing import standing
+from memorata.text.standing_sentences import standing
 
 # Written around what a hook hands to an agent, and around what agents put into the words of a person.
 _INSERTED: Final = re.compile(

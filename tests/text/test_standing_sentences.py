@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text import standing as module
-from memorata.text.standing import is_unfinished, standing
+from memorata.text import standing_sentences as module
+from memorata.text.standing_sentences import is_unfinished, standing
 
 INSTRUCTIONS = (
     "Always answer in German.",

@@ -58,7 +58,7 @@ def latest_version(key: str, known: Known) -> int:
         start += _WINDOW
 
 
-class Keyed:
+class MemoryKeys:
     """Reads and writes the memories of one namespace under their keys."""
 
     def __init__(
