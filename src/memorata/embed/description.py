@@ -3,7 +3,7 @@ r"""What has to be known about a model before its files can be used: the small f
 A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokenizer.json``, and this::
 
     id = "snowflake-arctic-embed-s"
-    kind = "onnx"                      # or "static", or "pieces": vectors.npy and pieces.txt
+    kind = "onnx"                      # or "static", "pieces" (vectors.npy, pieces.txt), "ngrams"
     dimension = 384
     max_tokens = 512
     pooling = "cls"                    # or "mean"
@@ -45,9 +45,14 @@ from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstall
 
 DESCRIPTION: Final = "model.toml"
 TOKENIZER: Final = "tokenizer.json"
-PIECES: Final = "pieces.txt"
-KINDS: Final = {"onnx": "model.onnx", "static": "model.safetensors", "pieces": "vectors.npy"}
+KINDS: Final = {
+    "onnx": "model.onnx",
+    "static": "model.safetensors",
+    "pieces": "vectors.npy",
+    "ngrams": "weights.npz",
+}
 """The kinds of embedder, and the name of the file that holds the weights of each."""
+_TOKENIZERS: Final = {"pieces": "pieces.txt", "ngrams": "sp.model"}
 POOLINGS: Final = ("cls", "mean")
 MIN_WINDOW: Final = 16
 """Fewest tokens a model may read at once; below it, prompts would leave no room for text."""
@@ -102,7 +107,7 @@ class ModelDescription:
     @property
     def tokenizer(self) -> str:
         """The name of the file that says how texts are cut into tokens."""
-        return PIECES if self.kind == "pieces" else TOKENIZER
+        return _TOKENIZERS.get(self.kind, TOKENIZER)
 
     @property
     def has_table(self) -> bool:

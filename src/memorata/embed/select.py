@@ -248,6 +248,10 @@ def _installed(name: str, resources: Resources) -> Embedder:
     folder = installed_folder(name, resources)
     if description.has_table:
         return _static(folder, description)
+    if description.kind == "ngrams":
+        from memorata.embed.ngram_encoder import NgramEmbedder
+
+        return NgramEmbedder(folder, description=description)
     return OnnxEmbedder(folder, threads=resources.threads, description=description)
 
 
