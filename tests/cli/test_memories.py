@@ -269,6 +269,20 @@ def test_what_is_forgotten_is_not_recalled_until_it_is_restored(cli: Run, tea: s
     assert cli("forget", tea, terminal=True).out == "Forgot 1 memory.\n"
 
 
+def test_a_filter_removes_what_meets_it(cli: Run, tea: str) -> None:
+    rain = cli("remember", "It rains.", "--category", "weather").out.strip()
+    weather = ("--filter", '{"category": "weather"}')
+    assert cli("list", "--oldest-first", "--json").json["memories"][0]["id"] == tea
+    assert cli("forget", *weather, "--dry-run", "--json").json == {"would_forget": [rain]}
+    assert cli("forget", *weather, "--json").json == {"forgotten": [rain]}
+    assert cli("purge", *weather, "--dry-run", "--json").json == {"would_purge": [rain]}
+    assert cli("purge", *weather, "--yes", "--json").json == {"purged": [rain]}
+    assert cli("show", tea).code == 0
+    for wrong in ((), (tea, *weather), ("--filter", "{}")):
+        assert cli("purge", *wrong, "--yes").code == 2
+        assert cli("forget", *wrong).code == 2
+
+
 def test_an_unknown_id_forgets_nothing(cli: Run, tea: str) -> None:
     assert cli("forget", tea, "0123456789").code == 1
     assert cli("recall", "green tea").code == 0

@@ -135,6 +135,31 @@ def test_forget_restore_and_purge(client: TestClient, tea: str) -> None:
     assert problem(client.post("/v1/memories/restore", json={"ids": [tea]})) == (404, "not-found")
 
 
+def test_a_filter_removes_what_passes(client: TestClient) -> None:
+    client.post("/v1/memories/batch", json={"items": [{"content": "It rains", "id": "rain", "tags": ["w"]}]})
+    chosen = {"filter": {"tags": "w"}}
+    for verb, would in (("forget", "would_forget"), ("purge", "would_purge")):
+        shown = client.post(f"/v1/memories/{verb}", json={**chosen, "dry_run": True})
+        assert shown.json() == {"done": 0, would: ["rain"]}
+        assert client.post(f"/v1/memories/{verb}", json=chosen).json() == {"done": 1}
+        refused: list[dict[str, Any]] = [{}, {"ids": ["rain"], **chosen}, {"filter": {}}]
+        for wrong in refused:
+            assert problem(client.post(f"/v1/memories/{verb}", json=wrong)) == (422, "invalid")
+    assert problem(client.get("/v1/memories/rain")) == (404, "not-found")
+
+
+def test_a_list_may_be_oldest_first_and_a_memory_bring_its_vector(client: TestClient) -> None:
+    engine = client.app.state.server.engine  # type: ignore[attr-defined]
+    vector = engine.embedder.embed_query("dogs bark").tolist()
+    body = {"content": "Zzyzx", "vector": vector, "embedder": engine.embedder.name}
+    assert client.post("/v1/memories", json=body).status_code == 201
+    assert client.post("/v1/memories", json=body, headers={"Idempotency-Key": "1"}).status_code == 201
+    assert problem(client.post("/v1/memories", json={**body, "vector": vector[1:]})) == (422, "invalid")
+    assert problem(client.post("/v1/memories", json={**body, "embedder": "other"})) == (422, "invalid")
+    newest = client.get("/v1/memories").json()["memories"]
+    assert client.get("/v1/memories", params={"oldest_first": True}).json()["memories"] == newest[::-1]
+
+
 def test_pin_unpin_and_used(client: TestClient, tea: str) -> None:
     for verb in ("pin", "mark_used"):
         assert client.post(f"/v1/memories/{verb}", json={"ids": [tea]}).json() == {"done": 1}

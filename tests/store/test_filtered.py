@@ -1,6 +1,7 @@
 """Pages and views of every store give what a filter means in Python, before and after a memory changes."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import Any
 
@@ -10,7 +11,7 @@ from tests.store.filter_samples import FILTERS, MEMORIES, remembered
 from tests.store.samples import NOW, found_ids, query
 
 from memorata.model.memory import Memory
-from memorata.store.entries import Entry
+from memorata.store.entries import Entry, Page, all_pages
 from memorata.store.filters import Filter, matches, parse
 from memorata.store.store import Store
 
@@ -26,13 +27,16 @@ def countable(memory: Memory) -> Memory:
 
 
 def in_pages(store: Store, namespace: str, filter: Filter) -> list[str]:
-    ids: list[str] = []
-    cursor = None
-    while True:
-        page = store.page(namespace, filter, 2, cursor, hidden=True)
-        ids += [memory.id for memory in page.memories]
-        if (cursor := page.cursor) is None:
-            return ids[::-1]
+    newest, oldest = (
+        [memory.id for memory in all_pages(partial(paged, store, namespace, filter, oldest_first))]
+        for oldest_first in (False, True)
+    )
+    assert oldest == newest[::-1]
+    return oldest
+
+
+def paged(store: Store, namespace: str, filter: Filter, oldest_first: bool, cursor: str | None) -> Page:
+    return store.page(namespace, filter, 2, cursor, hidden=True, oldest_first=oldest_first)
 
 
 def in_view(store: Store, namespace: str, filter: Filter | None) -> list[str]:

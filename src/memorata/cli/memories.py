@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -36,11 +37,13 @@ from memorata.cli.output import (
     visible,
 )
 from memorata.cli.session import Session
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument, NotGiven
+from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.model.memory import Memory
+    from memorata.store.entries import Page
 
 _EXCERPT: Final = 70
 _MAX_CONTRADICTIONS: Final = 3
@@ -48,6 +51,8 @@ _MAX_CONTRADICTIONS: Final = 3
 _LONG_TEXT: Final = 20_000
 """From how many characters on a text is more than one memory should hold."""
 _NEVER: Final = "never"
+_MAX_LISTED: Final = 20
+_PAGE_SIZE: Final = 500
 _METADATA: Final = '{"page": 12}'
 
 Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
@@ -57,6 +62,13 @@ Link = Annotated[str | None, Option("--link", help="Where to read it again.")]
 Id = Annotated[str | None, Option("--id", help="An id of your own; otherwise one is made.")]
 Cursor = Annotated[str | None, Option("--cursor", help="Continue after the page before.")]
 Hidden = Annotated[bool, Option("--hidden", help="Forgotten and superseded ones too.")]
+OldestFirst = Annotated[bool, Option("--oldest-first", help="The first remembered first.")]
+Selected = Annotated[
+    list[str] | None, Argument(metavar="ID", help="The memories: their ids, or parts of them.")
+]
+FilterAll = Annotated[
+    str | None, Option("--filter", "-f", metavar="JSON", help="All that meet it, instead of ids.")
+]
 Version = Annotated[
     int | None, Option("--expected-version", metavar="NUMBER", help="Only if it has this version.")
 ]
@@ -148,11 +160,14 @@ def list_(
     filter: options.Filter = None,
     cursor: Cursor = None,
     hidden: Hidden = False,
+    oldest_first: OldestFirst = False,
 ) -> None:
     """List memories, the last remembered first, each with the day it is about."""
     condition = json_object("--filter", filter)
     with session.memory() as engine:
-        page = engine.list(limit=limit, filter=condition, cursor=cursor, hidden=hidden)
+        page = engine.list(
+            limit=limit, filter=condition, cursor=cursor, hidden=hidden, oldest_first=oldest_first
+        )
         _show_all(session, engine, page.memories, cursor=page.cursor)
     if not page.memories and not limit:
         session.output.say("--limit 0 shows none.", "")
@@ -237,12 +252,18 @@ def update(
         session.output.result(memory_json(updated), updated.id)
 
 
-def forget(session: Session, ids: MemoryIds) -> None:
-    """Hide memories from every recall; restore brings them back."""
+def forget(
+    session: Session, ids: Selected = None, filter: FilterAll = None, dry_run: options.DryRun = False
+) -> None:
+    """Hide memories from every recall, by id or by a filter; restore brings them back."""
+    condition = _selection(ids, filter)
     with session.memory() as engine:
-        whole_ids = [memory_of(engine, id_).id for id_ in ids]
-        engine.forget(*whole_ids)
-    session.output.changed("forgotten", whole_ids, "Forgot")
+        whole_ids = [memory_of(engine, id_).id for id_ in ids or ()]
+        forgotten = engine.forget(*whole_ids, filter=condition, dry_run=dry_run)
+    if dry_run:
+        session.output.changed("would_forget", forgotten, "Would forget")
+        return
+    session.output.changed("forgotten", forgotten, "Forgot")
     session.output.say("restore brings them back; purge removes them for good")
 
 
@@ -254,19 +275,28 @@ def restore(session: Session, ids: MemoryIds) -> None:
     session.output.changed("restored", whole_ids, "Restored")
 
 
-def purge(session: Session, ids: MemoryIds, dry_run: options.DryRun = False, yes: Yes = False) -> None:
+def purge(
+    session: Session,
+    ids: Selected = None,
+    filter: FilterAll = None,
+    dry_run: options.DryRun = False,
+    yes: Yes = False,
+) -> None:
     """Remove memories for good: text, vectors, words. This cannot be undone.
 
     Afterwards the whole file is written anew, so that its bytes hold no trace either. That takes time in
     proportion to its size, so give many ids at once. If others keep it busy, memorata vacuum finishes it.
     """
     output = session.output
+    condition = _selection(ids, filter)
     with session.memory() as engine:
         # Without a user to look at the matches, a part of an id is too little to destroy by.
-        matches = [memory_of(engine, id_) for id_ in ids]
-        for id_, memory in zip(ids, matches, strict=True):
+        matches = [memory_of(engine, id_) for id_ in ids or ()]
+        for id_, memory in zip(ids or (), matches, strict=True):
             if yes and memory.id != id_ and not dry_run:
                 raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
+        if condition is not None:
+            matches = list(all_pages(partial(_page, engine, condition)))
         whole_ids = [memory.id for memory in matches]
         purged = [] if yes and not dry_run else engine.purge(*whole_ids, dry_run=True)
         if dry_run:
@@ -274,13 +304,28 @@ def purge(session: Session, ids: MemoryIds, dry_run: options.DryRun = False, yes
                 output.say(f"  {one_line(memory.content, 100)}", "")
             output.changed("would_purge", list(purged), "Would remove")
             return
-        lines = [f"  {one_line(memory.content, 100)}" for memory in matches]
+        lines = [f"  {one_line(memory.content, 100)}" for memory in matches[:_MAX_LISTED]]
+        lines += ["  …"] if len(matches) > _MAX_LISTED else []
         copies = len(purged) - len(matches)
         along = "" if copies <= 0 else f" and {counted(copies, 'copy or summary', 'copies and summaries')}"
         if not session.confirm(f"Remove {memories(len(matches))}{along} for good?", yes=yes, lines=lines):
             return
         engine.purge(*whole_ids)
     output.changed("purged", whole_ids, "Removed")
+
+
+def _selection(ids: Sequence[str] | None, filter: str | None) -> dict[str, Any] | None:
+    """Return the condition of a filter, or None where ids are given instead."""
+    if bool(ids) == (filter is not None):
+        raise NotGiven("ID or --filter", "one of the two")
+    condition = json_object("--filter", filter)
+    if condition == {}:
+        raise InvalidArgument("--filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
+    return condition
+
+
+def _page(engine: Engine, condition: dict[str, Any], cursor: str | None) -> Page:
+    return engine.list(filter=condition, cursor=cursor, hidden=True, oldest_first=True, limit=_PAGE_SIZE)
 
 
 @contextmanager

@@ -136,7 +136,7 @@ class ApiKeys:
         namespaces: Sequence[str],
         scopes: Sequence[str],
         *,
-        expires_at: datetime | None = None,
+        expires_at: checks.Instant | None = None,
     ) -> tuple[ApiKey, str]:
         """Make a key, and return it with its token, which cannot be shown again."""
         if not checks.writable("name", name).strip() or len(name) > _LONGEST_NAME:

@@ -47,6 +47,14 @@ _FAILURES: Final = (EmbedderError, MissingExtra)
 _LOG: Final = logging.getLogger(__name__)
 
 
+@frozen(eq=False)
+class GivenVector:
+    """The vector of a memory that its caller computed, and the embedder it is from; None for the current."""
+
+    vector: checks.Numbers
+    embedder: str | None = None
+
+
 @frozen
 class Embedding:
     """An embedder, and the store that remembers what it computed; without one, why there is none."""
@@ -55,12 +63,22 @@ class Embedding:
     store: Store
     absence: str = ""
 
-    def documents(self, texts: Sequence[str], namespaces: Sequence[str]) -> list[tuple[bytes, Floats | None]]:
+    def documents(
+        self, texts: Sequence[str], namespaces: Sequence[str], given: Sequence[GivenVector | None] = ()
+    ) -> list[tuple[bytes, Floats | None]]:
         """Return the address and the vectors of each text; None where they have to wait.
 
         A text that its own namespace holds is not embedded again. What another holds does not count: the time
-        that is saved would tell.
+        that is saved would tell. Vectors that a caller has `given` are checked, and taken as they are.
         """
+        if any(each is not None for each in given):
+            taken = [None if each is None else self._of_caller(each) for each in given]
+            rest = [place for place, rows in enumerate(taken) if rows is None]
+            others = iter(self.documents([texts[at] for at in rest], [namespaces[at] for at in rest]))
+            return [
+                next(others) if rows is None else (address(text), rows)
+                for text, rows in zip(texts, taken, strict=True)
+            ]
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
@@ -121,11 +139,22 @@ class Embedding:
             return None, f"the embedder failed, words only: {error}"
         return row, ""
 
-    def _given(self, vector: Floats, dimension: int) -> Floats:
+    def _of_caller(self, given: GivenVector) -> Floats:
+        """Return the vectors of a text that a caller embedded, one row, or raise if they are of no use."""
+        if self.embedder is None:
+            raise InvalidArgument("vector", "given", f"left out: {self.absence or 'there is no embedder'}")
+        if given.embedder not in (None, self.embedder.name):
+            raise InvalidArgument(
+                "embedder", given.embedder, f"the one in use, {self.embedder.name}: vectors of two differ"
+            )
+        return self._given(given.vector, self.embedder.dimension)[None, :]
+
+    def _given(self, vector: Any, dimension: int) -> Floats:  # noqa: ANN401 - checked here
         """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
         as_embedded = type(vector) is np.ndarray and vector.dtype == np.float32
         if as_embedded and vector.shape == (dimension,) and is_direction(vector):
-            return vector.copy()
+            copy: Floats = vector.copy()
+            return copy
         numbers = checks.numbers("vector", vector)
         if numbers.shape != (dimension,):
             raise InvalidArgument("vector", numbers.shape, f"of shape ({dimension},)")
@@ -186,6 +215,8 @@ def embedded_in_advance(
     # What is wrong with one of them is said by who remembers them, and says which.
     with suppress(InvalidArgument):
         for item in items:
+            if item.get("vector") is not None:
+                continue
             details = {"namespace": namespace, **item}
             drafts.append(engine.draft(details.pop("content"), **details))
     with embedded_before(Embedding(engine.embedder, engine.store), drafts):

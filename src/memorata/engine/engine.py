@@ -41,7 +41,7 @@ from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id
 from memorata.model.memory import UNTRUSTED, Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
-from memorata.store.entries import Page
+from memorata.store.entries import Page, all_pages
 from memorata.store.store import Store
 from memorata.text.analysers import Analyser
 from memorata.text.dates import AnchorExtractor, RuleAnchors
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from memorata.engine.transfer import Transfer
     from memorata.engine.write.memory_keys import MemoryKeys
     from memorata.learn.experiments import Experiments
+    from memorata.store.filter_tree import Filter
 
 BATCH: Final = 1_000
 """How many memories `remember_many` writes in one transaction."""
@@ -221,6 +222,7 @@ class Engine:
         *,
         namespace: str | None = None,
         duplicates: str | None = None,
+        vector: checks.Numbers | None = None,
         **details: Any,  # noqa: ANN401 - the memory checks them
     ) -> Memory:
         """Remember one thing, verbatim; when this returns, it is on the disk.
@@ -236,11 +238,15 @@ class Engine:
             Whose memory; None for the engine's.
         duplicates
             What to do about repeats: ``"near"``, ``"exact"`` or ``"off"``; None for the engine's setting.
+        vector
+            Its vector, of length 1, if it has been computed already by the embedder in use; with `embedder`,
+            the name of the one that computed it, it is refused if that is another.
         **details
-            Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, …
+            Any other field of :class:`~memorata.model.Memory`: category, tags, confidence, source, … Times
+            may be ISO 8601 texts with a zone.
         """
         mode = self.dedupe_mode if duplicates is None else DedupeMode.of(duplicates)
-        return self._writer.remember(content, self.runtime.path(namespace), details, mode)
+        return self._writer.remember(content, self.runtime.path(namespace), details, mode, vector)
 
     def remember_many(
         self,
@@ -259,7 +265,7 @@ class Engine:
         Parameters
         ----------
         items
-            Memories, mappings of a memory's fields, or plain texts.
+            Memories, mappings of a memory's fields (and its `vector`, as in `remember`), or plain texts.
         namespace
             Whose memories, for items that do not say; None for the engine's.
         progress
@@ -398,6 +404,7 @@ class Engine:
         limit: int = 50,
         cursor: str | None = None,
         hidden: bool = False,
+        oldest_first: bool = False,
         fresh: bool = True,
     ) -> Page:
         """Return memories newest first, a page at a time.
@@ -414,6 +421,8 @@ class Engine:
             The `cursor` of the page before.
         hidden
             Whether forgotten and superseded memories are shown too.
+        oldest_first
+            Whether the first written comes first.
         fresh
             Whether the page must know all that was written before; without it, it may be read from a replica.
         """
@@ -424,8 +433,9 @@ class Engine:
         path = self.runtime.path(namespace)
 
         def read() -> Page:
-            return self.store.page(path, condition, limit, cursor, hidden=hidden)
+            return self.store.page(path, condition, limit, cursor, hidden=hidden, oldest_first=oldest_first)
 
+        checks.flag("oldest_first", oldest_first)
         return read() if checks.flag("fresh", fresh) else self.store.attempt(read, replica=True)[0]
 
     def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
@@ -480,12 +490,12 @@ class Engine:
         recipe: Recipe | str | None = None,
         changes: Mapping[str, Any] | None = None,
         filter: Mapping[str, Any] | None = None,
-        now: datetime | None = None,
-        as_of: datetime | None = None,
-        true_at: datetime | None = None,
+        now: checks.Instant | None = None,
+        as_of: checks.Instant | None = None,
+        true_at: checks.Instant | None = None,
         period: Period | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
+        since: checks.Instant | None = None,
+        until: checks.Instant | None = None,
         near: Place | None = None,
         budget: int | None = None,
         vector: Floats | None = None,
@@ -541,7 +551,9 @@ class Engine:
             The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
         """
         # With its time zone, which says when the days begin that the query names.
-        moment = self.runtime.clock() if now is None else checks.instant("now", now).astimezone(now.tzinfo)
+        asked = checks.zoned("now", now) if isinstance(now, str) else now
+        moment = self.runtime.clock() if asked is None else checks.instant("now", asked)
+        moment = moment if asked is None else moment.astimezone(asked.tzinfo)
         with self.store.snapshot():
             chosen = self._recipe(recipe, changes, namespace)
             request = Request(
@@ -631,18 +643,47 @@ class Engine:
         paths = expanded(namespaces, self.admin.namespaces, inherit=checks.flag("inherit", inherit))
         return recall_across(self.recall, query, paths, limit=limit, budget=budget, options=options)
 
-    def forget(self, *ids: str, namespace: str | None = None) -> None:
-        """Hide memories from every recall; `restore` brings them back."""
-        path, wanted, now = self.runtime.path(namespace), _ids(ids), self.runtime.clock()
-        self.runtime.run([path], lambda: self.store.forget(path, wanted, now))
+    def forget(
+        self,
+        *ids: str,
+        filter: Mapping[str, Any] | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[str, ...]:
+        """Hide memories from every recall, by id or all that pass a filter; `restore` brings them back.
+
+        Returns the ids of those that are, or with `dry_run` would be, forgotten. By a filter, in one
+        transaction with the search for them.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.remember_many([{"content": "Rain.", "category": "weather"}, "Anna likes tea."])
+        ...     len(memory.forget(filter={"category": "weather"})), len(memory.list().memories)
+        (1, 1)
+        """
+        path, now = self.runtime.path(namespace), self.runtime.clock()
+        wanted = _selected(ids, filter)
+        if checks.flag("dry_run", dry_run):
+            return tuple(self._preview(path, wanted))
+        return tuple(self.runtime.run([path], lambda: self.store.forget(path, wanted, now)))
 
     def restore(self, *ids: str, namespace: str | None = None) -> None:
         """Show forgotten memories again."""
         path, wanted = self.runtime.path(namespace), _ids(ids)
         self.runtime.run([path], lambda: self.store.restore(path, wanted))
 
-    def purge(self, *ids: str, namespace: str | None = None, dry_run: bool = False) -> tuple[str, ...]:
+    def purge(
+        self,
+        *ids: str,
+        filter: Mapping[str, Any] | None = None,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[str, ...]:
         """Remove memories for good: content, vectors, words. This cannot be undone.
+
+        By id, or all that pass a filter, hidden ones too.
 
         What only repeats them goes with them: what was superseded as a repeat, and summaries and merged
         memories made from them. What they corrected is current again. Then the store is written anew, once
@@ -651,11 +692,18 @@ class Engine:
         with `dry_run` would go.
         """
         checks.flag("dry_run", dry_run)
-        path, wanted = self.runtime.path(namespace), _ids(ids)
-        if dry_run:
-            # Who is not there is told of now, and not when it matters.
-            self.store.get(path, wanted)
+        path, wanted = self.runtime.path(namespace), _selected(ids, filter)
+        if dry_run or not isinstance(wanted, Sequence):
+            wanted = self._preview(path, wanted, hidden=True)
         return tuple(self._purge.memories(path, wanted, dry_run=dry_run))
+
+    def _preview(self, path: str, wanted: Sequence[str] | Filter, *, hidden: bool = False) -> Sequence[str]:
+        """Return the ids that are meant; who is not there is told of now, and not when it matters."""
+        if not isinstance(wanted, Sequence):
+            pages = partial(self.store.page, path, wanted, BATCH, hidden=hidden)
+            return [memory.id for memory in all_pages(lambda cursor: pages(cursor=cursor))]
+        self.store.get(path, wanted)
+        return wanted
 
     def _before_purge(self) -> None:
         self.recall_log.flush()
@@ -670,3 +718,16 @@ class Engine:
 
 def _ids(ids: Iterable[str]) -> list[str]:
     return [memory_id("id", id_) for id_ in ids]
+
+
+def _selected(ids: Sequence[str], filter: Mapping[str, Any] | None) -> Sequence[str] | Filter:
+    """Return what is to be removed: some ids, or what passes a filter; not both, and not all by mistake."""
+    if filter is None:
+        return _ids(ids)
+    if ids:
+        raise InvalidArgument("filter", filter, "left out where ids are given")
+    if filter == {}:
+        raise InvalidArgument("filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
+    condition = parsed_filter(filter)
+    assert condition is not None  # only no filter gives none
+    return condition

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Final
 
 from memorata.engine.recall.log import RecallLog
@@ -70,7 +69,7 @@ class FeedbackLog:
         self,
         *,
         namespace: str | None = None,
-        since: datetime | None = None,
+        since: checks.Instant | None = None,
         limit: int | None = 50,
         ids: tuple[str, ...] | None = None,
     ) -> Sequence[LoggedRecall]:
@@ -94,7 +93,7 @@ class FeedbackLog:
         return self._store.recalls.list(path, since=moment, limit=most, ids=ids)
 
     def list(
-        self, *, namespace: str | None = None, since: datetime | None = None
+        self, *, namespace: str | None = None, since: checks.Instant | None = None
     ) -> Sequence[LoggedFeedback]:
         """Return what people said about hits, in the order in which they said it.
 

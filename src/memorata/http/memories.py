@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Path, Query
@@ -15,6 +16,7 @@ from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
 from memorata.service.answers import (
     DoneAnswer,
+    ForgetAnswer,
     MemoriesAnswer,
     MemoryAnswer,
     MemoryPageAnswer,
@@ -28,10 +30,10 @@ from memorata.service.schemas import (
     Correction,
     KeyedMemory,
     MemoryIds,
+    MemorySelection,
     MemoryUpdate,
     NewMemories,
     NewMemory,
-    PurgeRequest,
     Whole,
 )
 
@@ -100,6 +102,7 @@ async def list_memories(
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
     hidden: Annotated[bool, Query(description="Forgotten and superseded memories too.")] = False,
+    oldest_first: Annotated[bool, Query(description="The first written first.")] = False,
     fresh: Annotated[
         bool, Query(description="Know all that was written before; without it, a replica may answer.")
     ] = True,
@@ -117,6 +120,7 @@ async def list_memories(
             limit=limit,
             cursor=cursor,
             hidden=hidden,
+            oldest_first=oldest_first,
             fresh=fresh,
         )
         return {**memories_json(page.memories), "cursor": page.cursor}
@@ -125,7 +129,7 @@ async def list_memories(
 
 
 async def _by_ids(
-    context: RequestContext, ids: list[str], verb: Callable[..., None], operation: str
+    context: RequestContext, ids: list[str], verb: Callable[..., object], operation: str
 ) -> Response:
     def work() -> Json:
         verb(*ids, namespace=context.namespace)
@@ -134,10 +138,14 @@ async def _by_ids(
     return await context.write(work, operation)
 
 
-@router.post("/forget", **answers(DoneAnswer))
-async def forget(context: WriteContext, body: MemoryIds) -> Response:
-    """Hide memories from every recall; `restore` brings them back."""
-    return await _by_ids(context, body.ids, context.engine.forget, DELETE)
+@router.post("/forget", **answers(ForgetAnswer))
+async def forget(context: WriteContext, body: MemorySelection) -> Response:
+    """Hide memories from every recall, by ids or by a filter; `restore` brings them back."""
+    ids, how = body.selection()
+    verb = partial(context.engine.forget, *ids, **how, namespace=context.namespace)
+    if body.dry_run:
+        return await context.read(lambda: {"done": 0, "would_forget": list(verb(dry_run=True))}, SEARCH)
+    return await context.write(lambda: {"done": len(verb())}, DELETE)
 
 
 @router.post("/restore", **answers(DoneAnswer))
@@ -171,21 +179,18 @@ async def confirm(context: WriteContext, body: MemoryIds) -> Response:
 
 
 @router.post("/purge", **answers(PurgeAnswer))
-async def purge(context: AdminContext, body: PurgeRequest) -> Response:
+async def purge(context: AdminContext, body: MemorySelection) -> Response:
     """Remove memories for good, with every trace of them. This cannot be undone, and takes a while."""
+    ids, how = body.selection()
+    verb = partial(context.engine.purge, *ids, **how, namespace=context.namespace)
     if body.dry_run:
-
-        def preview() -> Json:
-            purged = context.engine.purge(*body.ids, namespace=context.namespace, dry_run=True)
-            return {"done": 0, "would_purge": list(purged)}
-
-        return await context.read(preview, SEARCH)
+        return await context.read(lambda: {"done": 0, "would_purge": list(verb(dry_run=True))}, SEARCH)
 
     def work() -> Json:
-        context.engine.purge(*body.ids, namespace=context.namespace)
+        purged = verb()
         # Here, and not after the answer: the client may have stopped waiting for it.
         context.server.jobs.forget(context.namespace)
-        return {"done": len(body.ids)}
+        return {"done": len(ids or purged)}
 
     return await context.write(work, DELETE, apart=True)
 

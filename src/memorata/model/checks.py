@@ -2,7 +2,7 @@
 
 Each check returns the value in the form the maths needs (a float, a float64 array, an aware UTC instant) or
 raises :class:`~memorata.model.errors.InvalidArgument` naming the argument and the offending value. Nothing
-is clipped, coerced from text, or repaired.
+is clipped or repaired, and of texts only a time in ISO 8601 is read as something else.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -29,6 +29,9 @@ Flags: TypeAlias = Sequence[bool] | npt.NDArray[np.bool_]
 """True or False for each item."""
 Rows: TypeAlias = Sequence[Sequence[float]] | npt.NDArray[np.floating[Any]]
 """One vector per item: a list of lists or a two-dimensional array."""
+
+Instant: TypeAlias = datetime | str
+"""A time: a datetime with its zone, or ISO 8601 with one; a day alone is its midnight in UTC."""
 
 _MAX_LISTED = 8
 """From more choices than these, a message points at the one that is most like what was given."""
@@ -151,11 +154,19 @@ def nearest(word: str, choices: Iterable[str]) -> str:
 
 
 def instant(argument: str, value: object) -> datetime:
-    """Return an aware instant in UTC; a time without a zone is refused, never guessed."""
+    """Return an aware instant in UTC; a time without a zone is refused, never guessed.
+
+    A text is ISO 8601, and a day alone its midnight in UTC.
+
+    >>> instant("now", "2026-05-07T20:30:00+02:00").isoformat(), instant("now", "2026-05-07").isoformat()
+    ('2026-05-07T18:30:00+00:00', '2026-05-07T00:00:00+00:00')
+    """
     if type(value) is datetime and value.tzinfo is UTC:
         return value
+    if isinstance(value, str):
+        value = zoned(argument, value)
     if not isinstance(value, datetime) or not _has_zone(value):
-        raise InvalidArgument(argument, value, "a datetime with a time zone")
+        raise InvalidArgument(argument, value, "a datetime with a time zone, or ISO 8601 with one")
     try:
         moment = value.astimezone(UTC)
     except OverflowError as error:
@@ -164,6 +175,20 @@ def instant(argument: str, value: object) -> datetime:
         return moment
     # The times of other libraries can be finer than what is written, and would not be what is read again.
     return datetime.combine(moment.date(), moment.time(), UTC)
+
+
+def zoned(argument: str, text: str) -> datetime:
+    """Return the time that an ISO 8601 text says, in the zone that it names."""
+    try:
+        if len(text) <= len("2026-05-07"):
+            return datetime.combine(date.fromisoformat(text), time(), UTC)
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidArgument(argument, text, "a time such as 2026-05-07 or 2026-05-07T18:30Z") from error
+    if moment.tzinfo is None:
+        expected = "a time with its zone: add Z for UTC, or an offset such as +02:00"
+        raise InvalidArgument(argument, text, expected)
+    return moment
 
 
 def optional_instant(argument: str, value: object) -> datetime | None:

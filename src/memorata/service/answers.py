@@ -72,6 +72,12 @@ class DoneAnswer(BaseModel):
     done: int
 
 
+class ForgetAnswer(DoneAnswer):
+    """How many memories were forgotten, or the ids of all that would be."""
+
+    would_forget: list[str] | None = None
+
+
 class PurgeAnswer(DoneAnswer):
     """How many memories were removed, or the ids of all that would be."""
 

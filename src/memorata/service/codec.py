@@ -7,15 +7,15 @@ from it exactly. Times are ISO 8601 in UTC. The rows of an export are in :mod:`m
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, fields, is_dataclass
-from datetime import UTC, date, datetime, time
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from memorata.model import checks
 from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
@@ -40,7 +40,6 @@ FIELDS: Final = tuple(each.name for each in fields(Memory))
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 # --- memories and hits --------------------------------------------------------------------------------
@@ -368,16 +367,7 @@ def time_from_json(name: str, value: object) -> datetime:
     """
     if not isinstance(value, str):
         raise InvalidArgument(name, value, "a time in ISO 8601, such as '2026-05-07T18:30:00Z'")
-    try:
-        if _DAY.fullmatch(value):
-            return datetime.combine(date.fromisoformat(value), time(), UTC)
-        moment = datetime.fromisoformat(value)
-    except ValueError as error:
-        raise InvalidArgument(name, value, "a time such as 2026-05-07 or 2026-05-07T18:30Z") from error
-    if moment.tzinfo is None:
-        expected = "a time with its zone: add Z for UTC, or an offset such as +02:00"
-        raise InvalidArgument(name, value, expected)
-    return moment
+    return checks.zoned(name, value)
 
 
 def _made(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]) -> Source | Place:

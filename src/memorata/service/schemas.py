@@ -21,7 +21,7 @@ from pydantic import (
     model_validator,
 )
 
-from memorata.model.errors import InvalidArgument
+from memorata.model.errors import InvalidArgument, NotGiven
 from memorata.model.parameter import both_given
 from memorata.model.period import Period
 from memorata.model.place import Place
@@ -40,6 +40,8 @@ MAX_BUDGET: Final = 10_000_000
 """Most tokens of one answer."""
 MAX_LIST: Final = 100
 """Most tags, entities or aliases of one thing."""
+MAX_DIMENSION: Final = 16_384
+"""Most numbers of a vector."""
 MAX_VARIANTS: Final = 8
 """Most other wordings of one query."""
 MAX_PARAMETERS: Final = 100
@@ -143,6 +145,10 @@ class NewMemory(MemoryDetails):
     created_at: Time | None = Field(None, description="When it was learnt; now if left out.")
     source: SourceInput = SourceInput()
     supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories that it replaces.")
+    vector: list[Number] | None = Field(
+        None, max_length=MAX_DIMENSION, description="Its vector by the server's embedder, if you have it."
+    )
+    embedder: Word = Field("", description="What made the vector; refused if the server has another.")
 
     def set_fields(self) -> dict[str, Any]:
         """Return the fields that were sent; a null id or time counts as left out."""
@@ -198,10 +204,22 @@ class MemoryIds(RequestBody):
     ids: Ids
 
 
-class PurgeRequest(MemoryIds):
-    """Memories to purge, or to show with what would be purged with them."""
+class MemorySelection(RequestBody):
+    """Memories to remove: by their ids, or all that pass a filter."""
 
-    dry_run: bool = Field(False, strict=True, description="Remove nothing, and only tell what would go.")
+    ids: Ids | None = None
+    filter: Conditions | None = None
+    dry_run: Flag = Field(False, description="Remove nothing, and only tell what would go.")
+
+    @model_validator(mode="after")
+    def _by_one_of_two(self) -> MemorySelection:
+        if (self.ids is None) == (self.filter is None):
+            raise NotGiven("ids or filter", "one of the two")
+        return self
+
+    def selection(self) -> tuple[list[str], dict[str, Any]]:
+        """Return the ids, and the filter by its name."""
+        return self.ids or [], {} if self.filter is None else {"filter": self.filter}
 
 
 _FORMER_QUERY: Final = ("question", "text")

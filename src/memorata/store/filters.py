@@ -41,7 +41,6 @@ the tree of :mod:`memorata.store.filter_tree`, which stores compile and :func:`m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, time
 from enum import StrEnum
 from numbers import Integral
 from typing import Any, Final
@@ -287,7 +286,7 @@ def _scalar(sort: _Sort, at: str, value: object) -> tuple[Kind, Scalar]:
         case _Sort.NUMBER:
             return Kind.NUMBER, _number(at, value)
         case _Sort.TIME:
-            return Kind.TIME, _time(at, value)
+            return Kind.TIME, checks.instant(at, value)
     if isinstance(value, bool):
         return Kind.FLAG, value
     if isinstance(value, str):
@@ -313,24 +312,6 @@ def _number(at: str, value: object) -> int | float:
     checked = checks.number(at, value)
     # An int keeps its digits: beyond 2**53 float64 would blur neighbours.
     return int(value) if isinstance(value, Integral) else checked
-
-
-def _time(at: str, value: object) -> datetime:
-    if isinstance(value, str):
-        value = _time_of_text(at, value)
-    return checks.instant(at, value)
-
-
-def _time_of_text(at: str, value: str) -> datetime:
-    try:
-        return datetime.combine(date.fromisoformat(value), time(tzinfo=UTC))
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(value)
-    except ValueError as error:
-        expected = "a date or an ISO 8601 time with a zone, such as 2026-05-07T10:30:00Z"
-        raise InvalidArgument(at, value, expected) from error
 
 
 def _list(at: str, value: object, expected: str) -> Sequence[object]:

@@ -103,10 +103,7 @@ class Store:
 
     def remember_setting(self, name: str, value: str) -> None:
         """Remember a setting in the database."""
-        put = (
-            "INSERT INTO settings (name, value) VALUES (?, ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-        )
+        put = "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         self._database.write(lambda session: session.execute(put, (name, value)))
 
     def together(self) -> AbstractContextManager[None]:
@@ -183,9 +180,15 @@ class Store:
         """Count that memories were of use at `now`, all or none; each is at its next version then."""
         self._database.write(lambda session: memories.use(session, namespace, ids, now), namespace)
 
-    def forget(self, namespace: str, ids: Sequence[str], now: datetime) -> None:
-        """Hide memories; `restore` brings them back."""
-        self._database.write(lambda session: memories.set_forgotten(session, namespace, ids, now), namespace)
+    def forget(self, namespace: str, ids: Sequence[str] | Filter, now: datetime) -> list[str]:
+        """Hide memories, or all visible ones that pass a filter; `restore` brings them back."""
+
+        def work(session: Session) -> list[str]:
+            wanted = list(ids) if isinstance(ids, Sequence) else lookup.matching(session, namespace, ids)
+            memories.set_forgotten(session, namespace, wanted, now)
+            return wanted
+
+        return self._database.write(work, namespace)
 
     def restore(self, namespace: str, ids: Sequence[str]) -> None:
         """Show forgotten memories again."""
@@ -296,11 +299,11 @@ class Store:
         return self._database.read(lambda session: lookup.known(session, given))
 
     def page(
-        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+        self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, **how: bool
     ) -> Page:
-        """Return memories newest first, a page at a time."""
+        """Return memories newest first, a page at a time; `hidden` ones too, or `oldest_first`."""
         return self._database.read(
-            lambda session: lookup.page(session, namespace, filter, limit, cursor, hidden=hidden)
+            lambda session: lookup.page(session, namespace, filter, limit, cursor, **how)
         )
 
     def hidden(self, namespace: str) -> list[Hidden]:
@@ -468,11 +471,8 @@ class Store:
         )
         self._forget()
 
-    # --- inside ---------------------------------------------------------------------------------------
-
     def _undone(self) -> None:
-        # What was read inside the block may be of changes that never came to be.
-        self.rollbacks += 1
+        self.rollbacks += 1  # what was read inside the block may be of changes that never came to be
         self._forget()
 
     def _in_use(self) -> Embedder:

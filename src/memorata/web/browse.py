@@ -30,7 +30,7 @@ class Action:
     done: str
     undo: str
     applies: Callable[[Memory, str], bool]
-    run: Callable[[Engine, str, Sequence[str]], None]
+    run: Callable[[Engine, str, Sequence[str]], object]
 
 
 def _reinstate(engine: Engine, namespace: str, ids: Sequence[str]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -77,8 +76,8 @@ class Entities:
         *,
         weight: float = 1.0,
         memory: str | None = None,
-        valid_from: datetime | None = None,
-        valid_to: datetime | None = None,
+        valid_from: checks.Instant | None = None,
+        valid_to: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> Relation:
         """Say that one entity has a relation to another.
@@ -105,7 +104,9 @@ class Entities:
         if memory is not None:
             memory_id("memory", memory)
         clean = self._drafts.clean_text
-        relation = Relation(clean(subject), type, clean(object), weight, memory, valid_from, valid_to)
+        start = checks.optional_instant("valid_from", valid_from)
+        end = checks.optional_instant("valid_to", valid_to)
+        relation = Relation(clean(subject), type, clean(object), weight, memory, start, end)
         return self._store.relations.add(self._runtime.path(namespace), [relation], self._runtime.clock())[0]
 
     def unrelate(self, subject: str, type: str, object: str, *, namespace: str | None = None) -> int:
@@ -213,7 +214,7 @@ class Entities:
         )
 
     def relations(
-        self, entity: str | None = None, *, as_of: datetime | None = None, namespace: str | None = None
+        self, entity: str | None = None, *, as_of: checks.Instant | None = None, namespace: str | None = None
     ) -> tuple[Relation, ...]:
         """Return the relations that hold, in the order in which they were said.
 

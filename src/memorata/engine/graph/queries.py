@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import datetime
 from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -72,7 +71,7 @@ class GraphQueries:
         nodes: int = 100,
         paths: int = 100,
         seconds: float | None = None,
-        as_of: datetime | None = None,
+        as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> Paths:
         """Return the ways that lead from an entity through relations and memories.
@@ -170,7 +169,7 @@ class GraphQueries:
         levels: int = 3,
         iterations: int | None = None,
         resolution: float = 1.0,
-        as_of: datetime | None = None,
+        as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> Communities:
         """Return the groups of memories and entities that hang together, the largest first.
@@ -226,7 +225,7 @@ class GraphQueries:
         return found if self._writer is None else written_by(found, selection, self._writer, self._written)
 
     def hubs(
-        self, *, limit: int = 10, as_of: datetime | None = None, namespace: str | None = None
+        self, *, limit: int = 10, as_of: checks.Instant | None = None, namespace: str | None = None
     ) -> tuple[Hub, ...]:
         """Return the entities of the highest PageRank: those that most of the graph leads to.
 
@@ -265,7 +264,7 @@ class GraphQueries:
         *,
         precision: int = 7,
         limit: int = 50,
-        as_of: datetime | None = None,
+        as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> tuple[PlaceCell, ...]:
         """Return the cells of the grid in which memories are, those with the most memories first.
@@ -317,7 +316,7 @@ class GraphQueries:
         radius: float | None = None,
         *,
         limit: int = 10,
-        as_of: datetime | None = None,
+        as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> tuple[Nearby, ...]:
         """Return the memories that were nearest to a point, and how far each was, exactly.
@@ -354,10 +353,10 @@ class GraphQueries:
         self,
         entity: str | None = None,
         *,
-        start: datetime | None = None,
-        end: datetime | None = None,
+        start: checks.Instant | None = None,
+        end: checks.Instant | None = None,
         limit: int = 50,
-        as_of: datetime | None = None,
+        as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> tuple[Memory, ...]:
         """Return memories in the order in which what they tell happened, the oldest first.

@@ -256,7 +256,7 @@ class Lifecycle:
 
         self._runtime.run([path], grow)
 
-    def confidence_of(self, memory: Memory, *, now: datetime | None = None) -> float:
+    def confidence_of(self, memory: Memory, *, now: checks.Instant | None = None) -> float:
         """Return how sure a memory is by now, as every recall counts it; `memory.confidence` is as written.
 
         The two differ only if confidence wears (`life.confidence_loss`).

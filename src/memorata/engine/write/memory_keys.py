@@ -102,6 +102,8 @@ class MemoryKeys:
             if current is not None:
                 first = current.metadata.get(KEY_CREATED_AT, current.created_at.isoformat())
                 if current.content == content:
+                    # The same text has its vector.
+                    details.pop("vector", None)
                     kept = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
                     return self._update(current.id, **{**details, "metadata": {**metadata, **kept}})
                 metadata[KEY_CREATED_AT] = first

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.engine.embedding import CurrentEmbedder
+from memorata.engine.embedding import CurrentEmbedder, GivenVector
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
@@ -53,10 +53,18 @@ class Writer:
         self._names = names
         self.drafts = replace(drafts, expect=embedding.expect)
 
-    def remember(self, content: str, path: str, details: Mapping[str, Any], mode: DedupeMode) -> Memory:
+    def remember(
+        self,
+        content: str,
+        path: str,
+        details: Mapping[str, Any],
+        mode: DedupeMode,
+        vector: checks.Numbers | None = None,
+    ) -> Memory:
         """Add one memory, and return the one that now says it."""
+        given = None if vector is None else GivenVector(vector, details.get("embedder") or None)
         with self._store.snapshot():
-            return self.add([self.drafts.draft(content, path, details)], mode)[0]
+            return self.add([self.drafts.draft(content, path, details)], mode, [given])[0]
 
     def add_items(
         self,
@@ -67,19 +75,23 @@ class Writer:
         verbatim: bool,
     ) -> list[Memory]:
         """Add the items of one transaction, but those whose ids are known."""
+        batch, given = _vectors_apart(batch)
         with self._store.snapshot():
             drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
             # Only an item that brought its own id can be known already.
             named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
             if existing := self._store.known([(draft.namespace, draft.id) for draft in named]):
-                drafts = [draft for draft in drafts if (draft.namespace, draft.id) not in existing]
-            return self.add(drafts, mode)
+                fresh = [(draft.namespace, draft.id) not in existing for draft in drafts]
+                drafts, given = list(compress(drafts, fresh)), list(compress(given, fresh))
+            return self.add(drafts, mode, given)
 
-    def add(self, drafts: Sequence[Memory], mode: DedupeMode) -> list[Memory]:
+    def add(
+        self, drafts: Sequence[Memory], mode: DedupeMode, given: Sequence[GivenVector | None] = ()
+    ) -> list[Memory]:
         """Write drafts in one transaction; return for each the memory that now says it."""
         if not drafts:
             return []
-        entries = self.entries(drafts)
+        entries = self.entries(drafts, given)
         if not self._names.has_relations:
             return self._deduplicated(entries, mode).survivors
 
@@ -128,10 +140,10 @@ class Writer:
             kept["expires_at"] = old.expires_at
         return kept
 
-    def entries(self, drafts: Sequence[Memory]) -> list[Entry]:
+    def entries(self, drafts: Sequence[Memory], given: Sequence[GivenVector | None] = ()) -> list[Entry]:
         """Return drafts with everything that is derived from them."""
         texts = [embedded_text(draft) for draft in drafts]
-        vectors = self._embedding.meaning().documents(texts, [draft.namespace for draft in drafts])
+        vectors = self._embedding.meaning().documents(texts, [draft.namespace for draft in drafts], given)
         name = self._embedding.embedder.name if self._embedding.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
@@ -164,6 +176,22 @@ class Writer:
 
     def _written(self, changed: Memory, version: int) -> Memory:
         return self._store.update(changed, version, self._runtime.terms_of)
+
+
+def _vectors_apart(
+    batch: Sequence[Memory | Mapping[str, Any] | str],
+) -> tuple[Sequence[Memory | Mapping[str, Any] | str], Sequence[GivenVector | None]]:
+    """Return the items of a batch without the vectors that some bring, and these; none where none does."""
+    if not any(isinstance(item, Mapping) and "vector" in item for item in batch):
+        return batch, ()
+    items: list[Memory | Mapping[str, Any] | str] = []
+    given: list[GivenVector | None] = []
+    for item in batch:
+        bare = {**item} if isinstance(item, Mapping) else {}
+        vector = bare.pop("vector", None)
+        given.append(None if vector is None else GivenVector(vector, bare.get("embedder") or None))
+        items.append(bare or item)
+    return items, given
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:

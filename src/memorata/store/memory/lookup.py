@@ -13,7 +13,7 @@ from memorata.index.codes import Floats
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.database import Database, Session, Statement
-from memorata.store.entries import Change, Hidden, Page
+from memorata.store.entries import Change, Hidden, Page, all_pages
 from memorata.store.rows import (
     EMPTY,
     LARGEST,
@@ -153,21 +153,34 @@ def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[st
     return result
 
 
+_OLDEST: Final = "o"
+"""Begins the cursor of a listing that is oldest first."""
+
+
 def page(
-    session: Session, path: str, filter: Filter | None, limit: int, cursor: str | None, *, hidden: bool
+    session: Session,
+    path: str,
+    filter: Filter | None,
+    limit: int,
+    cursor: str | None,
+    *,
+    hidden: bool = False,
+    oldest_first: bool = False,
 ) -> Page:
-    """Return memories newest first, a page at a time."""
+    """Return memories newest first, or oldest first, a page at a time."""
     condition = session.dialect.condition(filter)
-    sql, values, before = condition.sql, list(condition.values), None
+    sql, values = condition.sql, list(condition.values)
+    number = (find_namespace(session, path) or EMPTY).number
+    first, end = session.dialect.number(number, 0), session.dialect.number(number, SLOTS)
+    mark, direction = (_OLDEST, "ASC") if oldest_first else ("", "DESC")
     if not hidden:
         sql += " AND m.forgotten_at IS NULL AND m.superseded_by IS NULL"
     if cursor is not None:
-        digits = cursor.isascii() and cursor.isdigit() and len(cursor) <= len(str(LARGEST))
-        if not digits or int(cursor) > LARGEST:
-            raise InvalidArgument("cursor", cursor, "the cursor of a page before")
-        before = int(cursor)
-    number = (find_namespace(session, path) or EMPTY).number
-    end = session.dialect.number(number, SLOTS)
+        digits = cursor.removeprefix(mark)
+        is_number = digits.isascii() and digits.isdigit() and len(digits) <= len(str(LARGEST))
+        if not cursor.startswith(mark) or not is_number or int(digits) > LARGEST:
+            raise InvalidArgument("cursor", cursor, "the cursor of a page before, in the same order")
+        first, end = (max(first, int(digits) + 1), end) if oldest_first else (first, min(int(digits), end))
     wanted = min(limit, LARGEST - 1) + 1
     shown: list[tuple[int, Memory]] = []
     while len(shown) < wanted:
@@ -175,23 +188,23 @@ def page(
         some = wanted - len(shown)
         rows = session.execute(
             f"SELECT m.number, {OWN}, NULL FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
-            f"AND m.number < ? AND {sql} ORDER BY m.number DESC LIMIT ?",
-            (
-                number,
-                session.dialect.number(number, 0),
-                end if before is None else min(before, end),
-                *values,
-                some,
-            ),
+            f"AND m.number < ? AND {sql} ORDER BY m.number {direction} LIMIT ?",
+            (number, first, end, *values, some),
         ).fetchall()
         read = [(row[0], memory(row[1:], path)) for row in rows]
         shown += [numbered for numbered in read if condition.passes(numbered[1])]
         if len(rows) < some:
             break
-        before = rows[-1][0]
+        first, end = (rows[-1][0] + 1, end) if oldest_first else (first, rows[-1][0])
     more = len(shown) > limit
     shown = shown[:limit]
-    return Page(tuple(memory for _, memory in shown), str(shown[-1][0]) if more and shown else None)
+    cursor = f"{mark}{shown[-1][0]}" if more and shown else None
+    return Page(tuple(memory for _, memory in shown), cursor)
+
+
+def matching(session: Session, path: str, filter: Filter) -> list[str]:
+    """Return the ids of all visible memories that pass a filter."""
+    return [each.id for each in all_pages(lambda cursor: page(session, path, filter, _PAGE, cursor))]
 
 
 def hidden(session: Session, path: str) -> list[Hidden]:
