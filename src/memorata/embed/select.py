@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 RECOMMENDED = "arctic-embed-s"
 NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
 FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
-_RUNTIME = ("onnxruntime", "tokenizers")
+_RUNTIME = ("onnxruntime",)
 
 
 @frozen

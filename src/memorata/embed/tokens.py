@@ -4,9 +4,8 @@ A model reads a bounded number of tokens. What lies beyond is read in further pa
 of the one before it, so that a sentence on a border is whole in one of the two. They are cut between words
 wherever there is a word boundary to cut at.
 
-A thin layer over Hugging Face's ``tokenizers``, imported when the first tokeniser is loaded. The truncation
-and padding that a ``tokenizer.json`` may ask for are switched off: cutting and padding are decided here, in
-the open.
+The truncation and padding that a ``tokenizer.json`` may ask for are ignored: cutting and padding are decided
+here, in the open.
 """
 
 from __future__ import annotations
@@ -19,26 +18,20 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from memorata._frozen import frozen
+from memorata.embed.vocabulary import (
+    LibraryVocabulary,
+    PairTokens,
+    PieceVocabulary,
+    Vocabulary,
+    vocabulary_of,
+)
 from memorata.model.checks import IntArray, whole
 from memorata.model.checks import text as checked
-from memorata.model.errors import EmbedderError, InvalidArgument, MissingExtra, ModelCorrupt
+from memorata.model.errors import InvalidArgument, ModelCorrupt
 
 OVERLAP = 1 / 8
 """The part of a passage that the next one repeats: some 60 of 512 tokens, two or three sentences."""
 _Read = TypeVar("_Read", bound=Sized)
-
-
-@frozen
-class PairTokens:
-    """Two texts as one row of tokens."""
-
-    ids: list[int]
-    type_ids: list[int]
-    """0 for a token of the first text, 1 for one of the second."""
-
-    def __len__(self) -> int:
-        return len(self.ids)
 
 
 class Tokeniser:
@@ -46,53 +39,47 @@ class Tokeniser:
 
     def __init__(self, content: bytes, *, special: bool = True) -> None:
         try:
-            import tokenizers
-        except ImportError as error:
-            raise MissingExtra("A neural model", "tokenizers") from error
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_str(content.decode("utf-8"))
-        except Exception as error:  # the package raises bare Exception for whatever it cannot parse
-            raise ModelCorrupt(f"the tokenizer cannot be read: {error}") from error
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._special = special
+            described = json.loads(content)
+            backend = vocabulary_of(described)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelCorrupt(f"the tokenizer cannot be read: {error!r}") from error
+        self._use(backend or LibraryVocabulary(content.decode("utf-8")), special=special)
+
+    @classmethod
+    def of(cls, backend: Vocabulary) -> Tokeniser:
+        """Return a tokeniser without special tokens over a vocabulary."""
+        tokeniser = cls.__new__(cls)
+        tokeniser._use(backend, special=False)
+        return tokeniser
+
+    def _use(self, backend: Vocabulary, *, special: bool) -> None:
+        self._vocabulary, self._special = backend, special
 
     @property
     def special_count(self) -> int:
         """How many special tokens stand around every text."""
-        return self._tokenizer.num_special_tokens_to_add(is_pair=False) if self._special else 0
+        return self._vocabulary.special_count if self._special else 0
 
     def special_ids(self) -> frozenset[int]:
         """Return the ids of tokens that stand for no text: padding, mask, unknown and their like."""
-        added = self._tokenizer.get_added_tokens_decoder()
-        ids = {number for number, token in added.items() if token.special}
-        unknown = self._tokenizer.token_to_id(getattr(self._tokenizer.model, "unk_token", None) or "")
-        return frozenset(ids if unknown is None else ids | {unknown})
+        return self._vocabulary.special_ids
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, special tokens included."""
-        return [encoding.ids for encoding in self._encoded(list(texts))]
+        return self._vocabulary.rows(texts, special=self._special)
 
     @property
     def size(self) -> int:
         """How many tokens there are."""
-        return int(self._tokenizer.get_vocab_size())
+        return self._vocabulary.size
 
     def text(self, number: int) -> str:
         """Return the text of a token; empty for a number that no token has."""
-        return self._tokenizer.id_to_token(number) or ""
+        return self._vocabulary.text(number)
 
     def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
         """Return the tokens of `first` with each of `seconds`, special tokens included."""
-        encoded = self._encoded([(first, second) for second in seconds])
-        return [PairTokens(encoding.ids, encoding.type_ids) for encoding in encoded]
-
-    def _encoded(self, texts: list[str] | list[tuple[str, str]]) -> list[Any]:
-        try:
-            read: list[Any] = self._tokenizer.encode_batch_fast(texts, add_special_tokens=self._special)
-        except Exception as error:  # the package raises bare Exception for a word it has no token for
-            raise EmbedderError(f"the tokenizer could not read a text: {error}") from error
-        return read
+        return self._vocabulary.pairs(first, seconds)
 
     def passages(
         self, text: str, size: int, most: int, read: Callable[[list[str]], list[_Read]]
@@ -118,7 +105,7 @@ class Tokeniser:
 
     def cut(self, text: str, size: int, overlap: int) -> list[str]:
         """Return overlapping parts of `text`, of about `size` tokens, cut between words where possible."""
-        spans = self._tokenizer.encode(text, add_special_tokens=False).offsets
+        spans = self._vocabulary.spans(text)
         # What a tokeniser calls a word may be less than one ("w" and "12" of "w12"); spaces tell better. Some
         # tokenisers count the space before a word to its first token.
         first = [
@@ -187,35 +174,7 @@ def piece_tokeniser(content: bytes) -> Tokeniser:
     A word is cut into as few pieces as can be (a unigram model in which all are as likely). A character that
     no piece has is left out and does not make its word unknown, which in some scripts is a whole sentence.
     """
-    pieces = content.decode("utf-8", "replace").split("\n")
-    vocabulary = [(piece or f"\0{number}", -1.0) for number, piece in enumerate(pieces)]
-    before = [{"type": "Split", "pattern": {"Regex": r"\W+"}, "behavior": "Removed", "invert": False}]
-    return _unigram_tokeniser([*vocabulary, ("\0", -99.0)], len(vocabulary), before, special=False)
-
-
-def _unigram_tokeniser(
-    pieces: Sequence[tuple[str, float]],
-    unknown: int,
-    before: list[dict[str, Any]],
-    *,
-    special: bool,
-    **more: dict[str, Any],
-) -> Tokeniser:
-    """Return a tokeniser that cuts a word into its likeliest pieces, of which the first begins with ``▁``."""
-    start: dict[str, Any] = {
-        "type": "Metaspace",
-        "replacement": "▁",
-        "prepend_scheme": "always",
-        "split": True,
-    }
-    described: dict[str, Any] = {
-        "version": "1.0",
-        "added_tokens": [],
-        "model": {"type": "Unigram", "unk_id": unknown, "vocab": pieces, "byte_fallback": False},
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [*before, start]},
-    }
-    described |= dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder")) | more
-    return Tokeniser(json.dumps(described).encode(), special=special)
+    return Tokeniser.of(PieceVocabulary(content.decode("utf-8", "replace").split("\n"), "▁"))
 
 
 def sentencepiece_tokeniser(content: bytes) -> Tokeniser:
@@ -244,19 +203,27 @@ def sentencepiece_tokeniser(content: bytes) -> Tokeniser:
     }
     first, last = ({"SpecialToken": {"id": mark, "type_id": 0}} for mark in marks)
     single = [first, {"Sequence": {"id": "A", "type_id": 0}}, last]
-    return _unigram_tokeniser(
-        pieces,
-        0,
-        [{"type": "WhitespaceSplit"}],
-        special=True,
-        normalizer={"type": "Precompiled", "precompiled_charsmap": rules},
-        post_processor={
+    before = [
+        {"type": "WhitespaceSplit"},
+        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
+    ]
+    described: dict[str, Any] = {
+        "version": "1.0",
+        "added_tokens": [],
+        "normalizer": {"type": "Precompiled", "precompiled_charsmap": rules},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": before},
+        "model": {"type": "Unigram", "unk_id": 0, "vocab": pieces, "byte_fallback": False},
+        "post_processor": {
             "type": "TemplateProcessing",
             "single": single,
             "pair": single,
             "special_tokens": marks,
         },
-    )
+        "truncation": None,
+        "padding": None,
+        "decoder": None,
+    }
+    return Tokeniser(json.dumps(described).encode())
 
 
 _PIECE: Final = 0x0A
