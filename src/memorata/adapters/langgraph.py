@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT
 from memorata.model.errors import MemoryNotFound, MissingExtra
 from memorata.store.entries import all_pages
+from memorata.store.filters import unexpired
 
 try:
     from langgraph.store.base import (
@@ -164,9 +165,7 @@ class MemorataStore(BaseStore):
 
     def _listed(self, conditions: Json | None, limit: int | None) -> list[Memory]:
         """Return memories that have not expired, newest first; all of them where there is no limit."""
-        alive = {
-            "or": [{"expires_at": {"exists": False}}, {"expires_at": {">": self.engine.now().isoformat()}}]
-        }
+        alive = unexpired(self.engine.now())
         both = alive if conditions is None else {"and": [conditions, alive]}
         size = _PAGE if limit is None else min(_PAGE, limit)
         listed = all_pages(

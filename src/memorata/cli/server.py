@@ -71,6 +71,11 @@ LogLevel = Annotated[
 LogContents = Annotated[bool, Option("--log-contents", help="Log error texts too, which may quote memories.")]
 NoPages = Annotated[bool, Option("--no-pages", help="Only /v1, without the pages.")]
 
+ServeCompat = Annotated[
+    Literal["mem0"] | None,
+    Option("--compat", help="Answer clients of mem0's servers, too, under /mem0."),
+]
+
 Transport = Annotated[
     Literal["stdio", "http"],
     Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
@@ -176,6 +181,7 @@ def serve(
     log_level: LogLevel = "info",
     log_contents: LogContents = False,
     no_pages: NoPages = False,
+    compat: ServeCompat = None,
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
     for variable in _BLAS_THREADS:
@@ -212,7 +218,15 @@ def serve(
             raise _key_needed(host, loopback=loopback)
         hosts = None if keys.required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
         pages = None if no_pages else create_pages(engine, keys=keys, hosts=allow_host or ())
-        api = create_api(engine, keys, limits=limits, hosts=hosts, origins=cors or (), pages=pages)
+        api = create_api(
+            engine,
+            keys,
+            limits=limits,
+            hosts=hosts,
+            origins=cors or (),
+            pages=pages,
+            mem0=compat == "mem0",
+        )
         telemetry.set_up(log_level, contents=log_contents)
         try:
             server.serve(

@@ -215,5 +215,10 @@ class ApiKeys:
         return key
 
 
+def is_token(text: str) -> bool:
+    """Return whether a text has the form of a token."""
+    return _TOKEN.fullmatch(text) is not None
+
+
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode(errors="surrogatepass")).digest()

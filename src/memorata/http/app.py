@@ -29,7 +29,7 @@ from memorata.http import (
     transfer,
 )
 from memorata.http.context import ServerState, lifespan
-from memorata.http.middleware import API, Limits, RequestMiddleware
+from memorata.http.middleware import API, MEM0, Limits, RequestMiddleware
 from memorata.http.telemetry import Metrics, spans
 from memorata.http.workers import Workers
 from memorata.service.auth import RateLimiter
@@ -52,6 +52,7 @@ def create_api(
     hosts: Collection[str] | None = None,
     origins: Collection[str] = (),
     pages: ASGIApp | None = None,
+    mem0: bool = False,
 ) -> FastAPI:
     """Return the engine as a web application.
 
@@ -61,6 +62,7 @@ def create_api(
     - `hosts`: the names the server answers under; None for any.
     - `origins`: the web sites whose pages may ask; none unless named.
     - `pages`: what answers everything that is not under ``/v1``.
+    - `mem0`: whether ``/mem0`` answers as a server of mem0's.
 
     >>> import memorata
     >>> memory = memorata.open(":memory:", embedder="lexical")
@@ -108,6 +110,10 @@ def create_api(
     errors.install_handlers(app)
     # The routes as they are: `include_router` would build each of them a second time, 90 ms in all.
     app.router.routes += [route for module in _ROUTERS for route in module.router.routes]
+    if mem0:
+        from memorata.http.mem0 import router
+
+        app.router.routes += [*router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)

@@ -258,9 +258,10 @@ def _address(request: Request) -> str:
     return request.client.host if request.client is not None else ""
 
 
-def _authorised(
+def authorised(
     request: Request, access: Access, scope: str, namespace: str | None, key: str | None = None
 ) -> RequestContext:
+    """Return the context of a request, or raise where its caller may not make it."""
     wanted = request.app.state.server.engine.namespace if namespace is None else namespace
     path = checked_namespace("namespace", wanted)
     access.require(scope, path)
@@ -268,31 +269,31 @@ def _authorised(
 
 
 async def _read(request: Request, access: Caller, namespace: NamespaceQuery = None) -> RequestContext:
-    return _authorised(request, access, READ, namespace)
+    return authorised(request, access, READ, namespace)
 
 
 async def _write(
     request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
 ) -> RequestContext:
-    return _authorised(request, access, WRITE, namespace, key)
+    return authorised(request, access, WRITE, namespace, key)
 
 
 async def _unkeyed_write(
     request: Request, access: Caller, namespace: NamespaceQuery = None
 ) -> RequestContext:
-    return _authorised(request, access, WRITE, namespace)
+    return authorised(request, access, WRITE, namespace)
 
 
 async def _admin(
     request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
 ) -> RequestContext:
-    return _authorised(request, access, ADMIN, namespace, key)
+    return authorised(request, access, ADMIN, namespace, key)
 
 
 async def _unkeyed_admin(
     request: Request, access: Caller, namespace: NamespaceQuery = None
 ) -> RequestContext:
-    return _authorised(request, access, ADMIN, namespace)
+    return authorised(request, access, ADMIN, namespace)
 
 
 async def _everywhere(request: Request, access: Caller) -> RequestContext:

@@ -153,9 +153,18 @@ def retry_after(seconds: float) -> str:
 
 def install_handlers(app: FastAPI) -> None:
     """Let an application answer errors with problems."""
-    app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _refused)
-    app.add_exception_handler(MemorataError, _failed)
+    for kind in (RequestValidationError, HTTPException, MemorataError):
+        app.add_exception_handler(kind, respond)
+
+
+async def respond(request: Request, error: Exception) -> Response:
+    """Return the response to a request that failed."""
+    if isinstance(error, RequestValidationError):
+        return _invalid(request, error)
+    if isinstance(error, HTTPException):
+        return _refused(request, error)
+    request.scope.setdefault("state", {})["error"] = error
+    return error_response(error, request_id(request))
 
 
 def request_id(request: Request) -> str:
@@ -163,8 +172,7 @@ def request_id(request: Request) -> str:
     return str(request.scope.get("state", {}).get("request_id", ""))
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
+def _invalid(request: Request, error: RequestValidationError) -> Response:
     errors = error.errors()
     faults = [
         {"at": _cut(".".join(map(str, each["loc"]))), "problem": _cut(_fault_text(each, request))}
@@ -194,8 +202,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= MAX_SHOWN else text[:MAX_SHOWN] + "…"
 
 
-async def _refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _refused(request: Request, error: HTTPException) -> Response:
     detail = error.detail if isinstance(error.detail, str) else shown(error.detail)
     if error.status_code == 400 and error.__cause__ is not None:
         # The framework says of a body only that it could not be read.
@@ -211,11 +218,6 @@ def _unreadable(cause: BaseException) -> str:
     if isinstance(cause, RecursionError):
         return "the body is nested more deeply than can be read"
     return f"the body cannot be read: {_cut(str(cause))}"
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    request.scope.setdefault("state", {})["error"] = error
-    return error_response(error, request_id(request))
 
 
 ON_EVERY_REQUEST: Final = "namespace"

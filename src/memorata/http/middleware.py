@@ -55,6 +55,8 @@ class Limits:
 
 
 API: Final = "/v1"
+MEM0: Final = "/mem0"
+_FOR_PROGRAMS: Final = (API + "/", MEM0 + "/")
 STREAMED: Final = "/v1/import"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _JSON: Final = "application/json"
@@ -101,7 +103,7 @@ class RequestMiddleware:
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", instance.encode()),
-                    *(_PRIVATE if scope["path"].startswith(API + "/") else ()),
+                    *(_PRIVATE if scope["path"].startswith(_FOR_PROGRAMS) else ()),
                 ]
             await send(message)
 
@@ -136,7 +138,7 @@ class RequestMiddleware:
         if int(length) > self._max_bytes(scope):
             return problem(413, f"at most {self._max_bytes(scope):,} bytes are read", instance=instance)
         has_body = length != "0" or b"transfer-encoding" in headers
-        if not scope["path"].startswith(API + "/") or scope["method"] not in _WITH_BODY:
+        if not scope["path"].startswith(_FOR_PROGRAMS) or scope["method"] not in _WITH_BODY:
             return None
         if has_body:
             media_type = headers.get(b"content-type", "").partition(";")[0].strip().lower()

@@ -99,6 +99,11 @@ _EQUALITY: Final = ("=", "!=", "in", "not in", "exists")
 _ORDERED: Final = (*_EQUALITY, "<", "<=", ">", ">=")
 
 
+def unexpired(now: datetime) -> dict[str, Any]:
+    """Return the filter for what has not expired at a moment."""
+    return {"or": [{"expires_at": {"exists": False}}, {"expires_at": {">": now}}]}
+
+
 class _Sort(StrEnum):
     """What a field holds, as far as conditions on it are concerned."""
 
