@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
@@ -30,12 +31,12 @@ class MemorataSession:
         self.session_id = session_id
         self.engine = engine
         self.namespace = namespace
+        self._ours = {"session": session_id, "metadata.item": {"exists": True}}
 
     async def get_items(self, limit: int | None = None) -> list[Any]:
         """Return the latest items, oldest first."""
-        memories = await asyncio.to_thread(self._memories)
-        chosen = memories if limit is None else memories[max(0, len(memories) - limit) :]
-        return [memory.metadata["item"] for memory in chosen]
+        memories = await asyncio.to_thread(self._latest, limit)
+        return [memory.metadata["item"] for memory in memories]
 
     async def add_items(self, items: list[Any]) -> None:
         """Add items to the history."""
@@ -50,8 +51,8 @@ class MemorataSession:
         await asyncio.to_thread(self._forget_all)
 
     def _add(self, items: list[Any]) -> None:
-        memories = self._memories()
-        start = 1 + (memories[-1].source.position or 0) if memories else 0
+        latest = self._latest(1)
+        start = 1 + (latest[0].source.position or 0) if latest else 0
         self.engine.remember_many(
             [
                 {
@@ -72,23 +73,23 @@ class MemorataSession:
         )
 
     def _pop(self) -> Any | None:  # noqa: ANN401 - an item is any JSON
-        memories = self._memories()
-        if not memories:
+        latest = self._latest(1)
+        if not latest:
             return None
-        self.engine.forget(memories[-1].id, namespace=self.namespace)
-        return memories[-1].metadata["item"]
+        self.engine.forget(latest[0].id, namespace=self.namespace)
+        return latest[0].metadata["item"]
 
     def _forget_all(self) -> None:
-        if ids := [memory.id for memory in self._memories()]:
-            self.engine.forget(*ids, namespace=self.namespace)
+        self.engine.forget(filter=self._ours, namespace=self.namespace)
 
-    def _memories(self) -> list[Memory]:
-        ours = {"session": self.session_id, "position": {"exists": True}}
+    def _latest(self, limit: int | None) -> list[Memory]:
+        """Return the last items, oldest first; all of them where there is no limit."""
         listed = all_pages(
-            lambda cursor: self.engine.list(namespace=self.namespace, filter=ours, limit=_PAGE, cursor=cursor)
+            lambda cursor: self.engine.list(
+                namespace=self.namespace, filter=self._ours, limit=min(limit or _PAGE, _PAGE), cursor=cursor
+            )
         )
-        memories = [memory for memory in listed if "item" in memory.metadata]
-        return sorted(memories, key=lambda memory: memory.source.position or 0)
+        return list(islice(listed, limit))[::-1]
 
 
 def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:

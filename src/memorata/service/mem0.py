@@ -263,9 +263,7 @@ class Memory:
     ) -> Json:
         """Forget all memories of a scope."""
         scope = _scope(user_id=user_id, agent_id=agent_id, run_id=run_id, app_id=app_id)
-        ids = [memory.id for memory in self._listed(_conditions(scope), show_expired=True)]
-        if ids:
-            self.engine.forget(*ids, namespace=self.namespace)
+        self.engine.forget(filter=_conditions(scope), namespace=self.namespace)
         return {"message": "Memories deleted successfully!"}
 
     def history(self, memory_id: str) -> list[Json]:

@@ -41,6 +41,7 @@ the tree of :mod:`memorata.store.filter_tree`, which stores compile and :func:`m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from enum import StrEnum
 from numbers import Integral
 from typing import Any, Final
