@@ -59,6 +59,8 @@ class AsyncEntities(_Facet[Entities]):
     describe = _threaded(Entities.describe)
     merge = _threaded(Entities.merge)
     undo_merge = _threaded(Entities.undo_merge)
+    aliases = _threaded(Entities.aliases)
+    undo_alias = _threaded(Entities.undo_alias)
     list = _threaded(Entities.list)
     get = _threaded(Entities.get)
     relations = _threaded(Entities.relations)

@@ -70,6 +70,16 @@ def test_one_entity_is_described_merged_and_shown(cli: Run, fleet: str) -> None:
     assert cli("entities", "UAV-002", "--as-of", "2020-01-01").lines == ["1\tthing\tUAV-002"]
 
 
+def test_a_nickname_is_listed_undone_and_restored(cli: Run, fleet: str) -> None:
+    assert cli("entities", "--nicknames").lines == []
+    cli("remember", "I fix drones", "--speaker", "Melanie")
+    cli("remember", "Ask Mel", "--speaker", "Otto")
+    assert cli("entities", "--nicknames").lines == ["1\tMel\tMelanie"]
+    assert cli("entities", "mel", "--undo-alias").lines == ["1\tMel\titself (undone)"]
+    data = cli("entities", "Mel", "--restore-alias", "--json").json
+    assert data == {"aliases": [{"word": "Mel", "name": "Melanie", "memories": 1, "undone": False}]}
+
+
 def test_paths_show_memories_by_what_they_say(cli: Run, fleet: str) -> None:
     found = cli("paths", "UAV-001", "--to", "Anna", "--depth", "4")
     assert found.lines == [
@@ -130,6 +140,8 @@ def test_what_hung_together_then(cli: Run, fleet: str) -> None:
         (("entities", "--type", "person"), 2, "ENTITY must be given"),
         (("entities", "Anna", "--merge", "anna"), 2, "other must be another entity than 'Anna'"),
         (("entities", "Anna", "--undo-merge"), 2, "name must be a name that was merged"),
+        (("entities", "--undo-alias"), 2, "ENTITY must be given"),
+        (("entities", "Ann", "--restore-alias"), 2, "word must be one that was undone"),
         (("communities", "--level", "3"), 2, "level must be a whole number from 0 to 2"),
     ],
 )

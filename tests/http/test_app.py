@@ -34,6 +34,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("PUT", "/v1/entities/{name}"): {"type": "person"},
     ("POST", "/v1/entities/merge"): {"keep": "Vera", "other": "Otto"},
     ("POST", "/v1/entities/undo_merge"): {"name": "Otto"},
+    ("POST", "/v1/entities/undo_alias"): {"word": "Ott"},
     ("POST", "/v1/relations"): {"subject": "Vera", "type": "hates", "object": "Otto"},
     ("POST", "/v1/recipes"): {"name": "mine"},
     ("POST", "/v1/recipes/use"): {"name": "fast"},

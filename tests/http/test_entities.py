@@ -47,6 +47,17 @@ def test_an_entity_is_described_found_and_merged(client: TestClient, fleet: str)
     assert alone["name"] == "base-west"
 
 
+def test_a_nickname_is_listed_undone_and_restored(client: TestClient, fleet: str) -> None:
+    client.post("/v1/memories", json={"content": "I fix drones", "source": {"speaker": "Melanie"}})
+    client.post("/v1/memories", json={"content": "Ask Mel", "source": {"speaker": "Otto"}})
+    mel = {"word": "Mel", "name": "Melanie", "memories": 1, "undone": False}
+    assert client.get("/v1/entities/aliases").json() == {"aliases": [mel]}
+    undone = client.post("/v1/entities/undo_alias", json={"word": "MEL"}).json()
+    assert undone == {"aliases": [{**mel, "undone": True}]}
+    restored = client.post("/v1/entities/undo_alias", json={"word": "Mel", "restore": True}).json()
+    assert restored == {"aliases": [mel]}
+
+
 def test_nobody_is_not_found_and_the_nearest_are_named(client: TestClient, fleet: str) -> None:
     answer = client.get("/v1/entities/Ana")
     assert (answer.status_code, answer.json()["type"]) == (404, "memorata:not-found")

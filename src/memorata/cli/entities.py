@@ -37,6 +37,9 @@ Aliases = Annotated[list[str] | None, Option("--alias", help="Another name of it
 Description = Annotated[str | None, Option("--description", help="A few words about it.")]
 Merge = Annotated[str | None, Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")]
 UndoMerge = Annotated[bool, Option("--undo-merge", help="Let ENTITY stand for itself again.")]
+Nicknames = Annotated[bool, Option("--nicknames", help="List the nicknames of who speaks instead.")]
+UndoAlias = Annotated[bool, Option("--undo-alias", help="Read the nickname ENTITY as nobody's name.")]
+RestoreAlias = Annotated[bool, Option("--restore-alias", help="Read it as a name again.")]
 AsOf = Annotated[str | None, Option("--as-of", metavar="TIME", help="The relations that held at that time.")]
 Export = Annotated[
     str | None, Option("--export", metavar="FILE", help="Export everything before it is removed.")
@@ -87,10 +90,16 @@ def entities(
     description: Description = None,
     merge: Merge = None,
     undo_merge: UndoMerge = False,
+    nicknames: Nicknames = False,
+    undo_alias: UndoAlias = False,
+    restore_alias: RestoreAlias = False,
     as_of: AsOf = None,
 ) -> None:
-    """List the entities, or describe and show one of them."""
+    """List the entities, or describe and show one of them; list nicknames, or undo one."""
     moment = time_of("--as-of", as_of)
+    if nicknames or undo_alias or restore_alias:
+        _aliases(session, entity, undo=undo_alias, restore=restore_alias)
+        return
     described = any(value is not None for value in (type, alias, description))
     if entity is None and (described or undo_merge or merge is not None or as_of is not None):
         raise InvalidArgument(
@@ -107,6 +116,26 @@ def entities(
         if undo_merge:
             engine.entities.undo_merge(entity)
         _show(session, engine.entities.get(entity), engine.entities.relations(entity, as_of=moment))
+
+
+def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
+    """List the nicknames of who speaks, once one of them is undone or restored."""
+    from memorata.service.codec import alias_json
+
+    if (undo or restore) and word is None:
+        raise InvalidArgument("ENTITY", word, "given with --undo-alias and --restore-alias")
+    with session.memory() as engine:
+        if word is not None and (undo or restore):
+            engine.entities.undo_alias(word, restore=restore)
+        known = engine.entities.aliases()
+    if session.output.json:
+        session.output.data({"aliases": [alias_json(each) for each in known]})
+        return
+    for each in known:
+        stands = "itself (undone)" if each.undone else visible(each.name)
+        session.output.line(f"{each.memories}\t{one_line(each.word)}\t{stands}")
+    if not known:
+        session.output.say("No nickname of anybody who speaks is known here")
 
 
 def about(

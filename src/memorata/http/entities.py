@@ -7,11 +7,12 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext, UnkeyedAdminContext, WriteContext, answers
+from memorata.http.context import ReadContext, RequestContext, UnkeyedAdminContext, WriteContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import (
     AboutAnswer,
+    AliasesAnswer,
     EntitiesAnswer,
     EntityAnswer,
     EntityPurgeAnswer,
@@ -19,7 +20,7 @@ from memorata.service.answers import (
     RelationsAnswer,
     RemovedAnswer,
 )
-from memorata.service.codec import Json, about_json, entity_json, relation_json
+from memorata.service.codec import Json, about_json, alias_json, entity_json, relation_json
 from memorata.service.schemas import (
     MAX_RESULTS,
     MAX_WORD,
@@ -27,6 +28,7 @@ from memorata.service.schemas import (
     MergeRequest,
     NewRelation,
     Time,
+    UndoAliasRequest,
     UndoMergeRequest,
 )
 
@@ -76,6 +78,28 @@ async def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Response:
         return entity_json(context.engine.entities.get(body.name, namespace=context.namespace))
 
     return await context.write(work, UPDATE)
+
+
+@router.get("/entities/aliases", **answers(AliasesAnswer))
+async def aliases(context: ReadContext) -> Response:
+    """List the nicknames of who speaks, as queries are read by them, and those that were undone."""
+    return await context.read(lambda: _aliases(context), SEARCH)
+
+
+@router.post("/entities/undo_alias", **answers(AliasesAnswer))
+async def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Response:
+    """Let a nickname or a misspelt name stand for itself in queries, or no longer."""
+
+    def work() -> Json:
+        context.engine.entities.undo_alias(body.word, restore=body.restore, namespace=context.namespace)
+        return _aliases(context)
+
+    return await context.write(work, UPDATE)
+
+
+def _aliases(context: RequestContext) -> Json:
+    known = context.engine.entities.aliases(namespace=context.namespace)
+    return {"aliases": [alias_json(each) for each in known]}
 
 
 @router.get("/entities/{name:path}", **answers(EntityAnswer))

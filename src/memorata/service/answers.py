@@ -210,6 +210,21 @@ class EntitiesAnswer(BaseModel):
     entities: list[EntityAnswer]
 
 
+class AliasAnswer(BaseModel):
+    """A word that queries may say for somebody who speaks; `undone` if it stands for itself."""
+
+    word: str
+    name: str
+    memories: int
+    undone: bool
+
+
+class AliasesAnswer(BaseModel):
+    """The nicknames of who speaks, and those that were undone."""
+
+    aliases: list[AliasAnswer]
+
+
 class RelationAnswer(BaseModel):
     """A relation."""
 

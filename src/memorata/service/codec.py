@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memorata.engine.briefing import Briefing
     from memorata.engine.duplicates.search import DuplicateGroup
     from memorata.engine.graph.communities import Communities, FoundPath, Group, KnownEntity, Nearby, Paths
-    from memorata.engine.graph.entities import About
+    from memorata.engine.graph.entities import About, SpeakerAlias
     from memorata.engine.recipes.saved import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
@@ -162,6 +162,11 @@ def entity_json(record: KnownEntity) -> Json:
         "relations": record.relations,
         "merged": list(record.merged),
     }
+
+
+def alias_json(alias: SpeakerAlias) -> Json:
+    """Return a nickname of somebody who speaks as JSON."""
+    return asdict(alias)
 
 
 def relation_json(relation: Relation) -> Json:

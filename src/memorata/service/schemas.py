@@ -328,6 +328,13 @@ class UndoMergeRequest(RequestBody):
     name: Word
 
 
+class UndoAliasRequest(RequestBody):
+    """A nickname or misspelt name that stands for itself from now on, or no longer."""
+
+    word: Word
+    restore: bool = False
+
+
 class NewRelation(RequestBody):
     """A relation between two entities."""
 

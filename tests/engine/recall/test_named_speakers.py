@@ -1,5 +1,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
+from memorata.engine.graph.entities import SpeakerAlias
 from memorata.engine.recall.query import ParsedQuery, parse_query, possible_names, with_speakers
 from memorata.index.index import Index
-from memorata.model import Source
+from memorata.model import InvalidArgument, Source
 from memorata.text import ANALYSERS
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -229,3 +231,22 @@ def test_who_speaks_since_is_known_to_the_next_query(
     assert memory.recall("What did Gabriella paint?").aliases == {}
     memory.remember("I painted a fox.", source=Source(speaker="Gabriela", session="s2"))
     assert memory.recall("What did Gabriella paint?").aliases == {"Gabriella": "Gabriela"}
+
+
+def test_an_alias_is_listed_undone_for_good_and_restored(
+    talking: Callable[[list[tuple[str, str]]], memorata.Engine],
+) -> None:
+    memory = talking(FRIENDS)
+    mel = SpeakerAlias("Mel", "Melanie", 2)
+    assert memory.entities.aliases() == (mel,)
+    memory.entities.undo_alias("mel")
+    memory.entities.undo_alias("Mel")
+    assert memory.entities.aliases() == (replace(mel, undone=True),)
+    assert memory.recall("What did Mel paint?").aliases == {}
+    assert memory.recall("What did Carloine and Mel paint?").aliases == {"Carloine": "Caroline"}
+    memory.entities.undo_alias("Carloine")
+    assert SpeakerAlias("carloine", "Caroline", 0, undone=True) in memory.entities.aliases()
+    memory.entities.undo_alias("Mel", restore=True)
+    assert memory.recall("What did Mel and Carloine paint?").aliases == {"Mel": "Melanie"}
+    with pytest.raises(InvalidArgument, match="one that was undone"):
+        memory.entities.undo_alias("Mel", restore=True)

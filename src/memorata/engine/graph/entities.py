@@ -15,6 +15,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.graph.lookup import Look, Lookup, checked_name
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
+from memorata.engine.recall.query import UNDONE_ALIAS, nicknames, undone_aliases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.purge import Concern, Purge, concern, names_of, spellings_of
@@ -26,7 +27,7 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.text.folding import folded
-from memorata.text.name_matching import NameMatcher
+from memorata.text.name_matching import NameMatcher, alias_of
 
 if TYPE_CHECKING:
     from memorata.engine.graph.communities import KnownEntity
@@ -56,6 +57,22 @@ class About:
     entities: tuple[EntityRecord, ...]
     relations: tuple[Relation, ...]
     in_texts: int = 0
+
+
+@frozen
+class SpeakerAlias:
+    """A word that queries may say for somebody who speaks.
+
+    - `word`: the nickname, or the misspelt name that was undone.
+    - `name`: whose name it is short for or misspells; empty where nobody of such a name speaks any more.
+    - `memories`: how many have the word.
+    - `undone`: whether it stands for itself, because somebody said so.
+    """
+
+    word: str
+    name: str
+    memories: int
+    undone: bool = False
 
 
 class Entities:
@@ -177,6 +194,50 @@ class Entities:
         """Let a merged name stand for itself again."""
         checked_name("name", name)
         self._store.entities.undo_merge(self._runtime.path(namespace), name)
+
+    def aliases(self, *, namespace: str | None = None) -> tuple[SpeakerAlias, ...]:
+        """Return the nicknames of who speaks, as queries are read by them, and those that were undone.
+
+        They are learnt from what was said: "Mel" is short for the speaker Melanie where some memory says Mel
+        and nobody else begins so. Misspelt names are read as they come; a recall shows whom it took each for.
+        """
+
+        def answer(look: Look) -> tuple[SpeakerAlias, ...]:
+            analyser, view = self._runtime.analyser, look.view
+            undone = undone_aliases(self._store.saved_settings, look.path)
+            known = nicknames(view, analyser)
+            for word in undone - set(map(folded, known)):
+                terms = tuple(analyser.tokens(word))
+                _, having = view.document_frequencies(terms)
+                known[word] = alias_of(word, view.speakers()), max(having.values(), default=0)
+            return tuple(
+                SpeakerAlias(word, *known[word], undone=folded(word) in undone) for word in sorted(known)
+            )
+
+        return self._lookup.at(namespace, answer)
+
+    def undo_alias(self, word: str, *, restore: bool = False, namespace: str | None = None) -> None:
+        """Let a nickname or a misspelt name stand for itself in queries; `restore` takes that back.
+
+        Parameters
+        ----------
+        word
+            The word, as `aliases` or a recall shows it; whatever its case and accents.
+        restore
+            Whether to read it as a name again.
+        namespace
+            Whose; None for the engine's.
+        """
+        checked_name("word", word)
+        path, settings, now = self._runtime.path(namespace), self._store.saved_settings, self._runtime.clock()
+        there = settings.list(path, UNDONE_ALIAS, folded(word.strip()))
+        if checks.flag("restore", restore):
+            if not there:
+                raise InvalidArgument("word", word, "one that was undone; `aliases` lists those")
+            for setting in there:
+                settings.withdraw(path, setting.number, now)
+        elif not there:
+            settings.save(path, UNDONE_ALIAS, folded(word.strip()), {}, {}, now)
 
     def list(
         self, *, prefix: str = "", limit: int = 50, namespace: str | None = None

@@ -31,6 +31,7 @@ from memorata.text.tokens import words as cut
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.store.saved_settings import SavedSettingStore
 
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
@@ -183,10 +184,18 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
 
 
 def with_speakers(
-    query: ParsedQuery, names: Names, view: Index, analyser: Analyser, share: float
+    query: ParsedQuery,
+    names: Names,
+    view: Index,
+    analyser: Analyser,
+    share: float,
+    undone: Collection[str] = (),
 ) -> ParsedQuery:
-    """Return the query, knowing which of its words name somebody who speaks."""
-    names, aliases, count, said = _spoken_names(query, names, view, analyser)
+    """Return the query, knowing which of its words name somebody who speaks.
+
+    `undone` are folded words that stand for themselves, whoever they might be short for.
+    """
+    names, aliases, count, said = _spoken_names(query, names, view, analyser, undone)
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
     asking = _as_names(query, known, analyser)
     known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
@@ -205,7 +214,7 @@ def with_speakers(
 
 
 def _spoken_names(
-    query: ParsedQuery, names: Names, view: Index, analyser: Analyser
+    query: ParsedQuery, names: Names, view: Index, analyser: Analyser, undone: Collection[str]
 ) -> tuple[Names, dict[str, str], int, dict[str, int]]:
     """Return the possible names of a query with nicknames and misspelt names read as those of who speaks.
 
@@ -230,13 +239,41 @@ def _spoken_names(
     read: dict[str, tuple[str, ...]] = dict(names)
     aliases: dict[str, str] = {}
     for word, terms in unknown.items():
-        name = alias_of(word, speakers)
+        name = "" if folded(word) in undone else alias_of(word, speakers)
         used = any(mentioned[term] for term in terms)
         if name and used == folded(name).startswith(folded(word)):
             read[word], aliases[word] = tuple(analyser.tokens(name)), name
     if not aliases:
         return names, {}, count, said
     return read, aliases, *view.document_frequencies(asked(read), field="speaker")
+
+
+UNDONE_ALIAS: Final = "undone_alias"
+"""The kind of saved setting by which a word stands for itself; its name is the word, folded."""
+
+
+def undone_aliases(settings: SavedSettingStore, namespace: str) -> frozenset[str]:
+    """Return the words of a namespace, folded, that are read as nobody's nickname or misspelt name."""
+    return frozenset(each.name for each in settings.list(namespace, UNDONE_ALIAS))
+
+
+def nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
+    """Return the nicknames that queries are read by: for each whose it is, and how many memories use it."""
+    speakers = view.speakers()
+    short = {
+        part[:length]: part
+        for speaker in speakers
+        for part in _WORD.findall(speaker)
+        for length in range(2, len(part))
+        if alias_of(part[:length], speakers) == part
+    }
+    terms = {word: tuple(analyser.tokens(word)) for word in short}
+    _, mentioned = view.document_frequencies(tuple({term for each in terms.values() for term in each}))
+    return {
+        word: (short[word], max(mentioned[term] for term in terms[word]))
+        for word in short
+        if any(mentioned[term] for term in terms[word])
+    }
 
 
 def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:

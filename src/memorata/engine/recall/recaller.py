@@ -28,6 +28,7 @@ from memorata.engine.recall.query import (
     parse_query,
     possible_entities,
     possible_names,
+    undone_aliases,
     with_speakers,
 )
 from memorata.engine.recall.ranking import Ranked, run
@@ -45,6 +46,7 @@ from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.context import best_sessions
 from memorata.text.dates import AnchorExtractor
+from memorata.text.folding import folded
 from memorata.text.queries import QueryClassifier, has_content
 from memorata.text.scripts import familiarity
 
@@ -108,8 +110,11 @@ class Recaller:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
         hasty = recipe.speakers_apart and query.text.islower()
-        if (names or hasty) and request.vector is None:
-            query, names = self._named(request, query, names), {}
+        if names or hasty:
+            query = self._named(request, query, names)
+        if request.vector is not None:
+            # Whatever was embedded, it was not what this would have been.
+            query = replace(query, topic="")
         embedded = _text_to_embed(query)
         if request.conversation:
             query = replace(query, background=background(query, request.conversation, self.runtime.analyser))
@@ -122,7 +127,7 @@ class Recaller:
         embedder, name, noise = self.meaning.embedder, "", 0.0
         if embedder is not None:
             name, noise = embedder.name, embedder.similarity_threshold
-        found, elsewhere = self._look(request, partial(self._search, request, query, names, vector, noise))
+        found, elsewhere = self._look(request, partial(self._search, request, query, vector, noise))
         order, hits, history = self._newest_first(request, found)
         shown = len(hits)
         if request.budget is not None:
@@ -167,12 +172,19 @@ class Recaller:
         return newest_first(hits, notes) if notes else (range(len(hits)), hits, ())
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
-        """Return what is asked, with the speakers that it names: for those who have to embed it."""
-        # A look of its own: nobody should wait for an embedder at an open view.
-        return self._look(request, partial(self._with_speakers, request, query, names))[0]
+        """Return what is asked, with the speakers that it names."""
 
-    def _with_speakers(self, request: Request, query: ParsedQuery, names: Names, view: Index) -> ParsedQuery:
-        return with_speakers(query, names, view, self.runtime.analyser, request.recipe.speaker_share)
+        def read(view: Index, undone: frozenset[str] = frozenset()) -> ParsedQuery:
+            share = request.recipe.speaker_share
+            return with_speakers(query, names, view, self.runtime.analyser, share, undone)
+
+        # A look of its own: nobody should wait for an embedder at an open view.
+        named, _ = self._look(request, read)
+        if named.aliases:
+            undone = undone_aliases(self.runtime.store.saved_settings, request.namespace)
+            if not undone.isdisjoint(map(folded, named.aliases)):
+                named, _ = self._look(request, partial(read, undone=undone))
+        return named
 
     def _look(self, request: Request, work: Callable[[Index], _Found]) -> tuple[_Found, str]:
         """Return what `work` finds in what the request may see, and why not in a replica if it should be."""
@@ -192,7 +204,6 @@ class Recaller:
         self,
         request: Request,
         query: ParsedQuery,
-        names: Names,
         vector: Floats | None,
         noise: float,
         everything: Index,
@@ -204,9 +215,6 @@ class Recaller:
         calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
-        if names:
-            # Its vector was given: whatever was embedded, it was not what this would have been.
-            query = replace(self._with_speakers(request, query, names, view), topic="")
         keeps = recipe.temporal == "restrict"
         context = RecallContext(
             view=view if scope is None or not keeps else scope.view(view),
