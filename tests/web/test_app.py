@@ -18,7 +18,7 @@ from memorata.web.security import HEADERS
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
     "/graph/data?entity=Anna", "/communities", "/timeline", "/map", "/duplicates", "/lab",
-    "/lab/outcome", "/experiments", "/settings", "/settings/vectors",
+    "/lab/outcome", "/palette", "/palette?q=tea", "/experiments", "/settings", "/settings/vectors",
 )  # fmt: skip
 FORMS = (
     "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
@@ -70,6 +70,19 @@ def test_a_namespace_without_memories_is_shown_as_asked(client: TestClient) -> N
     assert "<option selected>default</option>" not in page
 
 
+def test_the_theme_that_was_chosen_is_kept(client: TestClient, token: str) -> None:
+    answer = client.post(
+        "/theme", data={"token": token, "theme": "dark"}, headers={"referer": "http://localhost//map?q=tea"}
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, "/map?q=tea")
+    assert '<html lang="en" data-theme="dark">' in client.get("/").text
+    assert client.post("/theme", data={"token": token, "theme": "pink"}).status_code == 400
+    assert client.post("/theme", data={"token": "guessed", "theme": "light"}).status_code == 403
+    client.cookies.clear()
+    forged = {"cookie": "memorata-theme=owned"}
+    assert '<html lang="en">' in client.get("/", headers=forged).text
+
+
 def test_a_page_under_a_strange_name_is_refused(engine: Engine) -> None:
     client = TestClient(create_pages(engine), base_url="http://evil.example")
     for path in (*READABLE, "/login"):
@@ -95,7 +108,7 @@ def test_every_address_is_tried_above_and_below(engine: Engine, method: str, tri
         if isinstance(route, Route) and method in (route.methods or ())
     }
     addresses = {path.replace("/tea", "/{id:path}").partition("?")[0] for path in tried}
-    assert routes - {"/login", "/logout"} == addresses
+    assert routes - {"/login", "/logout", "/theme"} == addresses
 
 
 def test_a_form_may_carry_its_token_in_a_header(client: TestClient, token: str) -> None:
@@ -155,7 +168,7 @@ def test_a_key_that_only_reads_is_shown_no_forms_and_may_send_none(engine: Engin
     log_in(client, secret)
     for path in READABLE:
         page = client.get(path).text
-        assert re.findall('method="post" action="([^"]*)"', page) in ([], ["/logout"])
+        assert re.findall('method="post" action="([^"]*)"', page) in (["/theme"], ["/theme", "/logout"], [])
     token = token_in(client.get("/").text)
     for path in FORMS:
         form = {"token": token, "content": "bad", "do": "forget", "memory": "tea", "version": "1"}

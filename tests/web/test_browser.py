@@ -146,6 +146,7 @@ def test_a_slider_asks_anew_and_counts(page: Page) -> None:
 
 def test_a_switch_and_a_choice_ask_anew(page: Page) -> None:
     page.goto("/?q=tea")
+    page.locator("#tune > summary").click()
     page.get_by_text("Thresholds and variety").click()
     page.get_by_label("Deduplicate").click()
     expect(page).to_have_url("/?q=tea&deduplicate=false")
@@ -166,6 +167,7 @@ def test_another_recipe_brings_its_own_controls_and_keeps_the_question(page: Pag
 
 def test_two_recipes_side_by_side(page: Page) -> None:
     page.goto("/?q=When+do+we+release")
+    page.locator("#tune > summary").click()
     page.get_by_label("Beside it").select_option("bm25")
     expect(page.locator(".side")).to_have_count(2)
     boxes = [page.locator(".side").nth(number).bounding_box() for number in (0, 1)]
@@ -415,9 +417,79 @@ def test_on_a_phone_one_sees_which_page_one_is_on(browser: Browser, served: Serv
     page = context.new_page()
     for path, name in (("/", "Search"), ("/timeline", "Timeline"), ("/settings", "Settings")):
         page.goto(path)
-        here = page.get_by_role("link", name=name, exact=True)
-        expect(here).to_be_in_viewport(ratio=1)
+        button = page.get_by_role("button", name=name)
+        expect(button).to_be_in_viewport(ratio=1)
+        link = page.get_by_role("link", name="Experiments", exact=True)
+        expect(link).to_be_hidden()
+        button.click()
+        expect(link).to_be_in_viewport(ratio=1)
+    link.click()
+    expect(page.get_by_role("heading", name="Experiments")).to_be_visible()
     context.close()
+
+
+def test_on_a_phone_the_controls_are_a_sheet_beside_the_hits(browser: Browser, served: Served) -> None:
+    context = browser.new_context(base_url=served.url, viewport={"width": 390, "height": 844}, is_mobile=True)
+    page = context.new_page()
+    page.goto("/?q=When+do+we+release")
+    expect(page.get_by_label("Vector weight")).to_be_hidden()
+    page.get_by_role("button", name="Tune").click()
+    page.get_by_label("Vector weight").fill("1")
+    expect(page).to_have_url("/?q=When+do+we+release&vector_weight=1")
+    expect(page.locator(".hit").first).to_be_in_viewport()
+    context.close()
+
+
+def test_the_theme_can_be_switched_and_stays(page: Page) -> None:
+    page.goto("/")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Theme").click()
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.goto("/map")
+    assert page.evaluate(ground) == dark
+    page.get_by_role("button", name="Theme: dark").click()
+    assert page.evaluate(ground) == light
+
+
+def test_the_palette_leads_everywhere(page: Page) -> None:
+    page.goto("/")
+    options = page.locator("#palette-list").get_by_role("option")
+    page.keyboard.type("not lost")
+    page.keyboard.press("Control+k")
+    expect(options.filter(has_text="Timeline")).to_be_visible()
+    page.keyboard.type("sett")
+    expect(options.first).to_contain_text("Settings")
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Query", exact=True)).to_have_value("not lost")
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Go to")).to_have_value("")
+    page.keyboard.type("Jonas")
+    expect(options.first).to_contain_text("Jonas")
+    page.keyboard.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url("/graph?entity=Jonas")
+
+
+def test_no_field_is_a_trap(page: Page) -> None:
+    page.goto("/")
+    page.keyboard.type("When do we release?")
+    expect(page).to_have_url("/?q=When+do+we+release%3F")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit").nth(0)).to_have_class("hit current")
+    page.keyboard.press("j")
+    expect(page.locator(".hit").nth(1)).to_have_class("hit current")
+    page.keyboard.press("k")
+    page.keyboard.press("/")
+    expect(page.get_by_label("Query", exact=True)).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Query", exact=True)).not_to_be_focused()
+    expect(page.get_by_label("Query", exact=True)).to_have_value("When do we release?")
+    page.keyboard.press("j")
+    expect(page.locator(".hit").nth(1)).to_have_class("hit current")
 
 
 def test_names_without_a_place_to_break_and_long_keys_are_readable(browser: Browser) -> None:

@@ -66,9 +66,9 @@ def test_its_history_is_a_chain(client: TestClient, engine: Engine) -> None:
 def test_what_has_little_in_common_scores_little(client: TestClient, engine: Engine) -> None:
     engine.remember("The red bicycle of Boris has two flat tyres.", id="bicycle")
     page = client.get("/memories/bicycle/similar").text
-    scores = [float(score) for score in re.findall(r'class="value">([\d.]+)<', page)]
-    assert scores
-    assert max(scores) < 0.6
+    sure = [int(percent) for percent in re.findall(r'class="value">(\d+) %<', page)]
+    assert sure
+    assert max(sure) < 60
 
 
 def test_similar_ones_are_found_by_its_own_words(client: TestClient, engine: Engine) -> None:

@@ -1,14 +1,17 @@
 """The search page: hits with bars and reasons, controls that count, two recipes side by side."""
 
 import re
+from dataclasses import replace
 
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
-from memorata.web.search import signal
+from memorata.web.contributions import Piece
+from memorata.web.search import rows, sentence, signal
 
 LIVE = {"HX-Request": "true", "HX-Target": "results"}
 
@@ -27,8 +30,49 @@ def test_a_bar_says_what_each_signal_put_in(client: TestClient, engine: Engine) 
     page = client.get("/?q=green+tea&recipe=azure").text
     first = engine.recall("green tea", recipe="azure").hits[0]
     parts = [f"{part.label} {part.value:.3f}" for part in first.explanation.parts]
-    assert f'aria-label="{", ".join(parts)}"' in page
-    assert f'<span class="value">{first.score:.3f}</span>' in page
+    sure = f"{100 * first.confidence:.0f} %"
+    assert f'aria-label="{sure} sure: {", ".join(parts)}"' in page
+    assert f'<span class="value">{sure}</span>' in page
+
+
+def test_a_bar_is_as_long_as_the_hit_is_sure(engine: Engine) -> None:
+    shown = rows(engine.recall("what does Anna drink in the morning?"))
+    assert shown
+    for row in shown:
+        assert sum(segment.width for segment in row.bar) == pytest.approx(100 * row.hit.confidence)
+
+
+def test_a_sentence_stands_above_every_explanation(client: TestClient, engine: Engine) -> None:
+    (row, *_) = rows(engine.recall("green tea"))
+    assert sentence(row).startswith(row.hit.reason[:-1])
+    assert f'<p>{escape(sentence(row))}</p><ul class="tree">' in client.get("/?q=green+tea").text
+    alone = replace(row, pieces=(Piece("vector", 0.75), Piece("lexical", 0.25), Piece("quality", 0.0)))
+    assert sentence(alone).endswith(". Its score is made of 75 % vector and 25 % lexical.")
+    assert sentence(replace(row, pieces=())) == row.hit.reason
+
+
+def test_the_palette_leads_to_pages_names_memories_and_namespaces(client: TestClient, engine: Engine) -> None:
+    engine.remember("Alice keeps bees.", namespace="acme/alice")
+    everything = client.get("/palette").text
+    assert 'href="/settings"' in everything
+    assert 'href="/?namespace=acme%2Falice"' in everything
+    about = client.get("/palette", params={"q": "ann"}).text
+    assert 'href="/graph?entity=Anna"' in about
+    assert 'href="/settings"' not in about
+    page = client.get("/palette", params={"q": "green <b>tea"}).text
+    assert 'href="/memories/tea"' in page
+    assert "Search for “green &lt;b&gt;tea”" in page
+    assert engine.feedback.recalls() == []
+
+
+def test_filters_offer_what_exists(client: TestClient, engine: Engine) -> None:
+    page = client.get("/").text
+    select = page.partition('<select id="only-category"')[2].partition("</select>")[0]
+    assert re.findall(r"<option>([^<]*)<", select) == ["preference", "&lt;i&gt;markup&lt;/i&gt;", "event"]
+    assert '<option value="travel">' in page
+    assert "<option selected>long gone</option>" in client.get("/?category=long+gone").text
+    engine.remember_many([f"Note {number}." for number in range(500)])
+    assert '<input id="only-category"' in client.get("/").text
 
 
 def test_the_whole_explanation_is_there_on_demand(client: TestClient, engine: Engine) -> None:

@@ -8,9 +8,11 @@ the namespace is one that the visitor may touch, and an error becomes a page tha
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Final
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +26,7 @@ from starlette.staticfiles import StaticFiles
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.access import Access, ApiKeys
+from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemorataError, NotAdmitted
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.service.jobs import Jobs
@@ -47,6 +50,9 @@ MAX_FORM_BYTES: Final = 4_000_000
 """The largest form that is read."""
 MAX_JOBS: Final = 4
 """How many jobs of the pages run at the same time."""
+THEME_COOKIE: Final = "memorata-theme"
+_THEMES: Final = ("light", "dark")
+_THEME_SECONDS: Final = 31_536_000
 
 _ROUTES: Final[tuple[PageRoute, ...]] = (
     *search.ROUTES,
@@ -87,6 +93,7 @@ def create_pages(
             Route("/login", _login_page(site), methods=["GET"]),
             Route("/login", _log_in(site), methods=["POST"]),
             Route("/logout", _log_out(site), methods=["POST"]),
+            Route("/theme", _set_theme(site), methods=["POST"]),
             *routes,
         ],
         middleware=[Middleware(SafeHeaders)],
@@ -191,6 +198,30 @@ def _log_out(site: _Site) -> _Endpoint:
     return leave
 
 
+def _set_theme(site: _Site) -> _Endpoint:
+    """Return what keeps a visitor's theme; scripts do the same without a request."""
+
+    async def keep(request: Request) -> Response:
+        context = _bare(site, request)
+        try:
+            browser = await run_in_threadpool(site.sessions.browser, request)
+            values = await _values(request)
+            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+            theme = checks.one_of("theme", values.text("theme"), ("", *_THEMES))
+        except MemorataError as error:
+            return _failed(context, request, error)
+        from_page = urlsplit(request.headers.get("referer", ""))
+        # Two slashes in front would be another host.
+        path = "/" + from_page.path.lstrip("/") if from_page.path else context.prefix + "/"
+        response = context.go(f"{path}?{from_page.query}".rstrip("?"))
+        response.set_cookie(
+            THEME_COOKIE, theme, max_age=_THEME_SECONDS, path=context.prefix or "/", samesite="strict"
+        )
+        return response
+
+    return keep
+
+
 def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
     async def say(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -224,13 +255,14 @@ def _failed(context: PageContext, request: Request, error: MemorataError) -> Res
 
 def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
     """Return a context of somebody who may see nothing yet."""
+    theme = request.cookies.get(THEME_COOKIE, "")
     return PageContext(
         engine=site.engine,
         namespace=site.engine.namespace,
         namespaces=(),
         values=Values({}),
         path=request.url.path,
-        parts={},
+        parts=request.path_params,
         prefix=request.scope.get("root_path", ""),
         token=token,
         now=site.sessions.now(),
@@ -240,6 +272,7 @@ def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
         may_write=False,
         may_administer=False,
         login=site.sessions.key_required,
+        theme=theme if theme in _THEMES else "",
     )
 
 
@@ -248,22 +281,13 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
     if access is None:
         raise NotAdmitted("a key is needed")
     namespace, all_ = _namespaces(site.engine, access, values.text("namespace"))
-    return PageContext(
-        engine=site.engine,
+    return replace(
+        _bare(site, request, site.sessions.token(browser.session)),
         namespace=namespace,
         namespaces=all_,
         values=values,
-        path=request.url.path,
-        parts=request.path_params,
-        prefix=request.scope.get("root_path", ""),
-        token=site.sessions.token(browser.session),
-        now=site.sessions.now(),
-        jobs=site.jobs,
-        fragment=_is_fragment(request),
-        target=request.headers.get("hx-target", ""),
         may_write=access.allows("write", namespace),
         may_administer=access.everywhere and access.may("admin"),
-        login=site.sessions.key_required,
     )
 
 

@@ -36,7 +36,8 @@ class PageContext:
 
     `values` are the fields of the address or the form, `parts` the named parts of the path, `prefix` is where
     the pages are mounted, `token` is what a form has to carry. With `fragment`, only the part of the page
-    with the id `target` is asked for. `login` tells that a key was needed, so that one can log out.
+    with the id `target` is asked for. `login` tells that a key was needed, so that one can log out. `theme`
+    is what the visitor chose: ``"light"``, ``"dark"``, or nothing for what the system has.
     """
 
     engine: Engine
@@ -54,6 +55,7 @@ class PageContext:
     may_write: bool = True
     may_administer: bool = True
     login: bool = False
+    theme: str = ""
 
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""

@@ -15,21 +15,8 @@ from memorata.model.parameter import Parameter
 
 _STEPS: Final = 100
 _TOLERANCE: Final = 1e-6
-_FIRST: Final = (
-    "vector_weight",
-    "context_before",
-    "session_weight",
-    "graph_weight",
-    "quality_weight",
-    "temporal_boost",
-    "fading",
-    "fading_weight",
-    "least_match",
-    "least_similarity",
-    "diversity",
-    "trade",
-)
-"""What most people turn, shown before the groups."""
+_FIRST: Final = ("vector_weight", "least_match")
+"""What most people turn, shown beside the recipe; the rest waits behind "Tune"."""
 # The analyser belongs to the store; turning it in a recipe would change nothing here.
 _NOT_SHOWN: Final = ("analyser",)
 

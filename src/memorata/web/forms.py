@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qsl
 
+from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.model.memory import Tier
 
 MAX_FIELDS: Final = 2_000
+_MAX_READ: Final = 500
+_MAX_CHOICES: Final = 60
 _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
@@ -157,6 +161,33 @@ def spellings(engine: Engine, namespace: str) -> Spelt:
         return tuple(dict.fromkeys((name, record.entity.name, *record.entity.aliases, *record.merged)))
 
     return spelt
+
+
+@frozen
+class Choices:
+    """The values that a field can be narrowed down to, most frequent first; `all`: there are no others."""
+
+    values: tuple[str, ...]
+    all: bool
+
+
+def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
+    """Return for each field of a filter what the newest memories of a namespace have in it."""
+    page = engine.list(namespace=namespace, limit=_MAX_READ)
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("category", "speaker", "session", "tag")}
+    for memory in page.memories:
+        counts["category"][memory.category] += 1
+        counts["speaker"][memory.source.speaker] += 1
+        counts["session"][memory.source.session] += 1
+        counts["tag"].update(memory.tags)
+    found = {
+        name: Choices(
+            tuple(value for value, _ in count.most_common(_MAX_CHOICES) if value), page.cursor is None
+        )
+        for name, count in counts.items()
+    }
+    names = engine.entities.list(limit=_MAX_CHOICES, namespace=namespace)
+    return found | {"entity": Choices(tuple(each.entity.name for each in names), False)}
 
 
 def kept(values: Values) -> dict[str, str]:

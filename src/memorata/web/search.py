@@ -6,7 +6,8 @@ that it can be kept and sent to somebody. A second recipe may answer beside the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -17,14 +18,20 @@ from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit
+from memorata.text.folding import folded
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.contributions import Piece, Segment, contributions, segments
 from memorata.web.controls import controls, read_changes, written
+from memorata.web.rendering import PAGES, excerpt
 
 _LIMIT: Final = 10
 _MAX_HITS: Final = 100
 _RECENT: Final = 8
+_MAX_SHARES: Final = 3
+_LEAST_SHARE: Final = 0.05
+_MAX_NAMES: Final = 1_000
+_MAX_ENTRIES: Final = 5
 _SIGNALS: Final[Mapping[str, str]] = {
     "vector": "vector",
     "lexical": "lexical",
@@ -44,10 +51,11 @@ _SIGNALS: Final[Mapping[str, str]] = {
 
 @frozen
 class Row:
-    """A hit as it is shown: its place, its bar, why, and how far it is from its place on the other side."""
+    """A hit as it is shown: its place, how sure it is, its bar, why, and its place on the other side."""
 
     place: int
     hit: Hit
+    confidence: float
     why: Explanation
     pieces: tuple[Piece, ...]
     bar: tuple[Segment, ...]
@@ -78,6 +86,7 @@ def search(context: PageContext) -> Response:
         "query": values.text("q"),
         "sides": sides,
         "signal": signal,
+        "sentence": sentence,
         "recipe": recipe,
         "recipes": choices,
         "compared": values.text("compare"),
@@ -95,8 +104,9 @@ def search(context: PageContext) -> Response:
             template,
             **variables,
             groups=controls(recipe, changes),
+            choices=forms.choices(context.engine, context.namespace),
             narrowed=forms.filled(values),
-            is_narrowed=bool(forms.kept(values)),
+            narrowings=len(forms.kept(values)) + bool(values.text("as_of")),
             limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
             as_of=values.text("as_of"),
         )
@@ -117,15 +127,30 @@ def signal(label: str) -> str:
     return _SIGNALS.get(label, "other")
 
 
-def rows(result: RecallResult, most: float | None = None) -> tuple[Row, ...]:
-    """Return the hits with their bars; the best of them, or `most`, fills the width."""
-    best = max((hit.score for hit in result), default=0.0) if most is None else most
+def rows(result: RecallResult) -> tuple[Row, ...]:
+    """Return the hits with their bars: as long as each is sure to answer, divided as its score is."""
     shown = []
     for place, hit in enumerate(result, 1):
         why = hit.explanation
         pieces = contributions(why)
-        shown.append(Row(place, hit, why, pieces, segments(pieces, best)))
+        whole = sum(piece.value for piece in pieces if piece.value > 0)
+        bar = segments(pieces, whole, 100 * hit.confidence)
+        shown.append(Row(place, hit, hit.confidence, why, pieces, bar))
     return tuple(shown)
+
+
+def sentence(row: Row) -> str:
+    """Return in one sentence how a hit was found and which signals its score is mostly made of."""
+    whole = sum(piece.value for piece in row.pieces if piece.value > 0)
+    shares = sorted(
+        ((piece.value / whole, piece.label) for piece in row.pieces if piece.value > 0), reverse=True
+    )
+    made = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _LEAST_SHARE]
+    return f"{row.hit.reason[:-1]}. Its score is made of {_listed(made)}." if made else row.hit.reason
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _sides(
@@ -173,8 +198,8 @@ def _moved(side: Side, other: Side) -> Side:
             moved = "same place"
         else:
             moved = f"number {place} there"
-        moved_rows.append(Row(row.place, row.hit, row.why, row.pieces, row.bar, moved))
-    return Side(side.recipe, side.changed, side.found, tuple(moved_rows), side.legend)
+        moved_rows.append(replace(row, moved=moved))
+    return replace(side, rows=tuple(moved_rows))
 
 
 def _kept(context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
@@ -202,4 +227,41 @@ def save(context: PageContext) -> Response:
     return context.go(context.url("/", q=values.text("q"), recipe=name))
 
 
-ROUTES: Final = (PageRoute("/", search), PageRoute("/recipes", save, "POST"))
+def palette(context: PageContext) -> Response:
+    """Show where one can go, given what was typed: pages, names, memories and namespaces."""
+    query = context.values.text("q")
+    sought = folded(query)
+
+    def entries(kind: str, labels: Iterable[str], url: Callable[[str], str]) -> list[dict[str, str]]:
+        alike = sorted(
+            (label for label in labels if sought in folded(label)),
+            key=lambda label: not folded(label).startswith(sought),
+        )
+        return [{"kind": kind, "label": label, "url": url(label)} for label in alike]
+
+    pages = {name: path for path, name in PAGES}
+    found = entries("page", pages, lambda name: context.url(pages[name]))
+    if context.may_write:
+        found += entries("action", ["Remember something"], lambda _: context.url("/memories") + "#remember")
+    others = [path for path in context.namespaces if path != context.namespace]
+    found += entries("namespace", others, lambda path: context.url("/", namespace=path))[:_MAX_ENTRIES]
+    if query:
+        names = context.engine.entities.list(limit=_MAX_NAMES, namespace=context.namespace)
+        found += entries(
+            "name", (each.entity.name for each in names), lambda name: context.url("/graph", entity=name)
+        )[:_MAX_ENTRIES]
+        with context.engine.recall_log.aside():
+            hits = context.engine.recall(query, namespace=context.namespace, limit=_MAX_ENTRIES)
+        found += [
+            {"kind": "memory", "label": excerpt(hit.content, 90), "url": context.url(f"/memories/{hit.id}")}
+            for hit in hits
+        ]
+        found.append({"kind": "search", "label": f"Search for “{query}”", "url": context.url("/", q=query)})
+    return context.page("palette.html", entries=found)
+
+
+ROUTES: Final = (
+    PageRoute("/", search),
+    PageRoute("/palette", palette),
+    PageRoute("/recipes", save, "POST"),
+)

@@ -62,10 +62,67 @@ function countTicks() {
 
 document.addEventListener("DOMContentLoaded", () => {
   countTicks();
-  // On a phone the pages are in a row that is longer than the screen.
-  document.querySelector("nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
 });
 document.addEventListener("htmx:afterSwap", countTicks);
+
+// --- theme ----------------------------------------------------------------------------------------------
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-theme-switch]");
+  if (!button) return;
+  event.preventDefault();
+  const theme = button.value;
+  if (theme) document.documentElement.dataset.theme = theme;
+  else delete document.documentElement.dataset.theme;
+  const path = new URL(button.form.action).pathname.slice(0, -"/theme".length) || "/";
+  document.cookie = `memorata-theme=${theme}; path=${path}; max-age=31536000; samesite=strict`;
+  button.value = { "": "dark", dark: "light", light: "" }[theme];
+  button.title = `Theme: ${theme || "as the system has it"}`;
+  button.setAttribute("aria-label", button.title);
+  document.dispatchEvent(new Event("theme"));
+});
+
+// --- palette --------------------------------------------------------------------------------------------
+
+const palette = document.getElementById("palette");
+
+function openPalette() {
+  if (!palette || palette.open) return;
+  palette.showModal();
+  const field = palette.querySelector("input");
+  field.value = "";
+  htmx.trigger(field, "open");
+}
+
+function choose(option) {
+  for (const each of palette.querySelectorAll("[role=option]")) {
+    each.setAttribute("aria-selected", String(each === option));
+  }
+  option.scrollIntoView({ block: "nearest" });
+  palette.querySelector("input").setAttribute("aria-activedescendant", option.id);
+}
+
+palette?.addEventListener("keydown", (event) => {
+  const options = [...palette.querySelectorAll("[role=option]")];
+  const now = options.findIndex((each) => each.getAttribute("aria-selected") === "true");
+  const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (by && options.length) {
+    event.preventDefault();
+    choose(options[(now + by + options.length) % options.length]);
+  } else if (event.key === "Enter") {
+    event.preventDefault();
+    options[now]?.click();
+  }
+});
+// Next to it, not in it: the palette is left as by Escape.
+palette?.addEventListener("click", (event) => {
+  if (event.target === palette) palette.close();
+});
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-palette]")) openPalette();
+  if (event.target.closest("[data-keys]")) document.getElementById("keys").showModal();
+});
 
 // --- keys -----------------------------------------------------------------------------------------------
 
@@ -92,9 +149,32 @@ const KEYS = {
   "?": () => document.getElementById("keys").showModal(),
 };
 
+// Enter in the search field goes on to the hits, once they are there.
+let toHits = false;
+document.addEventListener("submit", (event) => {
+  toHits = event.target.id === "search" && document.activeElement?.id === "q";
+});
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (!toHits || event.target.id !== "results") return;
+  toHits = false;
+  document.getElementById("q").blur();
+  step(1);
+});
+
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.matches("input:not([type=checkbox], [type=range]), textarea, select");
+  if ((event.ctrlKey || event.metaKey) && event.key === "k") {
+    event.preventDefault();
+    openPalette();
+    return;
+  }
+  const typing = event.target.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select");
+  if (event.key === "Escape" && typing && !event.target.closest("dialog")) {
+    // A search field would be emptied by it.
+    event.preventDefault();
+    event.target.blur();
+  }
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !(event.key in KEYS)) return;
+  if (document.querySelector("dialog[open]")) return;
   event.preventDefault();
   KEYS[event.key]();
 });

@@ -7,8 +7,15 @@ const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 
 function look() {
-  const page = getComputedStyle(document.documentElement);
-  const colour = (name) => page.getPropertyValue(name).trim();
+  // A colour is light or dark by the element it is used on, so one is asked.
+  const probe = document.body.appendChild(document.createElement("i"));
+  const colours = {};
+  for (const name of ["--s-base", "--muted", "--accent", "--ink", "--s-session", "--paper"]) {
+    probe.style.color = `var(${name})`;
+    colours[name] = getComputedStyle(probe).color;
+  }
+  probe.remove();
+  const colour = (name) => colours[name];
   return [
     {
       selector: "node",
@@ -121,6 +128,7 @@ async function draw() {
   arranged(graph, true);
   place.classList.add("drawn");
   dark.addEventListener("change", () => graph.style(look()));
+  document.addEventListener("theme", () => graph.style(look()));
   graph.on("tap", "node", (event) => picked(event.target));
   graph.on("dbltap", "node[kind = 'name']", async (event) => {
     const url = new URL(place.dataset.more, window.location.href);
