@@ -120,7 +120,7 @@ def test_of_many_that_begin_alike_a_search_tells_sooner(
     assert patiently(store, NEW)
     chess = "Anna plays chess with seven old friends in winter"
     assert store.is_new(HERE, chess)
-    monkeypatch.setattr(openings, "_FEW", 2)
+    monkeypatch.setattr(openings, "_MAX_SHARING", 2)
     assert not store.is_new(HERE, chess)
 
 

@@ -65,7 +65,7 @@ def test_nothing_is_missed(said: list[str | None], new: str, cut: int) -> None:
     sharing = known.sharing(new)
     if sharing is None:
         return
-    meant = {slot for slot, old in enumerate(said) if old is not None and concern(new, old)}
+    meant = {slot for slot, old in enumerate(said) if old is not None and concern(old, new)}
     assert meant <= set(sharing.tolist())
 
 

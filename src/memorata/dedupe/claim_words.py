@@ -249,6 +249,10 @@ _UNITS: Final = ["岁", "年", "次", "只", "天", "小时", "公里", "元", "
 """Words of Chinese that a number counts."""
 
 
+ATTRIBUTES: Final = tuple(dict.fromkeys((*_ATTRIBUTES, *SLOTS.values())))
+CLASSES: Final = tuple(_CLASSES)
+
+
 def word_set(*lines: str) -> frozenset[str]:
     """Return the words of some lines."""
     return frozenset(word for line in lines for word in line.split())
@@ -272,16 +276,21 @@ class _Lexicon:
     def __init__(self) -> None:
         self.words: dict[str, set[tuple[str, str]]] = {}
         self.starts: dict[str, set[tuple[str, str]]] = {}
+        self.openings: set[str] = set()
+        """The first three letters of all beginnings; shorter ones are found nowhere."""
 
     def add(self, kind: str, name: str, words: str) -> None:
         for word in words.split():
             table, key = (self.starts, word[:-1]) if word.endswith("*") else (self.words, word)
             table.setdefault(key, set()).add((kind, name))
+            if table is self.starts:
+                self.openings.add(key[:3])
 
     def look_up(self, word: str) -> set[tuple[str, str]]:
         senses = set(self.words.get(word, ()))
-        for end in range(3, len(word) + 1):
-            senses |= self.starts.get(word[:end], set())
+        if word[:3] in self.openings:
+            for end in range(3, len(word) + 1):
+                senses |= self.starts.get(word[:end], set())
         return senses
 
 
@@ -309,6 +318,7 @@ def _lexicon() -> _Lexicon:
 
 
 _LEXICON: Final = _lexicon()
+_PLAIN: Final = Sense()
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 HAN_WORDS: Final = frozenset(word for word in (*_LEXICON.words, *_UNITS, *_NUMBERS) if _HAN.match(word))
 """Words of Chinese that are read as one; any other character stands for itself."""
@@ -319,6 +329,8 @@ MAX_HAN: Final = max(map(len, HAN_WORDS))
 def sense(word: str) -> Sense:
     """Return what a folded word means to a comparison of claims."""
     entry = _LEXICON.look_up(word)
+    if not entry:
+        return _PLAIN
 
     def named(kind: str) -> frozenset[str]:
         return frozenset(name for of, name in entry if of == kind)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 from memorata._frozen import frozen
 from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, Sense, number, sense, word_set
-from memorata.dedupe.wording import Word, root, words_in
+from memorata.dedupe.wording import Word, pieces, root, spelt
 
 MAX_CLAUSES: Final = 8
 _MAX_WORDS: Final = 40
@@ -28,16 +29,16 @@ _MINE: Final = word_set(
     "nuestro nuestra 我 我的 мой моя",
 )
 _OF: Final = frozenset({"of", "von", "de", "d"})
-_COPULAS: Final = word_set("is am are 'm ist bin sind es soy está est suis sont 是")
+COPULAS: Final = word_set("is am are 'm ist bin sind es soy está est suis sont 是")
 _TO: Final = word_set("to back in into out from here there away closer nach")
-_STATES: Final = _COPULAS | word_set(
+STATES: Final = COPULAS | word_set(
     "has have 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
     "tiene tengo cuesta a ai ont coûte 有 家有",
 )
 _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
 _EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
 """Negations that deny nothing that is said."""
-_AGENTS: Final = (
+AGENTS: Final = (
     "er",
     "or",
     "ist",
@@ -55,6 +56,13 @@ _AGENTS: Final = (
     "员",
 )
 """How names of occupations end."""
+MAX_PLAIN: Final = 3
+"""How many words of content a clause may have that only says what somebody is."""
+ONLY_CHILD: Final = {"only": "child", "独生子": "", "einzelkind": ""}
+"""Words that deny siblings, and the word that has to follow."""
+_ASIDE: Final = frozenset({"changed", "past", "planned", "never"})
+_NO_VALUES: Final = _ASIDE | {"ended", "good", "bad"}
+_NOTHING: Final[frozenset[str]] = frozenset()
 _ELIDED: Final = re.compile(r"^(?:l|d|j|n|s|c|m|t|qu)['’](?=\w)")
 
 
@@ -118,13 +126,23 @@ class Claims:
     names: frozenset[str]
 
 
+class Token(NamedTuple):
+    """A word of a clause with all that is known of it by itself."""
+
+    text: str
+    name: bool
+    number: bool
+    sense: Sense
+    stem: str
+    """What it adds to the content of a clause; empty if it carries no meaning."""
+    value: str
+    """What it is as a value; empty for words that are none."""
+
+
 @lru_cache(maxsize=2_048)
 def claims(text: str, speaker: str = "") -> Claims:
     """Return what a text claims; "I" is `speaker`, if that is known."""
-    text = _CODE.sub(" ", text[:4_000])
-    parts: list[str] = []
-    for match in _SENTENCE.finditer(text):
-        parts += _cut(match.group())
+    parts = clause_texts(text)
     stated = [part for part in parts if not part.rstrip().endswith(("?", "？"))] or parts
     subject = ""
     clauses = []
@@ -137,6 +155,14 @@ def claims(text: str, speaker: str = "") -> Claims:
     return Claims(tuple(clauses), names)
 
 
+def clause_texts(text: str) -> list[str]:
+    """Return the clauses of a text as they are written, questions among them."""
+    parts: list[str] = []
+    for match in _SENTENCE.finditer(_CODE.sub(" ", text[:4_000])):
+        parts += _cut(match.group())
+    return parts
+
+
 def _cut(sentence: str) -> list[str]:
     """Return the clauses of a sentence; the end of a question asks, and what goes before it need not."""
     if _HAN_RUN.search(sentence) is None and len(sentence.split()) <= _LONG:
@@ -144,22 +170,43 @@ def _cut(sentence: str) -> list[str]:
     return [part for part in _COMMA.split(sentence) if part.strip()]
 
 
-def _tokens(text: str) -> list[Word]:
-    tokens: list[Word] = []
-    for word in words_in(text):
+def tokens_in(text: str) -> list[Token]:
+    """Return the words of a clause."""
+    return [token for piece in pieces(text) for token in _spelt(piece)]
+
+
+@lru_cache(maxsize=8_192)
+def _spelt(piece: str) -> tuple[Token, ...]:
+    """Return the words of a piece of text: one, mostly."""
+    if piece.isascii() and piece.isalpha():
+        return (_token(Word(piece.lower(), piece[0].isupper())),)
+    words: list[Word] = []
+    for word in spelt(piece):
         if _HAN_RUN.search(word.text):
-            tokens += _han(word.text)
+            words += _han(word.text)
             continue
         elided = _ELIDED.match(word.text)
         if elided:
             if word.text[0] == "n":
-                tokens.append(Word("ne"))
+                words.append(Word("ne"))
             if word.text[0] == "j":
-                tokens.append(Word("je"))
-            tokens.append(Word(word.text[elided.end() :], word.name and word.text[0] not in "ldjnscmtq"))
+                words.append(Word("je"))
+            words.append(Word(word.text[elided.end() :], word.name and word.text[0] not in "ldjnscmtq"))
         else:
-            tokens.append(word)
-    return tokens
+            words.append(word)
+    return tuple(map(_token, words))
+
+
+def _token(word: Word) -> Token:
+    read = sense(word.text)
+    stem = value = ""
+    if not (read.light or read.flags & {"negative", "me"}):
+        stem = number(word.text) or root(Word(word.text))
+        if not read.attributes and not read.flags & _NO_VALUES:
+            value = _kind(word, read)
+        if read.flags & _ASIDE and not (read.classes or read.attributes):
+            stem = ""
+    return Token(word.text, word.name, word.number, read, stem, value)
 
 
 def _han(text: str) -> list[Word]:
@@ -180,89 +227,85 @@ def _han(text: str) -> list[Word]:
 
 
 def _clause(text: str, subject: str, speaker: str) -> Clause | None:
-    tokens = _tokens(text)[:_MAX_WORDS]
+    tokens = tokens_in(text)[:_MAX_WORDS]
     if not tokens:
         return None
-    senses = [sense(word.text) for word in tokens]
-    flags = frozenset(flag for each in senses for flag in each.flags)
-    names = _names(tokens, senses)
-    about = _subject(tokens, senses, names, speaker) or subject
-    relative = _relative(tokens, senses, names, bool(_POSSESSIVE.search(text)))
-    attributes = _attributes(tokens, senses)
-    content: set[str] = set()
+    senses = [token.sense for token in tokens]
+    flags = _union([each.flags for each in senses])
+    names = names_of(tokens)
+    about = subject_of(tokens, names, speaker) or subject
+    content = {token.stem for token in content_words(tokens, about)}
     value: dict[str, str] = {}
     before = ""
-    for place, (word, each) in enumerate(zip(tokens, senses, strict=True)):
-        if (
-            word.text == about
-            or (word.text in about and _HAN_RUN.match(about))
-            or each.light
-            or each.flags & {"negative", "me"}
-        ):
-            continue
-        stem = number(word.text) or root(Word(word.text))
-        if not each.flags & {"changed", "past", "planned", "never"} or each.classes or each.attributes:
-            content.add(stem)
-        if not each.attributes and not each.flags & {
-            "changed",
-            "ended",
-            "past",
-            "planned",
-            "never",
-            "good",
-            "bad",
-        }:
+    for place, token in enumerate(tokens):
+        if token.value and not _is_part(token.text, about):
             if not value:
                 before = tokens[place - 1].text if place else ""
-            value[stem] = _kind(word, each)
-    negative = "never" in flags or any(
-        "negative" in each.flags and (word.text, following.text) not in _EMPHATIC
-        for word, following, each in zip(tokens, [*tokens[1:], Word("")], senses, strict=True)
+            value[token.stem] = token.value
+    negative = "never" in flags or (
+        "negative" in flags
+        and any(
+            "negative" in token.sense.flags
+            and (token.text, following.text if following else "") not in _EMPHATIC
+            for token, following in zip(tokens, [*tokens[1:], None], strict=True)
+        )
     )
-    classes = frozenset(name for each in senses for name in each.classes)
-    heads = frozenset(name for each in senses for name in each.heads)
-    lacks = frozenset(name for each in senses for name in each.lacks)
+    classes = _union([each.classes for each in senses])
+    heads = _union([each.heads for each in senses])
+    lacks = _union([each.lacks for each in senses])
     sign = ("good" in flags) - ("bad" in flags)
     # "Only an only child" and "no longer" are told by their words; a denied liking is a disliking.
     return Clause(
-        tuple(word.text for word in tokens),
+        tuple([token.text for token in tokens]),
         about,
-        relative,
+        _relative(tokens, names, bool(_POSSESSIVE.search(text))),
         names,
-        attributes | _plain(tokens, senses, content),
+        _attributes(tokens) | _plain(tokens, content),
         value,
         frozenset(content),
-        _numbers(tokens, senses),
-        classes - (classes if negative else frozenset()),
-        lacks | (heads if negative or "ended" in flags else frozenset()) | _only_child(tokens),
+        _numbers(tokens),
+        classes - (classes if negative else _NOTHING),
+        lacks | (heads if negative or "ended" in flags else _NOTHING) | _only_child(tokens),
         negative,
         -sign if negative and sign else sign,
         flags,
         before,
-        any(word.text in _STATES for word in tokens),
+        not STATES.isdisjoint([token.text for token in tokens]),
     )
 
 
-def _attributes(tokens: list[Word], senses: list[Sense]) -> frozenset[str]:
+def content_words(tokens: Sequence[Token], about: str) -> list[Token]:
+    """Return the words of a clause that carry meaning, but its subject."""
+    return [token for token in tokens if token.stem and not _is_part(token.text, about)]
+
+
+def _is_part(text: str, about: str) -> bool:
+    """Return whether a word is the subject, or a character of one in Chinese."""
+    return text == about or (text in about and _HAN_RUN.match(about) is not None)
+
+
+def _union(sets: Sequence[frozenset[str]]) -> frozenset[str]:
+    return _NOTHING.union(*filter(None, sets))
+
+
+def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the attributes that a clause names; what somebody's favourite is of belongs to the name."""
     named = set()
-    for place, (word, each) in enumerate(zip(tokens, senses, strict=True)):
-        following = tokens[place + 1].text if place + 1 < len(tokens) else ""
-        if word.text in ("moved", "moves", "moving") and following not in _TO:
+    for place, token in enumerate(tokens):
+        if not token.sense.attributes:
             continue
-        for name in each.attributes:
+        following = tokens[place + 1].text if place + 1 < len(tokens) else ""
+        if token.text in ("moved", "moves", "moving") and following not in _TO:
+            continue
+        for name in token.sense.attributes:
             if name != "favourite":
                 named.add(name)
                 continue
+            near = tokens[place + 1 : place + 3]
             thing = next(
-                (
-                    root(Word(other.text))
-                    for other, of in zip(tokens[place + 1 : place + 3], senses[place + 1 :], strict=False)
-                    if not of.light and not other.name
-                ),
-                "",
+                (root(Word(other.text)) for other in near if not other.sense.light and not other.name), ""
             )
-            named.add(f"favourite {thing}" if thing and following not in _COPULAS else "favourite")
+            named.add(f"favourite {thing}" if thing and following not in COPULAS else "favourite")
     return frozenset(named)
 
 
@@ -274,21 +317,22 @@ def _kind(word: Word, read: Sense) -> str:
     return "han" if _HAN_RUN.match(word.text) else "name" if word.name else "word"
 
 
-def _relative(tokens: list[Word], senses: list[Sense], names: frozenset[str], possessive: bool) -> str:
+def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) -> str:
     """Return the root of a word such as "sister" if a clause begins with somebody's."""
-    for place, (word, each) in enumerate(zip(tokens[:6], senses, strict=False)):
+    for place, token in enumerate(tokens[:6]):
+        read = token.sense
         if (
             place
             and tokens[place - 1].text in _MINE - {"我"}
-            and not (each.attributes or each.flags & {"changed", "me"})
+            and not (read.attributes or read.flags & {"changed", "me"})
         ):
-            return root(Word(word.text))
-        if "person" not in each.flags:
+            return root(Word(token.text))
+        if "person" not in read.flags:
             if (
-                "me" not in each.flags
-                and word.text not in names
-                and not each.light
-                and not _HAN_RUN.match(word.text)
+                "me" not in read.flags
+                and token.text not in names
+                and not read.light
+                and not _HAN_RUN.match(token.text)
             ):
                 return ""
             continue
@@ -298,90 +342,92 @@ def _relative(tokens: list[Word], senses: list[Sense], names: frozenset[str], po
             ahead is not None
             and (ahead.text in _MINE or ahead.text == "的" or (possessive and ahead.text in names))
         ) or (len(behind) == 2 and behind[0] in _OF and behind[1] in names)
-        return root(Word(word.text)) if whose else ""
+        return root(Word(token.text)) if whose else ""
     return ""
 
 
-def _plain(tokens: list[Word], senses: list[Sense], content: set[str]) -> frozenset[str]:
+def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
     """Return attributes that no word names: what somebody is, and how old."""
     if len(content) == 1 and number(next(iter(content))) is not None:
         return frozenset({"age"})
-    texts = [word.text for word in tokens[:5]]
-    is_ = next((place for place, text in enumerate(texts) if text in _COPULAS), None)
-    if is_ is None or len(content) > 3:
-        return frozenset()
-    following = [word.text for word in tokens[is_ + 1 : is_ + 3]]
-    if any(text in _ARTICLES for text in following):
-        last = tokens[-1].text
-        return frozenset({"kind", "work"} if last.endswith(_AGENTS) else {"kind"})
-    return frozenset({"kind"}) if tokens[-1].text == "的" else frozenset({"being"})
+    is_ = next((place for place, token in enumerate(tokens[:5]) if token.text in COPULAS), None)
+    if is_ is None or len(content) > MAX_PLAIN:
+        return _NOTHING
+    last = tokens[-1].text
+    if any(token.text in _ARTICLES for token in tokens[is_ + 1 : is_ + 3]):
+        return frozenset({"kind", "work"} if last.endswith(AGENTS) else {"kind"})
+    return frozenset({"kind"}) if last == "的" else frozenset({"being"})
 
 
-def _only_child(tokens: list[Word]) -> frozenset[str]:
-    texts = [word.text for word in tokens]
-    for only, child in (("only", "child"), ("独生子", ""), ("einzelkind", "")):
+def _only_child(tokens: Sequence[Token]) -> frozenset[str]:
+    texts = [token.text for token in tokens]
+    for only, child in ONLY_CHILD.items():
         if only in texts and (not child or child in texts[texts.index(only) :][:2]):
             return frozenset({"siblings"})
-    return frozenset()
+    return _NOTHING
 
 
-def _names(tokens: list[Word], senses: list[Sense]) -> frozenset[str]:
-    names = set()
-    for place, (word, each) in enumerate(zip(tokens, senses, strict=True)):
-        ordinary = each.light or each.flags or each.attributes or each.classes or each.lacks
-        if (
-            word.name
-            and not word.number
-            and not (place == 0 and ordinary)
-            and not each.flags & {"me", "light", "negative"}
-        ):
-            names.add(word.text)
-    return frozenset(names)
+def names_of(tokens: Sequence[Token]) -> frozenset[str]:
+    """Return everything in a clause that is written as a name."""
+    return frozenset(
+        [
+            token.text
+            for place, token in enumerate(tokens)
+            if token.name
+            and not token.number
+            and not (place == 0 and _is_ordinary(token.sense))
+            and not token.sense.flags & {"me", "light", "negative"}
+        ]
+    )
 
 
-def _subject(tokens: list[Word], senses: list[Sense], names: frozenset[str], speaker: str) -> str:
+def _is_ordinary(read: Sense) -> bool:
+    return bool(read.light or read.flags or read.attributes or read.classes or read.lacks)
+
+
+def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> str:
     """Return whom a clause is about: the speaker or the first name near its beginning, or its first noun."""
     first = ""
     run = ""
-    for place, (word, each) in enumerate(zip(tokens[:8], senses, strict=False)):
-        if "me" in each.flags:
-            near = tokens[place + 1 : place + 3] if word.text in _MINE else []
+    for place, token in enumerate(tokens[:8]):
+        text, flags = token.text, token.sense.flags
+        if "me" in flags:
+            near = tokens[place + 1 : place + 3] if text in _MINE else []
             nearest = next((later.text for later in near if later.text in names), "")
             return nearest or (speaker.split()[0].lower() if speaker else _ME)
-        if word.text in names:
+        if text in names:
             numbered = place + 1 < len(tokens) and tokens[place + 1].number
-            return f"{word.text} {tokens[place + 1].text}" if numbered else word.text
-        if word.text in _YOU and not names:
+            return f"{text} {tokens[place + 1].text}" if numbered else text
+        if text in _YOU and not names:
             return _YOUR
-        if _HAN_RUN.match(word.text):
-            if (
-                not (each.light or each.flags or each.attributes or each.classes or each.lacks)
-                and len(run) < 3
-            ):
-                run += word.text
+        if _HAN_RUN.match(text):
+            if not _is_ordinary(token.sense) and len(run) < 3:
+                run += text
                 continue
-            if run or not each.light:
+            if run or not token.sense.light:
                 break
-        elif first and (word.text in _STATES or place == len(tokens) - 1):
+        elif first and (text in STATES or place == len(tokens) - 1):
             return first
-        elif not each.light and not each.flags & {"changed", "negative", "past", "planned"}:
-            if not first or any(later.text in _STATES for later in tokens[place + 1 : 6]):
-                first = f"{first} {word.text}".strip()
+        elif not token.sense.light and not flags & {"changed", "negative", "past", "planned"}:
+            if not first or any(later.text in STATES for later in tokens[place + 1 : 6]):
+                first = f"{first} {text}".strip()
             if not first.isnumeric() and place + 1 < len(tokens) and tokens[place + 1].number:
                 return f"{first} {tokens[place + 1].text}"
     return run or first
 
 
-def _numbers(tokens: list[Word], senses: list[Sense]) -> tuple[tuple[str, frozenset[str]], ...]:
+def _numbers(tokens: Sequence[Token]) -> tuple[tuple[str, frozenset[str]], ...]:
     numbers = []
-    for place, word in enumerate(tokens):
-        value = number(word.text)
+    for place, token in enumerate(tokens):
+        value = number(token.text)
         if value is None:
             continue
         near = [
             root(Word(tokens[other].text))
             for other in (place - 2, place - 1, place + 1, place + 2)
-            if 0 <= other < len(tokens) and not senses[other].light and number(tokens[other].text) is None
+            if 0 <= other < len(tokens)
+            and not tokens[other].sense.light
+            and number(tokens[other].text) is None
         ]
         numbers.append((value, frozenset(near)))
     return tuple(numbers)

@@ -10,12 +10,26 @@ the best pair of clauses counts.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import sense
-from memorata.dedupe.claims import Clause, claims
+from memorata.dedupe.claim_words import ATTRIBUTES, CLASSES, number, sense
+from memorata.dedupe.claims import (
+    AGENTS,
+    COPULAS,
+    MAX_PLAIN,
+    ONLY_CHILD,
+    STATES,
+    Clause,
+    claims,
+    clause_texts,
+    content_words,
+    names_of,
+    subject_of,
+    tokens_in,
+)
 from memorata.dedupe.contradiction import Cue, Hint, contradiction
 from memorata.dedupe.cue_words import OPPOSITES
 from memorata.dedupe.wording import Word, root
@@ -159,6 +173,137 @@ def assess(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> A
     one, other = claims(older, speakers[0]), claims(newer, speakers[1])
     short = max(len(one.clauses), len(other.clauses)) <= MAX_CORRECTION_CLAUSES
     return Assessment(score, _hint(older, newer, best) if score >= NOTED else None, short)
+
+
+@frozen
+class Signs:
+    """What a text may give features by, over all of its clauses: the roots it says, and bits of the rest."""
+
+    content: frozenset[str]
+    bits: int
+
+
+def signs(text: str) -> Signs:
+    """Return the signs of a text, in a third of the time that its claims take."""
+    parts = [tokens_in(part) for part in clause_texts(text)]
+    # Where one clause follows another, the subject of one may be said of the other.
+    about = subject_of(parts[0], names_of(parts[0]), "") if len(parts) == 1 else ""
+    content: set[str] = set()
+    bits = 0
+    for part in parts:
+        for token in part:
+            bits |= _sign_bits(token.text)
+        words = content_words(part, about)
+        stems = {token.stem for token in words}
+        content |= stems
+        if any(token.name and token.value for token in words):
+            bits |= _NAME
+        # A number by itself is an age.
+        fewest = len(stems) - (_MAX_ABOUT if len(parts) > 1 else 0)
+        if fewest <= 1 and bits & _NUMBER:
+            bits |= _attribute_bits(("age",))
+        if fewest <= MAX_PLAIN and not COPULAS.isdisjoint([token.text for token in part[:5]]):
+            bits |= _COPULA | (_attribute_bits(("work",)) if part[-1].text.endswith(AGENTS) else 0)
+    if bits & (_NEGATIVE | _ENDED):
+        bits |= (bits & _HEADS) >> _CLASSES_WIDE
+    return Signs(frozenset(content), bits)
+
+
+def is_telling(own: Signs) -> bool:
+    """Return whether a text may contradict another with which it shares no content, or says "I"."""
+    return bool(own.bits & (_ATTRIBUTES | _CLASSES | _DENIED | _HEADS | _COPULA | _OPPOSED | _ME | _NUMBER))
+
+
+def may_contradict(older: Signs, newer: Signs) -> bool:
+    """Return False if no pair of clauses of two texts can have the log-odds that :func:`assess` notes.
+
+    An upper bound of them for what :func:`~memorata.dedupe.contradiction.contradiction` gives no hint of:
+    every feature that speaks for a contradiction counts in full as soon as anything in the two texts may give
+    it, and of those that speak against it only the constant one does.
+    """
+    a, b = older.bits, newer.bits
+    both, either = a & b, a | b
+    shared = not older.content.isdisjoint(newer.content)
+    denied = (a >> _CLASSES_WIDE & b | b >> _CLASSES_WIDE & a) & _CLASSES
+    topic = shared or both & _ATTRIBUTES
+    if not (topic or denied or both & (_COPULA | _OPPOSED)):
+        return False
+    weight = _WEIGHTS
+    odds = weight["bias"] + weight["unlike"] + weight["other_before"]
+    if both & _ME:
+        odds += weight["same_me"]
+    if both & _NAME:
+        odds += weight["name_value"]
+    if both & _NUMBER:
+        odds += weight["number"] + (weight["number_only"] if both & _STATE else 0.0)
+    if both & _ATTRIBUTES:
+        odds += weight["attribute_value"] if both & _ATTRIBUTES & ~_WEAK_BITS else weight["weak_value"]
+    if both & _COPULA:
+        odds += weight["kind"]
+    if denied:
+        odds += weight["class_denied"]
+    if both & _OPPOSED:
+        odds += weight["opposite"]
+    if topic and b & _CHANGED:
+        odds += weight["changed"]
+    if topic and b & _ENDED:
+        odds += weight["ended"]
+    if shared and either & _NEGATIVE:
+        odds += weight["negated"]
+    if shared and both & _LIKED and either & (_NEGATIVE | _DISLIKED):
+        odds += weight["sign"]
+    if (shared or denied) and either & _NEVER:
+        odds += weight["never"]
+    return odds >= -_ROUNDING
+
+
+_ROUNDING: Final = 1e-9
+_MAX_ABOUT: Final = 3
+"""How many words of content a subject takes at most: in Chinese it is read character by character."""
+_ATTRIBUTE_NAMES: Final = tuple(name for name in ATTRIBUTES if name != "frequency")
+_ATTRIBUTES: Final = (1 << len(_ATTRIBUTE_NAMES)) - 1
+_CLASSES_WIDE: Final = len(CLASSES)
+_FIRST_CLASS: Final = len(_ATTRIBUTE_NAMES)
+_CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
+"""Bits of classes that are told of; those that are denied come after them, then the names of classes."""
+_DENIED: Final = _CLASSES << _CLASSES_WIDE
+_HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
+(
+    _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED
+) = (1 << _FIRST_CLASS + 3 * _CLASSES_WIDE + place for place in range(12))  # fmt: skip
+_FLAGS: Final = {
+    "me": _ME, "changed": _CHANGED, "ended": _ENDED, "negative": _NEGATIVE, "never": _NEVER | _NEGATIVE,
+    "good": _LIKED, "bad": _LIKED | _DISLIKED,
+}  # fmt: skip
+_OPPOSITES: Final = frozenset(OPPOSITES).union(*OPPOSITES.values())
+
+
+def _attribute_bits(names: Iterable[str]) -> int:
+    return sum(1 << _ATTRIBUTE_NAMES.index(name) for name in names if name in _ATTRIBUTE_NAMES)
+
+
+_WEAK_BITS: Final = _attribute_bits(_WEAK)
+
+
+def _class_bits(names: Iterable[str], place: int) -> int:
+    return sum(1 << _FIRST_CLASS + place * _CLASSES_WIDE + CLASSES.index(name) for name in names)
+
+
+@lru_cache(maxsize=16_384)
+def _sign_bits(word: str) -> int:
+    """Return what a word adds to the signs of a text."""
+    read = sense(word)
+    bits = _attribute_bits(read.attributes) | _class_bits(read.classes, 0)
+    bits |= _class_bits(read.lacks, 1) | _class_bits(read.heads, 2)
+    for flag, bit in _FLAGS.items():
+        if flag in read.flags:
+            bits |= bit
+    if number(word) is not None:
+        bits |= _NUMBER
+    if word in ONLY_CHILD:
+        bits |= _class_bits(("siblings",), 1)
+    bits |= _STATE if word in STATES else 0
+    return bits | (_OPPOSED if word in _OPPOSITES else 0)
 
 
 def _hint(older: str, newer: str, row: Sequence[float]) -> Hint:

@@ -13,8 +13,9 @@ coding with allowable errors" (CACM 1970), are, and like theirs one that misses 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +23,23 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.dedupe.contradiction import MINE, PASSED, contradiction, spoken
 from memorata.dedupe.cue_words import FILLERS, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
-from memorata.dedupe.wording import Word, extends, pieces, same_statement, settled, spelt, words_in
+from memorata.dedupe.wording import (
+    SHORTENED,
+    Word,
+    extends,
+    pieces,
+    root,
+    same_statement,
+    settled,
+    spelt,
+    wording,
+    words_in,
+)
 from memorata.model import checks
 from memorata.model.checks import BoolArray
+
+if TYPE_CHECKING:
+    from memorata.dedupe.contradiction_score import Signs
 
 UintArray = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -43,6 +58,7 @@ _KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.
 _FIRST_HAN: Final = "\u3400"
 _OPPOSED: Final = 1
 """The kind of texts that hold a word which others exclude."""
+_SPACES: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
 _PRONOUNS: Final = SPEAKER | SPEAKERS
 _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
@@ -68,6 +84,14 @@ class Gist:
     """One bit for each slot that it fills, and one for any word that has an opposite."""
     spelling: int
     """A checksum of its letters without fillers, spaces and hyphens."""
+
+
+@frozen
+class Outline:
+    """All that rules out that two texts concern each other."""
+
+    gist: Gist
+    signs: Signs
 
 
 def opening(text: str) -> Opening:
@@ -146,22 +170,94 @@ def are_close(one: Gist, words: UintArray, kinds: UintArray, spellings: UintArra
     return close
 
 
-def concern(a: str, b: str) -> bool:
-    """Return whether one of two texts could repeat or contradict the other, whatever their vectors say."""
-    subject = opening(a).subject
+def concern(older: str, newer: str) -> bool:
+    """Return whether a text could repeat or contradict an older one, whatever their vectors say."""
+    subject = opening(older).subject
     return (
-        (bool(subject) and opening(b).subject == subject and (_assessed(a, b) or _assessed(b, a)))
-        or same_statement(a, b)
-        or extends(a, b)
-        or extends(b, a)
+        (bool(subject) and opening(newer).subject == subject and _contradict(older, newer))
+        or same_statement(older, newer)
+        or extends(older, newer)
+        or extends(newer, older)
     )
 
 
-def _assessed(older: str, newer: str) -> bool:
+def _contradict(older: str, newer: str) -> bool:
     # Loaded by who compares: the words of claims take a while to list.
     from memorata.dedupe.contradiction_score import assess
 
-    return assess(older, newer).hint is not None or contradiction(older, newer) is not None
+    return (
+        assess(older, newer).hint is not None
+        or contradiction(older, newer) is not None
+        or contradiction(newer, older) is not None
+    )
+
+
+def concerned(newer: str, older: Sequence[str]) -> list[str]:
+    """Return those of some older texts for which :func:`concern` may hold, and few others.
+
+    What shares no word with a text, its subject aside, cannot contradict it, unless a word of both names an
+    attribute or excludes another; and what begins with other letters does not repeat it. That is told without
+    reading the older texts word by word.
+    """
+    from memorata.dedupe.contradiction_score import may_contradict
+
+    first = opening(newer)
+    roots = _distinctive_roots(newer) if first.subject else None
+    if roots is not None:
+        letters = first.letters
+        older = [
+            text
+            for text in older
+            if not text.isascii()
+            or any(map(_spaced(text).__contains__, roots))
+            or letters.startswith(opening(text).letters)
+        ]
+    if not older:
+        return []
+    own, others = outline(newer), [outline(text) for text in older]
+    close = are_close(
+        own.gist,
+        np.array([each.gist.words for each in others], np.uint64),
+        np.array([each.gist.kinds for each in others], np.uint64),
+        np.array([each.gist.spelling for each in others], np.uint64),
+    ).tolist()
+    return [
+        text
+        for text, other, is_close in zip(older, others, close, strict=True)
+        if is_close or (first.subject and may_contradict(other.signs, own.signs))
+    ]
+
+
+def _distinctive_roots(text: str) -> list[str] | None:
+    """Return the roots of which another plain text has to hold one to contradict a text of the same subject.
+
+    None if there is no need to share a word, or words are shared that are written in other ways, as numbers
+    and pronouns are.
+    """
+    from memorata.dedupe.contradiction_score import is_telling
+
+    own = outline(text)
+    if not text.isascii() or own.gist.kinds or is_telling(own.signs):
+        return None
+    subject = opening(text).subject
+    claim = {root(word) for word in wording(text).claim if settled(word.text) != subject}
+    roots = [_spaced(each).rstrip() for each in claim | own.signs.content]
+    return (
+        None if "" in roots else roots + [f" {short}" for each in claim for short in SHORTENED.get(each, ())]
+    )
+
+
+def _spaced(text: str) -> str:
+    """Return a plain text with a space before each word, and whatever is no letter as spaces."""
+    return " " + text.lower().translate(_SPACES)
+
+
+@lru_cache(maxsize=2_048)
+def outline(text: str) -> Outline:
+    """Return what is compared of a text before its words are."""
+    from memorata.dedupe.contradiction_score import signs
+
+    return Outline(gist(text), signs(text))
 
 
 def _han_subject(word: Word) -> Word:

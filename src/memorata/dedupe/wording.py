@@ -41,6 +41,8 @@ _SHORT_VERB: Final = re.compile(
 )
 _VERBS: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
 """Verbs as they are written behind a pronoun: "I'm" and "I am" are the same words."""
+SHORTENED: Final = {"will": ("ll", "wo"), "shall": ("sha",), "can": ("ca",)}
+"""How verbs that say something are written in part before an apostrophe or after it."""
 _SHORTEST_STEM: Final = 3
 _ENDINGS: Final = frozenset(ENDINGS)
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))

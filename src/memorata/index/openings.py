@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.dedupe.openings import LETTERS, concern, opening
+from memorata.dedupe.openings import LETTERS, concern, concerned, opening
 from memorata.dedupe.verification import is_turn
 from memorata.index.cache import Added
 from memorata.index.record import Growing
@@ -95,9 +95,11 @@ _PATIENCE: Final = 4
 """How often one looks in vain before openings are read: a process that writes once has no use for them."""
 _AT_ONCE: Final = 1_000
 """How many are read at a look."""
-_FEW: Final = 8
+_MAX_SHARING: Final = 64
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
-_KEPT_TEXTS: Final = 1_024
+_MAX_COMPARED: Final = 8
+"""How many texts are compared word by word."""
+_KEPT_TEXTS: Final = 4_096
 """How many texts are kept that were added, or read to see whether they are meant."""
 _TEXTS: Final = (
     "SELECT m.slot, m.content FROM memories m WHERE +m.namespace = ? AND m.number >= ? AND m.number < ? "
@@ -116,7 +118,7 @@ class OpeningCache:
     def clear(self) -> None:
         """Forget all of them."""
         self._kept.clear()
-        self._texts.clear()
+        self.forget_texts()
 
     def forget_texts(self) -> None:
         """Forget the texts that are kept: some were purged."""
@@ -134,19 +136,19 @@ class OpeningCache:
         sharing = None if known is None else known.sharing(content)
         if known is None or sharing is None:
             return False
-        if not sharing.size or sharing.size > _FEW:
+        if not sharing.size or sharing.size > _MAX_SHARING:
             return not sharing.size
-        texts = self._contents(session, namespace, sharing).values()
-        return not any(concern(older, content) for older in texts)
+        texts = concerned(content, list(self._contents(session, namespace, sharing.tolist()).values()))
+        return len(texts) <= _MAX_COMPARED and not any(concern(older, content) for older in texts)
 
-    def _contents(self, session: Session, namespace: Namespace, slots: IntArray) -> dict[int, str]:
+    def _contents(self, session: Session, namespace: Namespace, slots: list[int]) -> dict[int, str]:
         """Return texts of slots, which never change; the last are kept, for the newest are often meant."""
         kept, key = self._texts, (namespace.number, namespace.begun)
-        unread = np.array([slot for slot in slots.tolist() if (*key, slot) not in kept], np.intp)
-        if unread.size:
+        unread = [slot for slot in slots if (*key, slot) not in kept]
+        if unread:
             for slot, text in _texts(session, namespace.number, unread).items():
                 kept[(*key, slot)] = text
-        found = {slot: kept[place] for slot in slots.tolist() if (place := (*key, slot)) in kept}
+        found = {slot: kept[place] for slot in slots if (place := (*key, slot)) in kept}
         while len(kept) > _KEPT_TEXTS:
             kept.popitem(last=False)
         return found
@@ -186,12 +188,12 @@ class OpeningCache:
         return known if len(known) == slots else None
 
 
-def _texts(session: Session, number: int, slots: IntArray) -> dict[int, str]:
+def _texts(session: Session, number: int, slots: Sequence[int]) -> dict[int, str]:
     """Return the texts of some slots; of what was purged there is none any more."""
     start = session.dialect.number(number, 0)
     return dict(
         session.execute(
             f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(slots)})",
-            [number, *[start + slot for slot in slots.tolist()]],
+            [number, *[start + slot for slot in slots]],
         ).fetchall()
     )
