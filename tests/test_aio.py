@@ -15,7 +15,7 @@ from memorata.model import InvalidArgument
 
 FACETS = (
     "entities", "graph", "duplicates", "lifecycle", "recipes", "feedback", "experiments", "transfer",
-    "admin", "idempotency"
+    "admin", "idempotency", "namespaces"
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from memorata.engine.graph.entities import Entities
 from memorata.engine.graph.queries import GraphQueries
 from memorata.engine.idempotency import Idempotency
 from memorata.engine.lifecycle.lifecycle import Lifecycle
+from memorata.engine.namespaces import Namespaces
 from memorata.engine.opening import open as open_engine
 from memorata.engine.recipes.saved import Recipes
 from memorata.engine.transfer import Transfer
@@ -139,6 +140,16 @@ class AsyncExperiments(_Facet[Experiments]):
     stop = _threaded(Experiments.stop)
 
 
+class AsyncNamespaces(_Facet[Namespaces]):
+    """The facet `namespaces`, awaited."""
+
+    link = _threaded(Namespaces.link)
+    unlink = _threaded(Namespaces.unlink)
+    links = _threaded(Namespaces.links)
+    move = _threaded(Namespaces.move)
+    split = _threaded(Namespaces.split)
+
+
 class AsyncTransfer(_Facet[Transfer]):
     """The facet `transfer`, awaited."""
 
@@ -193,6 +204,7 @@ class AsyncEngine(_Facet[Engine]):
         self.recipes = AsyncRecipes(engine.recipes)
         self.feedback = AsyncFeedbackLog(engine.feedback)
         self.experiments = AsyncExperiments(engine.experiments)
+        self.namespaces = AsyncNamespaces(engine.namespaces)
         self.transfer = AsyncTransfer(engine.transfer)
         self.admin = AsyncAdmin(engine.admin)
         self.idempotency = AsyncIdempotency(engine.idempotency)

@@ -1,4 +1,4 @@
-"""Administration: namespaces, purge-namespace, check, stats, vacuum, backup, reembed, index."""
+"""Administration: check, stats, vacuum, backup, reembed, index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memorata.cli.command import EMBEDDER_ERROR, UNSOUND, add_commands
 from memorata.cli.options import new_file
 from memorata.cli.output import counted, memories, one_line, progress, size
 from memorata.cli.session import Session
-from memorata.model.errors import InvalidArgument, StoreCorrupt
+from memorata.model.errors import StoreCorrupt
 
 if TYPE_CHECKING:
     from memorata.engine.admin import Reembedding
@@ -34,7 +34,6 @@ _LABELS: Final = {
 }
 _MAX_FAILURES: Final = 20
 
-NamespacePath = Annotated[str, Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
 Repair = Annotated[bool, Option("--repair", help="Rebuild what can be rebuilt.")]
 Target = Annotated[Path, Argument(metavar="FILE", help="Where to put the copy.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
@@ -47,38 +46,7 @@ Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one t
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
-    add_commands(app, "Look around", namespaces)
-    add_commands(app, "Remove", purge_namespace)
     add_commands(app, "Administration", check, stats, vacuum, backup, reembed, index)
-
-
-def namespaces(session: Session) -> None:
-    """List the namespaces and how many memories each holds."""
-    output = session.output
-    with session.memory() as engine:
-        counts = engine.store.namespaces()
-    if output.json:
-        output.data({"namespaces": dict(counts)})
-        return
-    for name, count in counts.items():
-        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
-    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
-
-
-def purge_namespace(session: Session, namespace_path: NamespacePath, yes: options.Yes = False) -> None:
-    """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
-    with session.memory() as engine:
-        count = engine.store.namespaces().get(namespace_path)
-        if count is None:
-            raise InvalidArgument("NAMESPACE", namespace_path, "one that there is (memorata namespaces)")
-        question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
-        if not session.confirm(question, yes=yes):
-            return
-        removed = engine.admin.purge_namespace(namespace_path)
-    session.output.result(
-        {"namespace": namespace_path, "memories": removed},
-        f"Removed {namespace_path} and its {memories(removed)}.",
-    )
 
 
 def check(session: Session, repair: Repair = False) -> None:

@@ -71,6 +71,11 @@ Variants = Annotated[
 ]
 NoGate = Annotated[bool, Option("--no-gate", help="Show the best, however unlike the query.")]
 Explain = Annotated[bool, Option("--explain", "-e", help="Show how every score came about.")]
+Across = Annotated[
+    list[str] | None,
+    Option("--namespaces", metavar="PATH", help="Ask these instead; acme/* is all below acme. Repeatable."),
+]
+Inherit = Annotated[bool, Option("--inherit", help="Also what is above it, and what it is linked to.")]
 Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
 
 
@@ -119,6 +124,8 @@ def recall(
     variant: Variants = None,
     explain: Explain = False,
     fresh: Fresh = False,
+    namespaces: Across = None,
+    inherit: Inherit = False,
 ) -> None:
     """Find the right few memories for a query, and explain them."""
     changes = parameter_values(set)
@@ -150,7 +157,13 @@ def recall(
             changes.setdefault("rerank_depth", _RERANK_DEPTH)
         if agreement is not None and not arguments["recipe"].samples:
             changes.setdefault("samples", _SAMPLES)
-        result = engine.recall(text, **arguments)
+        if namespaces or inherit:
+            arguments |= {"inherit": inherit, "namespaces": namespaces or [engine.namespace]}
+            if arguments.pop("sessions"):
+                raise InvalidArgument("--sessions", True, "left out where several namespaces are asked")
+            result = engine.recall_across(text, **arguments)
+        else:
+            result = engine.recall(text, **arguments)
         _report(session, result, explain=explain)
         if not result.hits and (result.agreement is None or not result.agreement.refused):
             session.output.say(_reason_for_nothing(engine, result, text, limit), "")

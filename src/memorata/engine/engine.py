@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from memorata.engine.graph.queries import GraphQueries
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
     from memorata.engine.lifecycle.lifecycle import Lifecycle
+    from memorata.engine.namespaces import Namespaces
     from memorata.engine.transfer import Transfer
     from memorata.engine.write.memory_keys import MemoryKeys
     from memorata.learn.experiments import Experiments
@@ -73,8 +75,8 @@ class Engine:
     Made by :func:`memorata.open`; close it, or use it in a ``with`` statement.
 
     Everyday verbs are its own; the rest are in facets: `entities`, `graph`, `duplicates`, `lifecycle`,
-    `recipes`, `feedback`, `experiments`, `transfer`, `admin` and `idempotency`. The clock and the source of
-    randomness are arguments; the others are those of :func:`memorata.open`.
+    `recipes`, `feedback`, `experiments`, `namespaces`, `transfer`, `admin` and `idempotency`. The clock and
+    the source of randomness are arguments; the others are those of :func:`memorata.open`.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class Engine:
         self.recipes = Recipes(runtime, recipe)
         self.recipe = self.recipes.default
         self.leases = Leases(store, clock, lease_seconds)
-        names = NameIndex(store, extractor)
+        self._names = names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
         how = Logging() if logging is None else logging
@@ -173,6 +175,13 @@ class Engine:
         from memorata.learn.experiments import Experiments
 
         return Experiments(self)
+
+    @cached_property
+    def namespaces(self) -> Namespaces:
+        """Links from one namespace to another; moving and splitting them."""
+        from memorata.engine.namespaces import Namespaces
+
+        return Namespaces(self.runtime, self._purge, self._forget_names)
 
     @cached_property
     def transfer(self) -> Transfer:
@@ -605,6 +614,7 @@ class Engine:
         namespaces: Sequence[str],
         *,
         inherit: bool = False,
+        allows: Callable[[str], bool] | None = None,
         limit: int = 10,
         budget: int | None = None,
         **options: Any,  # noqa: ANN401 - those of recall
@@ -618,7 +628,11 @@ class Engine:
         namespaces
             Where: paths, or ``acme/*`` for acme and everything below it; at most a hundred in all.
         inherit
-            Whether a namespace also sees what is above it: ``acme/phoenix/api`` sees ``acme``.
+            Whether a namespace also sees what is above it (``acme/phoenix/api`` sees ``acme``) and what it,
+            or one above it, is linked to (`namespaces.link`), but for memories tagged `private`.
+        allows
+            Told the path of each namespace that would be touched; where it says no, that one is left out, and
+            the result says so. None for all.
         limit, budget
             How many hits, and how many tokens, in all.
         **options
@@ -640,8 +654,17 @@ class Engine:
             raise InvalidArgument(
                 "options", sorted(wrong)[0], "arguments of recall but namespace and sessions"
             )
-        paths = expanded(namespaces, self.admin.namespaces, inherit=checks.flag("inherit", inherit))
-        return recall_across(self.recall, query, paths, limit=limit, budget=budget, options=options)
+        paths = expanded(
+            namespaces,
+            self.admin.namespaces,
+            inherit=checks.flag("inherit", inherit),
+            links=lambda path: self.namespaces.links(namespace=path),
+        )
+        seen = {path: seen for path, seen in paths.items() if allows is None or allows(path)}
+        result = recall_across(self.recall, query, seen, limit=limit, budget=budget, options=options)
+        left_out = len(paths) - len(seen)
+        note = f"{left_out} of {len(paths)} namespaces are left out, for they may not be read"
+        return replace(result, degraded=(*result.degraded, note)) if left_out else result
 
     def forget(
         self,
@@ -704,6 +727,10 @@ class Engine:
             return [memory.id for memory in all_pages(lambda cursor: pages(cursor=cursor))]
         self.store.get(path, wanted)
         return wanted
+
+    def _forget_names(self) -> None:
+        self._names.clear()
+        self.recipes.forget()
 
     def _before_purge(self) -> None:
         self.recall_log.flush()

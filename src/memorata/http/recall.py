@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from memorata.engine.access import READ
-from memorata.engine.recall.across import expanded
 from memorata.http.context import ReadContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
@@ -27,12 +27,14 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
         given = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
         if body.namespaces:
             given.pop("sessions")
-            paths = expanded(body.namespaces, context.engine.admin.namespaces, inherit=body.inherit)
             # acme/* stands for what the key is for, of what there is; what is named must be allowed.
-            for path in set(paths).intersection(body.namespaces):
-                context.access.require(READ, path)
-            allowed = [path for path in paths if context.access.allows(READ, path)]
-            result = context.engine.recall_across(body.query, allowed, **given)
+            for path in body.namespaces:
+                if not path.endswith("/*"):
+                    context.access.require(READ, path)
+            allows = partial(context.access.allows, READ)
+            result = context.engine.recall_across(
+                body.query, body.namespaces, inherit=body.inherit, allows=allows, **given
+            )
         else:
             result = context.engine.recall(body.query, namespace=context.namespace, **given)
         return recall_json(result, explain=body.explain)

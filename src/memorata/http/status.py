@@ -1,33 +1,25 @@
-"""The server itself: health, readiness, metrics, settings, and its namespaces."""
+"""The server itself: health, readiness, metrics, settings."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
 from memorata import __version__
-from memorata.engine.access import READ
 from memorata.http.context import (
     Caller,
     GlobalContext,
     ServerState,
-    UnkeyedAdminContext,
     answers,
     json_response,
 )
 from memorata.http.errors import RESPONSES, check_query, problem, request_id
-from memorata.http.telemetry import DELETE, MEDIA_TYPE
+from memorata.http.telemetry import MEDIA_TYPE
 from memorata.model.errors import MemorataError
-from memorata.service.answers import RemovedAnswer
-from memorata.service.codec import Json
 from memorata.service.schemas import MAX_BATCH, MAX_QUERY, MAX_RESULTS, MAX_TEXT
 
 router = APIRouter(prefix="/v1", tags=["server"], responses=RESPONSES)
-
-NamespacePath = Annotated[str, Query(max_length=512, description="The namespace, by its whole path.")]
 
 
 class HealthAnswer(BaseModel):
@@ -60,19 +52,6 @@ class SettingsAnswer(BaseModel):
     reranker: str | None
     notes: list[str]
     limits: LimitsAnswer
-
-
-class NamespaceAnswer(BaseModel):
-    """A namespace, and how many memories it holds, hidden ones too."""
-
-    namespace: str
-    memories: int
-
-
-class NamespacesAnswer(BaseModel):
-    """The namespaces that a key is for."""
-
-    namespaces: list[NamespaceAnswer]
 
 
 @router.get("/health", **answers(HealthAnswer), dependencies=[Depends(check_query)])
@@ -127,29 +106,3 @@ async def settings(request: Request, access: Caller) -> Response:
             },
         }
     )
-
-
-@router.get("/namespaces", **answers(NamespacesAnswer))
-async def namespaces(request: Request, access: Caller) -> Response:
-    """List the namespaces that the key is for, and that something was ever written to."""
-    server: ServerState = request.app.state.server
-    counts = await server.workers.run(server.engine.store.namespaces)
-    allowed = [
-        {"namespace": path, "memories": count} for path, count in counts.items() if access.allows(READ, path)
-    ]
-    return json_response({"namespaces": allowed})
-
-
-@router.delete("/namespaces", **answers(RemovedAnswer))
-async def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> Response:
-    """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone.
-
-    It has to be named, even if it is the server's own.
-    """
-
-    def work() -> Json:
-        removed = context.engine.admin.purge_namespace(context.namespace)
-        context.server.jobs.forget(context.namespace)
-        return {"removed": removed}
-
-    return await context.read(work, DELETE)

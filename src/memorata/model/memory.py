@@ -64,6 +64,8 @@ class Source:
 
 
 _NO_SOURCE = Source()
+PRIVATE = "private"
+"""The tag of a memory that is not seen from namespaces that inherit from its own."""
 UNTRUSTED = "untrusted"
 """The tag of a memory whose words somebody unknown has chosen: a tool's result, a web page."""
 

@@ -246,7 +246,7 @@ class RecallRequest(RequestBody):
         max_length=MAX_LIST,
         description="Several namespaces instead of one; acme/* is all below acme.",
     )
-    inherit: Flag = Field(False, description="With namespaces: each also sees what is above it.")
+    inherit: Flag = Field(False, description="Also what is above each namespace, and linked.")
     limit: Annotated[int, Field(strict=True, ge=0, le=MAX_RESULTS)] = 10
     sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
     recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
@@ -305,6 +305,28 @@ class RecallRequest(RequestBody):
             "gate": self.gate,
             "variants": self.variants,
         }
+
+
+class NewLink(RequestBody):
+    """A namespace that another is to inherit from."""
+
+    to: Word = Field(examples=["shared/style"])
+    filter: Conditions | None = None
+
+
+class NamespaceMove(RequestBody):
+    """Another path for a namespace."""
+
+    to: Word
+    below: Flag = Field(True, description="Whether what is below it moves along.")
+
+
+class NamespaceSplit(RequestBody):
+    """Memories to move into another namespace."""
+
+    filter: Conditions
+    to: Word
+    dry_run: Flag = False
 
 
 class EntityUpdate(RequestBody):

@@ -314,6 +314,10 @@ class Dialect(Protocol):
         """Remove every row of a namespace, and its name; the feed tells that something was purged."""
         ...
 
+    def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
+        """Give a namespace another path that nobody has, with all its rows; return its number from then."""
+        ...
+
     def log_settings(self, session: Session, number: int) -> None:
         """Let other processes notice that the saved settings of a namespace have changed."""
         ...

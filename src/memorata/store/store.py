@@ -32,6 +32,7 @@ from memorata.store.memory import embedding, lookup, memories, purge, supersessi
 from memorata.store.memory.contradictions import ContradictionStore
 from memorata.store.memory.duplicates import DuplicateStore, link_repeats
 from memorata.store.memory.embedding import Embedded
+from memorata.store.namespaces import NamespaceStore
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
 from memorata.store.rows import EMPTY, find_namespace
@@ -77,8 +78,7 @@ class Store:
         self.duplicates, self.contradictions = DuplicateStore(database), ContradictionStore(database)
         self.recalls, self.feedback = RecallLogStore(database), FeedbackStore(database)
         self.exposures, self.saved_settings = ExposureStore(database), SavedSettingStore(database)
-
-    # --- the database ---------------------------------------------------------------------------------
+        self.paths = NamespaceStore(database, self._forget_namespace)
 
     @property
     def path(self) -> str:
@@ -140,8 +140,6 @@ class Store:
         """Let go of the database."""
         self._forget()
         self._database.close()
-
-    # --- writing --------------------------------------------------------------------------------------
 
     def add(self, entries: Sequence[Entry]) -> int:
         """Add memories, all or none, and return the number of the last change.
@@ -208,12 +206,15 @@ class Store:
         ids: Sequence[str],
         names: Sequence[str] = (),
         terms_of: _Words | None = None,
+        *,
+        erase: bool = True,
     ) -> None:
         """Remove memories and everything derived from them, for good, and the entities with these names.
 
         The relations they assert go with them, and the declared entities that only they referred to; and the
         text of logged questions that have such a name. Where `terms_of` tells the words of a memory, those
-        that stay give back what they took over from what goes because it repeats them.
+        that stay give back what they took over from what goes because it repeats them. Without `erase`, the
+        bytes of the file are left as they are.
 
         Raises
         ------
@@ -223,7 +224,7 @@ class Store:
         if not ids and not names:
             return
         self._database.write(
-            lambda session: purge.purge(session, namespace, ids, names, terms_of), namespace, erasing=True
+            lambda session: purge.purge(session, namespace, ids, names, terms_of), namespace, erasing=erase
         )
         if self._openings is not None:
             self._openings.forget_texts()
@@ -231,12 +232,8 @@ class Store:
     def purge_namespace(self, namespace: str) -> int:
         """Remove a namespace for good, with its name and all that belongs to it; return how many memories."""
         count = self._database.write(lambda session: purge.empty(session, namespace), namespace, erasing=True)
-        self._cache.drop(namespace)
-        if self._openings is not None:
-            self._openings.forget_texts()
+        self._forget_namespace(namespace)
         return count
-
-    # --- reading --------------------------------------------------------------------------------------
 
     @contextmanager
     def view(
@@ -328,8 +325,6 @@ class Store:
         until = self._database.settled()
         return self._database.read(lambda session: lookup.changes(session, since, until, limit))
 
-    # --- duplicates -----------------------------------------------------------------------------------
-
     def same(self, namespace: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
         """Return the memories that may be seen at `now` with each of the fingerprints, oldest first.
 
@@ -350,8 +345,6 @@ class Store:
         is_new = self._openings.is_new
         with self._database.exclusive(namespace) as held:
             return held and self._database.read(lambda session: is_new(session, namespace, content))
-
-    # --- vectors --------------------------------------------------------------------------------------
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""
@@ -438,8 +431,6 @@ class Store:
         """Remove up to `limit` vectors of other embedders than the current one; return how many."""
         return embedding.drop_vectors(self._database, self._in_use(), limit)
 
-    # --- upkeep ---------------------------------------------------------------------------------------
-
     def methods(self) -> Mapping[str, str]:
         """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
         return methods()
@@ -493,6 +484,11 @@ class Store:
 
         self._database.write(mend)
         return self._database.read(work)
+
+    def _forget_namespace(self, namespace: str) -> None:
+        self._cache.drop(namespace)
+        if self._openings is not None:
+            self._openings.forget_texts()
 
     def _forget(self) -> None:
         self._cache.clear()

@@ -148,6 +148,33 @@ class PostgresDialect:
             (left, change, NO_MEMORY),
         )
 
+    def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
+        """Copy every row of a namespace under the number of another path, and remove the old ones."""
+        self.make_namespace(session, to)
+        new, ours = namespace_key(to), _ours(session)
+        session.execute(
+            "UPDATE namespaces AS n SET (slots, flushed, change, generation, naming, settings, drawn) = "
+            "(SELECT o.slots, o.flushed, o.change, o.generation, o.naming, o.settings, "
+            "greatest(n.drawn, o.drawn) FROM namespaces o WHERE o.number = ?) WHERE n.number = ?",
+            (number, new),
+        )
+        ours.drawn[new] = max(ours.drawn[new], ours.drawn[number])
+        for table in reversed(OWNED):
+            columns = session.execute(
+                "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns "
+                "WHERE table_schema = current_schema() AND table_name = ? AND column_name <> 'namespace'",
+                (table,),
+            ).fetchone()[0]
+            session.execute(
+                f"INSERT INTO {table} (namespace, {columns}) "
+                f"SELECT ?::bigint, {columns} FROM {table} WHERE namespace = ?",
+                (new, number),
+            )
+        for table in ("replies", "leases"):
+            session.execute(f"UPDATE {table} SET namespace = ? WHERE namespace = ?", (to, path))
+        self.drop_namespace(session, number, path)
+        return new
+
     def log_settings(self, session: Session, number: int) -> None:
         """Note in the row of a namespace that its saved settings have changed."""
         session.execute(

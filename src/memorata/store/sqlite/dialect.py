@@ -148,6 +148,15 @@ class SqliteDialect:
         """Remove every row of a namespace, and its name."""
         upkeep.drop_namespace(session, number, path)
 
+    def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
+        """Give a namespace another path; its number stays, and so do its rows."""
+        (begun,) = session.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
+        session.execute("UPDATE namespaces SET path = ?, begun = ? WHERE number = ?", (to, begun, number))
+        for table, by_name in upkeep.owned_tables(session).items():
+            if by_name:
+                session.execute(f'UPDATE "{table}" SET namespace = ? WHERE namespace = ?', (to, path))
+        return number
+
     def log_settings(self, session: Session, number: int) -> None:
         """Do nothing: others notice every write to a file."""
 

@@ -1,0 +1,110 @@
+"""Namespaces: namespaces, purge-namespace, and namespace link, unlink, links, move, split."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from memorata.cli import options
+from memorata.cli.command import add_commands, add_group
+from memorata.cli.options import json_object
+from memorata.cli.output import counted, memories
+from memorata.cli.session import Session
+from memorata.model.errors import InvalidArgument, NotGiven
+
+NamespacePath = Annotated[str, Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
+Linked = Annotated[str, Argument(metavar="LINKED", help="The namespace that is seen from this one.")]
+Moved = Annotated[str, Argument(metavar="NAMESPACE", help="The namespace to move.")]
+To = Annotated[str, Argument(metavar="TO", help="Where to.")]
+Alone = Annotated[bool, Option("--alone", help="Leave what is below it where it is.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the application."""
+    add_commands(app, "Look around", namespaces)
+    add_commands(app, "Remove", purge_namespace)
+    add_group(
+        app,
+        "namespace",
+        "Link, move and split namespaces.",
+        "Keep in order",
+        link,
+        unlink,
+        links,
+        move,
+        split,
+    )
+
+
+def namespaces(session: Session) -> None:
+    """List the namespaces and how many memories each holds."""
+    output = session.output
+    with session.memory() as engine:
+        counts = engine.store.namespaces()
+    if output.json:
+        output.data({"namespaces": dict(counts)})
+        return
+    for name, count in counts.items():
+        output.line(f"{name}\t{count}" if not output.terminal else f"{count:>9,}  {name}")
+    output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
+
+
+def purge_namespace(session: Session, namespace_path: NamespacePath, yes: options.Yes = False) -> None:
+    """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
+    with session.memory() as engine:
+        count = engine.store.namespaces().get(namespace_path)
+        if count is None:
+            raise InvalidArgument("NAMESPACE", namespace_path, "one that there is (memorata namespaces)")
+        question = f"Remove the namespace {namespace_path} and its {memories(count)}?"
+        if not session.confirm(question, yes=yes):
+            return
+        removed = engine.admin.purge_namespace(namespace_path)
+    session.output.result(
+        {"namespace": namespace_path, "memories": removed},
+        f"Removed {namespace_path} and its {memories(removed)}.",
+    )
+
+
+def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
+    """Let this namespace inherit from another: recall --inherit sees it."""
+    condition = json_object("--filter", filter)
+    with session.memory(create=True) as engine:
+        made = engine.namespaces.link(linked, filter=condition)
+        text = f"{engine.namespace} sees {made.namespace} where it is asked with --inherit."
+    session.output.result({"namespace": made.namespace, "filter": made.filter}, text)
+
+
+def unlink(session: Session, linked: Linked) -> None:
+    """Take a link back."""
+    with session.memory() as engine:
+        engine.namespaces.unlink(linked)
+    session.output.result({"unlinked": linked}, f"{linked} is no longer linked.")
+
+
+def links(session: Session) -> None:
+    """List what this namespace is linked to."""
+    with session.memory() as engine:
+        found = engine.namespaces.links()
+    rows = [{"namespace": each.namespace, "filter": each.filter} for each in found]
+    session.output.result({"links": rows}, *(each.namespace for each in found))
+    if not found:
+        session.output.say("It is linked to none.")
+
+
+def move(session: Session, namespace_path: Moved, to: To, alone: Alone = False) -> None:
+    """Give a namespace another path, with everything in it and below it, all or nothing."""
+    with session.memory() as engine:
+        moved = engine.namespaces.move(namespace_path, to, below=not alone)
+    session.output.result({"moved": moved}, *(f"{old} → {new}" for old, new in moved.items()))
+
+
+def split(session: Session, to: To, filter: options.Filter = None, dry_run: options.DryRun = False) -> None:
+    """Move the memories that meet --filter from this namespace into another, all or nothing."""
+    if filter is None:
+        raise NotGiven("--filter", "to tell which memories go")
+    with session.memory() as engine:
+        moved = engine.namespaces.split(json_object("--filter", filter) or {}, to, dry_run=dry_run)
+    key, verb = ("would_move", "Would move") if dry_run else ("moved", "Moved")
+    session.output.changed(key, moved, verb)

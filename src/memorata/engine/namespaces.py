@@ -1,0 +1,257 @@
+"""The facet `namespaces`: links from one to another, and moving and splitting them.
+
+A namespace sees what is in it. With `inherit`, a recall there also sees what is above it (``acme`` for
+``acme/api``) and what it, or one above it, is linked to: one step, never the links of what is linked. What is
+tagged `private` stays in its own namespace, and a link may have a filter of its own. A link shows nobody
+anything by itself: over HTTP a key must allow every namespace that is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from memorata._frozen import frozen
+from memorata.engine.embedding import address, cached_vectors
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.purge import Purge
+from memorata.engine.write.terms import embedded_text
+from memorata.model import checks
+from memorata.model.errors import InvalidArgument
+from memorata.model.identifiers import namespace as checked_namespace
+from memorata.model.memory import Memory
+from memorata.store.entries import Entry, all_pages
+
+LINK: Final = "link"
+"""The kind of saved setting that a link is; its name is the path of the linked namespace."""
+_PAGE_SIZE: Final = 500
+
+
+@frozen
+class Link:
+    """A namespace whose memories another sees, those that pass `filter` (None for all), and since when."""
+
+    namespace: str
+    filter: Mapping[str, Any] | None
+    linked_at: datetime
+
+
+class Namespaces:
+    """The facet `namespaces` of an engine; `forget` lets go of what was derived from one that moved."""
+
+    def __init__(self, runtime: Runtime, purge: Purge, forget: Callable[[], None]) -> None:
+        self._runtime = runtime
+        self._store = runtime.store
+        self._purge = purge
+        self._forget = forget
+
+    def link(self, to: str, *, filter: Mapping[str, Any] | None = None, namespace: str | None = None) -> Link:
+        """Let a namespace inherit from another: `recall_across` with `inherit` sees it from there.
+
+        Parameters
+        ----------
+        to
+            The other namespace; it need not be there yet.
+        filter
+            Which of its memories are seen; None for all but those tagged `private`, which never are.
+        namespace
+            Who sees it; None for the engine's. Linked again, it gets the new filter.
+
+        Examples
+        --------
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder="lexical") as memory:
+        ...     _ = memory.remember("Indent with four spaces.", namespace="style")
+        ...     _ = memory.namespaces.link("style", namespace="acme/api")
+        ...     found = memory.recall_across("how to indent?", ["acme/api"], inherit=True)
+        ...     [(hit.memory.namespace, hit.memory.content) for hit in found]
+        [('style', 'Indent with four spaces.')]
+        """
+        from memorata.store.filters import parse
+
+        path, target = self._runtime.path(namespace), checked_namespace("to", to)
+        if path == target:
+            raise InvalidArgument("to", to, "another namespace")
+        if filter is not None:
+            parse(filter)
+        now = self._runtime.clock()
+        self._store.saved_settings.save(path, LINK, target, {"filter": filter}, {}, now)
+        return Link(target, filter, now)
+
+    def unlink(self, to: str, *, namespace: str | None = None) -> None:
+        """Take a link back; raise if there is none."""
+        path, target = self._runtime.path(namespace), checked_namespace("to", to)
+        versions = self._store.saved_settings.list(path, LINK, target)
+        if not versions:
+            raise InvalidArgument("to", to, f"a namespace that {path} is linked to")
+        now = self._runtime.clock()
+        with self._store.together():
+            for version in versions:
+                self._store.saved_settings.withdraw(path, version.number, now)
+
+    def links(self, *, namespace: str | None = None) -> tuple[Link, ...]:
+        """Return what a namespace is linked to, by path."""
+        newest: dict[str, Link] = {}
+        for saved in self._store.saved_settings.list(self._runtime.path(namespace), LINK):
+            newest.setdefault(saved.name, Link(saved.name, saved.data["filter"], saved.at))
+        return tuple(newest[name] for name in sorted(newest))
+
+    def move(self, namespace: str, to: str, *, below: bool = True) -> dict[str, str]:
+        """Give a namespace another path, with everything in it: memories, names, logs, settings, links.
+
+        All or nothing, in one transaction. Links of others to it lead to its new path. API keys are for
+        patterns of paths, and stay as they are.
+
+        Parameters
+        ----------
+        namespace, to
+            From where to where; nothing may have been written there.
+        below
+            Whether what is below it moves along: ``acme/api`` with ``acme``.
+
+        Returns
+        -------
+        dict
+            By old path, the new one.
+        """
+        old, new = checked_namespace("namespace", namespace), checked_namespace("to", to)
+        if new == old or (checks.flag("below", below) and new.startswith(f"{old}/")):
+            raise InvalidArgument("to", to, "neither the namespace itself nor below it")
+        existing = self._store.namespaces()
+        moved = {
+            path: new + path.removeprefix(old)
+            for path in existing
+            if path == old or (below and path.startswith(f"{old}/"))
+        }
+        if not moved:
+            raise InvalidArgument("namespace", namespace, "one that there is")
+        with self._store.together():
+            for path, target in moved.items():
+                for holder in self._store.paths.with_setting(LINK, path):
+                    (link,) = (each for each in self.links(namespace=holder) if each.namespace == path)
+                    self.unlink(path, namespace=holder)
+                    if moved.get(holder, holder) != target:
+                        self.link(target, filter=link.filter, namespace=holder)
+            self._store.paths.rename(moved)
+        self._forget()
+        return moved
+
+    def split(
+        self,
+        filter: Mapping[str, Any],
+        to: str,
+        *,
+        namespace: str | None = None,
+        dry_run: bool = False,
+    ) -> tuple[str, ...]:
+        """Move the memories that pass a filter into another namespace, which may be there already.
+
+        All or nothing, in one transaction. With a memory goes what it superseded and what superseded it, what
+        repeats it, the summaries made of it and the relations that it asserts; entities are declared in both.
+        Its vectors go along. What was logged about it (recalls, feedback) does not.
+
+        Parameters
+        ----------
+        filter
+            Which memories, hidden ones too.
+        to
+            Where to; no memory there may have an id of theirs.
+        namespace
+            From where; None for the engine's.
+        dry_run
+            Only tell which would go.
+
+        Returns
+        -------
+        tuple
+            The ids of all that went, or would go.
+        """
+        from memorata.store.filters import parse
+
+        condition = parse(filter)
+        path, target = self._runtime.path(namespace), checked_namespace("to", to)
+        if path == target:
+            raise InvalidArgument("to", to, "another namespace")
+        if checks.flag("dry_run", dry_run):
+            return tuple(memory.id for memory in self._chosen(path, filter, condition))
+
+        def work() -> tuple[str, ...]:
+            with self._store.together():
+                chosen = self._chosen(path, filter, condition)
+                self._transplant(path, target, chosen)
+                return tuple(memory.id for memory in chosen)
+
+        moved = self._runtime.run([path, target], work)
+        self._forget()
+        return moved
+
+    def _chosen(self, path: str, filter: Mapping[str, Any], condition: Any) -> list[Memory]:  # noqa: ANN401
+        """Return what passes a filter, and what cannot be without it, in the order of adding."""
+        if not filter:
+            raise InvalidArgument("filter", filter, "at least one condition; move moves a whole namespace")
+        memories = {
+            memory.id: memory
+            for memory in all_pages(
+                lambda cursor: self._store.page(
+                    path, None, _PAGE_SIZE, cursor, hidden=True, oldest_first=True
+                )
+            )
+        }
+        neighbours: dict[str, set[str]] = {}
+        for memory in memories.values():
+            for other in (*memory.supersedes, memory.superseded_by):
+                if other is not None:
+                    neighbours.setdefault(memory.id, set()).add(other)
+                    neighbours.setdefault(other, set()).add(memory.id)
+        chosen = {
+            memory.id
+            for memory in all_pages(
+                lambda cursor: self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=True)
+            )
+        }
+        waiting = list(chosen)
+        while waiting:
+            along = {other for id_ in waiting for other in neighbours.get(id_, ())}
+            along |= set(self._purge.memories(path, waiting, dry_run=True))
+            waiting = [id_ for id_ in along if id_ in memories and id_ not in chosen]
+            chosen.update(waiting)
+        return [memory for id_, memory in memories.items() if id_ in chosen]
+
+    def _transplant(self, path: str, target: str, memories: list[Memory]) -> None:
+        """Write memories of one namespace into another, and remove them where they were."""
+        if not memories:
+            return
+        store, ids = self._store, {memory.id for memory in memories}
+        if taken := store.known([(target, id_) for id_ in ids]):
+            raise InvalidArgument("to", target, f"one without a memory {min(taken)[1]}, which would go there")
+        wanted = [(path, address(embedded_text(memory))) for memory in memories]
+        vectors = cached_vectors(store, wanted)
+        relations = [each for each in store.relations.list(path) if each.asserted_by in ids]
+        entities = store.entities.list(path)
+        hidden = [each for each in store.hidden(path) if each.memory_id in ids]
+        store.purge(path, [memory.id for memory in memories], erase=False)
+        moved = [replace(memory, namespace=target) for memory in memories]
+        store.add(
+            [
+                Entry(memory, self._runtime.terms_of(memory), vectors.get(key), key[1])
+                for memory, key in zip(moved, wanted, strict=True)
+            ]
+        )
+        store.hide(target, hidden)
+        there = {record.entity.name for record in store.entities.list(target)}
+        named = {name for memory in memories for name in memory.entities}
+        named |= {name for each in relations for name in (each.source, each.target)}
+        for record in entities:
+            entity = record.entity
+            if record.merged_into is None and entity.name in named - there:
+                store.entities.describe(
+                    target,
+                    entity.name,
+                    type=entity.type,
+                    aliases=entity.aliases,
+                    description=entity.description,
+                )
+        if relations:
+            store.relations.add(target, relations, self._runtime.clock())
