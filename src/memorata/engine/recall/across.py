@@ -108,7 +108,9 @@ def recall_across(
         omitted=len(hits) - shown,
         degraded=tuple(dict.fromkeys(note for result in results for note in result.degraded)),
         rejected=None if hits else best.rejected,
-        milliseconds={"all": sum(sum(result.milliseconds.values()) for result in results)},
+        milliseconds={
+            step: sum(result.milliseconds.get(step, 0.0) for result in results) for step in best.milliseconds
+        },
         id="",
     )
 
