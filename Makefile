@@ -12,7 +12,7 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test test-adapters attack audit serve lint typecheck bench docs clean
+.PHONY: help demo test test-adapters attack audit serve lint typecheck bench docs site clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -109,6 +109,12 @@ bench: $(BENCH_ENV) $(MODELS)  ## Compare the core and the engine with the libra
 
 docs: $(ENV)  ## Build the API reference into build/docs
 	$(BIN)/pdoc --docformat numpy --output-directory build/docs $(DOCUMENTED)
+
+site: $(ENV)  ## Build the documentation site into build/site, with the API reference, and check its links
+	$(BIN)/python docs/write_site.py build/pages
+	$(BIN)/python -m zensical build --strict
+	$(BIN)/pdoc --docformat numpy --output-directory build/site/api $(DOCUMENTED)
+	$(BIN)/python docs/write_site.py --check build/site
 
 serve: docs  ## Serve the API reference on http://127.0.0.1:8000
 	$(BIN)/python -m http.server --bind 127.0.0.1 --directory build/docs 8000

@@ -18,8 +18,11 @@ BY_NAME = pytest.mark.parametrize("parameter", PARAMETERS, ids=lambda each: each
 
 
 def test_the_page_of_recipes_is_what_the_declarations_say() -> None:
-    written_page = runpy.run_path(str(DOCS / "write_recipes.py"))["page"]()
-    assert (DOCS / "recipes.md").read_text("utf-8") == written_page, "run python docs/write_recipes.py"
+    written = runpy.run_path(str(DOCS / "write_recipes.py"))
+    assert (DOCS / "recipes.md").read_text("utf-8") == written["page"](), "run python docs/write_recipes.py"
+    for recipe in RECIPES.values():
+        drawn = (DOCS / "images" / "recipes" / f"{recipe.name}.svg").read_text("utf-8")
+        assert drawn == written["picture"](recipe), "run python docs/write_recipes.py"
 
 
 @BY_NAME
