@@ -1,5 +1,6 @@
 """One request: who asks, about whose memories, and once however often."""
 
+import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -8,6 +9,7 @@ from starlette.testclient import TestClient
 
 from memorata import Engine
 from memorata.engine.access import ApiKeys
+from memorata.http import context
 from memorata.http.context import json_bytes, json_lines
 
 
@@ -50,8 +52,16 @@ def test_a_revoked_key_is_refused(open_client: Callable[..., TestClient], engine
     assert client.get("/v1/memories").status_code == 401
 
 
-def test_json_is_compact_and_holds_no_number_that_is_none() -> None:
+@pytest.mark.parametrize("encoder", [context.fast_json, None])
+def test_json_is_compact_and_holds_no_number_that_is_none(
+    encoder: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(context, "fast_json", encoder)
     assert json_bytes({"a": ["ü", 1.5, None]}) == '{"a":["ü",1.5,null]}'.encode()
     assert list(json_lines([{"a": 1}, {}])) == [b'{"a":1}\n', b"{}\n"]
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        json_bytes(float("nan"))
+    assert json.loads(json_bytes([2**70])) == [2**70]
+    if encoder is None:
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            json_bytes(float("nan"))
+    else:
+        assert json_bytes(float("nan")) == b"null"

@@ -107,6 +107,9 @@ class LexicalEmbedder:
                 row[place] += sign * count * (self._k1 + 1) / (count + self._k1)
         return unit_rows(rows)
 
+    queries_vary = True
+    """Whether the vector of a query is another when the statistics of terms are."""
+
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query; zeros when none of its terms is known."""
         row = np.zeros(self._dimension)

@@ -102,9 +102,15 @@ class TokenEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query."""
-        rows = self._forward(self._pieces(checked_text(text), self.prompts.query)[1])
-        vector: Vectors = unit_means([rows], self.dimension)[0]
+        vector: Vectors = self.embed_queries([text])[0]
         return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per query."""
+        pieces = [self._pieces(checked_text(text), self.prompts.query)[1] for text in texts]
+        ends = np.cumsum([len(ids) for ids in pieces])
+        rows = self._forward([row for ids in pieces for row in ids])
+        return unit_means(np.split(rows, ends[:-1]), self.dimension)
 
     def passages(self, text: str) -> list[str]:
         """Return the overlapping passages of `text`; ``[text]`` when it is short enough to be read whole."""

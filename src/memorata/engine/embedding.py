@@ -24,6 +24,7 @@ from memorata._frozen import frozen
 from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.port import Embedder
 from memorata.embed.vectors import are_directions, is_direction
+from memorata.engine.query_vectors import QueryVectors
 from memorata.index.codes import Floats
 from memorata.model import checks
 from memorata.model.errors import (
@@ -62,6 +63,7 @@ class Embedding:
     embedder: Embedder | None
     store: Store
     absence: str = ""
+    queries: QueryVectors | None = None
 
     def documents(
         self, texts: Sequence[str], namespaces: Sequence[str], given: Sequence[GivenVector | None] = ()
@@ -121,8 +123,8 @@ class Embedding:
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
-    def query(self, text: str, given: Floats | None) -> tuple[Floats | None, str]:
-        """Return the vector of a query, and what was wrong if there is none."""
+    def query(self, text: str, given: Floats | None, namespace: str = "") -> tuple[Floats | None, str]:
+        """Return the vector of a query in a namespace, and what was wrong if there is none."""
         if self.embedder is None:
             return None, self.absence or "no embedder: words only"
         if given is not None:
@@ -130,7 +132,10 @@ class Embedding:
         if not text:
             return None, ""
         try:
-            row = np.asarray(self.embedder.embed_query(text))
+            if self.queries is None:
+                row = np.asarray(self.embedder.embed_query(text))
+            else:
+                row = np.asarray(self.queries.vector(self.embedder, namespace, text))
             if row.shape != (self.embedder.dimension,):
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=row.size)
             if not are_directions(row[None, :]):
@@ -297,6 +302,7 @@ class CurrentEmbedder:
         self.specification = specification
         self.notes = tuple(notes)
         self._absent = absent
+        self.queries: QueryVectors | None = None
 
     def retry(self, *, at_once: bool = False) -> None:
         """Take up the embedder, if it was unavailable before and is there now."""
@@ -337,7 +343,7 @@ class CurrentEmbedder:
 
     def meaning(self) -> Embedding:
         """Return what embeds, as of now."""
-        return Embedding(self.embedder, self._store, self.unavailable)
+        return Embedding(self.embedder, self._store, self.unavailable, self.queries)
 
 
 DIMENSION: Final = "embedder_dimension"

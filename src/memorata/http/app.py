@@ -37,7 +37,7 @@ from memorata.service.auth import RateLimiter
 from memorata.service.jobs import Jobs
 
 _ROUTERS: Final = (
-    memories, recall, entities, graph, duplicates, recipes, learning, transfer, jobs, namespaces, status,
+    recall, memories, entities, graph, duplicates, recipes, learning, transfer, jobs, namespaces, status,
 )  # fmt: skip
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 REQUESTS_PER_SECOND_OF_WORK: Final = 100

@@ -2,7 +2,8 @@
 
 The store on SQLite has one connection and one lock, which a verb holds while it reads or writes: threads take
 turns there. They overlap in what comes before and after, above all the embedding of a text, which runs
-outside Python. So a few threads are as fast as many, and answer each request sooner.
+outside Python: as many as are embedded together keep one processor busy. So a few threads are as fast as
+many, and answer each request sooner; more processors are for more processes.
 
 Writing may wait for minutes, for an embedding service that hangs. So it never has all the threads: one is
 left to reads, whose queries are answered by the lexical leg meanwhile. Whose turn it is among several callers
@@ -18,6 +19,7 @@ from contextvars import copy_context
 from time import thread_time
 from typing import Final, TypeVar
 
+from memorata.engine.query_vectors import shared_cost
 from memorata.service.errors import Overloaded, TimedOut
 from memorata.service.fair_queue import FairQueue, Turn
 
@@ -95,11 +97,11 @@ class Workers:
 
         def timed() -> _Result:
             nonlocal took
-            started = thread_time()
+            started = thread_time() + shared_cost()
             try:
                 return work()
             finally:
-                took = thread_time() - started
+                took = thread_time() + shared_cost() - started
 
         def ended(future: asyncio.Future[_Result]) -> None:
             self.busy -= 1

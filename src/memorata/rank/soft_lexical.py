@@ -85,15 +85,12 @@ def soft_matches(
     met = np.zeros((sizes.size, query.size))
     if not tokens.size or not query.size:
         return met
-    # Each distinct token is compared once. A mark per token of the table finds them faster than sorting does.
-    marks = np.zeros(len(rows), np.intp)
-    marks[tokens] = 1
-    distinct = marks.nonzero()[0]
-    marks[distinct] = np.arange(distinct.size)
+    # Each distinct token is compared once.
+    distinct, place = np.unique(tokens, return_inverse=True)
     cosines = rows[distinct] @ rows[query].T
     np.multiply(cosines, cosines >= cut, out=cosines)
     cosines *= np.sqrt(cosines)
     some = sizes > 0
     starts = (np.cumsum(sizes) - sizes)[some]
-    met[some] = np.maximum.reduceat(cosines[marks[tokens]], starts, axis=0)
+    met[some] = np.maximum.reduceat(cosines[place], starts, axis=0)
     return met

@@ -2,9 +2,9 @@
 
 Noting a recall keeps references to arrays that the search has made anyway; columns are made of them, and
 written in one transaction, when enough have come together, when the oldest has waited long enough and
-another recall comes, when the engine is closed, and before anybody asks for the log. There is no thread:
-whoever makes the log full writes it. What was not written yet is lost if the process dies, which costs a few
-recalls to learn from, and never a memory.
+another recall comes, when the engine is closed, and before anybody asks for the log. There is no thread,
+except in a server: whoever makes the log full writes it. What was not written yet is lost if the process
+dies, which costs a few recalls to learn from, and never a memory.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import field, replace
 from datetime import datetime
@@ -72,6 +73,8 @@ class RecallLog:
         self._since = 0.0
         self._resting = 0.0
         self._lock = threading.Lock()
+        self._apart: ThreadPoolExecutor | None = None
+        self._submitted = False
         self._aside = threading.local()
         self._inside = threading.local()
 
@@ -101,7 +104,20 @@ class RecallLog:
         enough = len(self._waiting) >= BATCH or moment - self._since > SECONDS
         due = enough and moment >= self._resting
         if due or len(self._waiting) > _MAX_HELD:
-            self._relieve(due=due)
+            if self._apart is None:
+                self._relieve(due=due)
+            elif not self._submitted:
+                self._submitted = True
+                self._apart.submit(self._relieve_apart, due=due)
+
+    def write_apart(self) -> None:
+        """Write on a thread of its own from now on, so that no recall takes the time to."""
+        if self._apart is None:
+            self._apart = ThreadPoolExecutor(1, thread_name_prefix="memorata-log")
+
+    def _relieve_apart(self, *, due: bool) -> None:
+        self._submitted = False
+        self._relieve(due=due)
 
     @contextmanager
     def resting(self) -> Iterator[None]:
@@ -155,6 +171,9 @@ class RecallLog:
 
     def close(self) -> None:
         """Write down what waits, if the store lets it."""
+        if self._apart is not None:
+            self._apart.shutdown(wait=True)
+            self._apart = None
         with self._lock:
             self._try(_AT_CLOSE)
 

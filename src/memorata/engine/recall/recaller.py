@@ -122,7 +122,7 @@ class Recaller:
         read_at = perf_counter()
         vector, wrong = None, ""
         if recipe.vector_pool:
-            vector, wrong = self.meaning.query(embedded, request.vector)
+            vector, wrong = self.meaning.query(embedded, request.vector, request.namespace)
         embedded_at = perf_counter()
         embedder, name, noise = self.meaning.embedder, "", 0.0
         if embedder is not None:

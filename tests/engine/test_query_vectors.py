@@ -1,0 +1,123 @@
+"""Vectors of queries for servers: computed together, kept within bounds, apart by namespace."""
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+import memorata
+from memorata.embed.lexical import LexicalEmbedder
+from memorata.engine.query_vectors import MAX_CHARACTERS, QueryVectors, prepare_to_serve, shared_cost
+from memorata.model.errors import EmbedderError
+
+
+class Recorder(LexicalEmbedder):
+    """Notes what is computed together; waits at the gate, and fails for a query of one word."""
+
+    queries_vary = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.batches: list[list[str]] = []
+        self.alone: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.entered = threading.Event()
+
+    def embed_query(self, text: str) -> np.ndarray:
+        self.alone.append(text)
+        return super().embed_query(text)
+
+    def embed_queries(self, texts: Sequence[str]) -> list[np.ndarray]:
+        self.batches.append(list(texts))
+        self.entered.set()
+        assert self.gate.wait(30)
+        if "broken" in texts:
+            raise EmbedderError("broken")
+        return [super(Recorder, self).embed_query(text) for text in texts]
+
+
+def ask_together(vectors: QueryVectors, embedder: Recorder, texts: Sequence[str]) -> dict[str, object]:
+    """Ask for the first; when it is being computed, for the others, each from a thread of its own."""
+    results: dict[str, object] = {}
+
+    def ask(text: str) -> None:
+        try:
+            results[text] = vectors.vector(embedder, "a", text)
+        except EmbedderError as error:
+            results[text] = error
+
+    embedder.gate.clear()
+    threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
+    threads[0].start()
+    assert embedder.entered.wait(30)
+    for number, thread in enumerate(threads[1:], 1):
+        thread.start()
+        while len(vectors._waiting) < number:
+            pass
+    embedder.gate.set()
+    for thread in threads:
+        thread.join(30)
+    return results
+
+
+def test_what_arrives_while_the_embedder_is_busy_is_computed_together() -> None:
+    embedder, vectors = Recorder(), QueryVectors(max_batch=3)
+    texts = [f"what about tea {number}?" for number in range(6)]
+    results = ask_together(vectors, embedder, texts)
+    assert embedder.batches == [texts[:1], texts[1:4], texts[4:]]
+    for text in texts:
+        np.testing.assert_array_equal(results[text], LexicalEmbedder().embed_query(text))
+
+
+def test_an_error_reaches_those_of_its_batch_alone_and_is_not_kept() -> None:
+    embedder, vectors = Recorder(), QueryVectors(max_batch=2)
+    results = ask_together(vectors, embedder, ["first", "broken", "beside", "later"])
+    assert [type(results[text]) for text in ("broken", "beside")] == [EmbedderError] * 2
+    assert [type(results[text]) for text in ("first", "later")] == [np.ndarray] * 2
+    assert vectors.vector(embedder, "a", "beside") is not None
+
+
+def test_a_repeated_query_is_kept_for_its_namespace_alone() -> None:
+    embedder, vectors = Recorder(), QueryVectors(cached=2)
+    for namespace in ("a", "a", "b", "b", "a"):
+        vectors.vector(embedder, namespace, "green tea")
+    assert embedder.batches == [["green tea"]] * 2
+    vectors.vector(embedder, "a", "black tea")
+    vectors.vector(embedder, "b", "green tea")
+    assert len(embedder.batches) == 4, "b's was used longest ago"
+
+
+def test_a_long_query_and_one_of_a_service_are_computed_alone() -> None:
+    embedder, vectors = Recorder(), QueryVectors()
+    vectors.vector(embedder, "a", "tea " * MAX_CHARACTERS)
+    assert len(embedder.alone) == 1
+    assert not embedder.batches
+
+
+def test_a_vector_that_depends_on_statistics_is_never_kept() -> None:
+    embedder, vectors = Recorder(), QueryVectors()
+    embedder.queries_vary = True
+    for _ in range(2):
+        vectors.vector(embedder, "a", "green tea")
+    assert len(embedder.alone) == 2
+
+
+def test_the_cost_of_a_batch_is_shared() -> None:
+    embedder, vectors = Recorder(), QueryVectors()
+    before = shared_cost()
+    vectors.vector(embedder, "a", "green tea")
+    assert shared_cost() == pytest.approx(before), "who computes alone pays for all of it"
+
+
+def test_a_server_answers_as_the_library_does() -> None:
+    with memorata.open(":memory:", embedder="builtin") as memory:
+        memory.remember_many(["Anna prefers green tea.", "Bob moved to Lisbon."])
+        before = memory.recall("what does Anna drink?")
+        prepare_to_serve(memory)
+        for _ in range(2):
+            after = memory.recall("what does Anna drink?")
+            assert [(hit.memory.id, hit.score) for hit in after] == [
+                (hit.memory.id, hit.score) for hit in before
+            ]
