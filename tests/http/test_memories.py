@@ -30,7 +30,7 @@ def test_a_memory_is_made_and_read(client: TestClient, tea: str) -> None:
         "preference",
         ["drinks"],
     )
-    assert memory["source"] == {"speaker": "Anna", "session": "s1", "position": 0, "link": ""}
+    assert memory["source"] == {"speaker": "Anna", "session": "s1", "position": 0, "link": "", "via": "http"}
     assert memory["place"] == {"lat": 48.857, "lon": 2.352, "name": "Paris"}
     assert memory["namespace"] == "default"
 
@@ -229,7 +229,7 @@ def test_a_purge_that_takes_too_long_to_be_waited_for_lets_go_of_the_jobs_as_wel
         done.wait(60)
         purge(*ids, namespace=namespace)
 
-    monkeypatch.setattr(engine, "purge", slow)
+    monkeypatch.setattr(type(engine), "purge", staticmethod(slow))
     assert client.post("/v1/memories/purge", json={"ids": ["tea"]}).status_code == 504
     done.set()
     client.app.state.server.workers.close()  # type: ignore[attr-defined]

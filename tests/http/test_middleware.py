@@ -31,7 +31,7 @@ def test_something_that_breaks_is_a_problem_and_the_words_of_it_stay_here(
     def broken(*_: Any, **__: Any) -> Any:
         raise KeyError("marmalade")
 
-    monkeypatch.setattr(engine, "recall", broken)
+    monkeypatch.setattr(type(engine), "recall", staticmethod(broken))
     answer = client.post("/v1/recall", json={"query": "tea"})
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert answer.json()["instance"] == answer.headers["x-request-id"]

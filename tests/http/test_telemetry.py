@@ -146,7 +146,7 @@ def test_the_work_that_is_told_of_is_what_goes_on_now(
         go.wait(60)
         return entities(**options)
 
-    monkeypatch.setattr(engine.entities, "list", slow)
+    monkeypatch.setattr(type(engine.entities), "list", staticmethod(slow))
     with ThreadPoolExecutor(1) as somebody:
         asking = somebody.submit(client.get, "/v1/entities")
         assert begun.wait(60)

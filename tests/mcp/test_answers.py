@@ -101,6 +101,7 @@ def test_a_memory_is_told_with_what_is_known_of_it() -> None:
         "tags": ["drinks"],
         "speaker": "Anna",
         "session": "s1",
+        "via": "python",
         "confidence": 0.12,
     }
 

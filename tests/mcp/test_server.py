@@ -81,8 +81,8 @@ def test_a_fault_inside_becomes_an_error_of_its_call_only(
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
-    monkeypatch.setattr(engine, "recall", broken)
-    monkeypatch.setattr(engine, "list", broken)
+    monkeypatch.setattr(type(engine), "recall", staticmethod(broken))
+    monkeypatch.setattr(type(engine), "list", staticmethod(broken))
 
     async def conversation(client: Client) -> None:
         failed = await client.call_tool("recall", {"query": "tea"})

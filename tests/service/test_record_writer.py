@@ -254,9 +254,10 @@ def test_the_same_import_twice_at_once_adds_everything_once(
     verb: str, things: list[ImportedMemory], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
-        memorata.open(tmp_path / "m.db", embedder=None) as ours,
+        memorata.open(tmp_path / "m.db", embedder=None) as opened,
         memorata.open(tmp_path / "m.db", embedder=None) as theirs,
     ):
+        ours = opened.through("import")
         facet, method = verb.split(".")
         work, writer = getattr(getattr(ours, facet), method), RecordWriter(ours)
 

@@ -285,7 +285,7 @@ def test_what_nobody_foresaw_is_a_page_that_says_so_and_an_error_for_the_log(
 
     pages = create_pages(engine)
     client = TestClient(pages, base_url="http://localhost", raise_server_exceptions=False)
-    monkeypatch.setattr(engine, "list", broken)
+    monkeypatch.setattr(type(engine), "list", staticmethod(broken))
     answer = client.get("/memories")
     assert (answer.status_code, answer.headers["content-type"]) == (500, "text/html; charset=utf-8")
     assert "Something went wrong in the server" in answer.text

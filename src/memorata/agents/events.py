@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 AGENTS: Final = ("claude-code", "codex", "cursor")
 BRIEFING_BUDGET: Final = 1_200
+HOOK: Final = "hook"
 _LEAST_WORDS: Final = 2
 _READERS: Final[Mapping[str, Callable[[bytes], Reading]]] = {
     "claude-code": transcripts.claude_code,
@@ -71,7 +72,7 @@ def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture
 
     def capture() -> None:
         reading = _READERS[agent](Path(path).expanduser().read_bytes())
-        for _ in Importer(engine).add_file(path, reading.records):
+        for _ in Importer(engine, via=HOOK).add_file(path, reading.records):
             pass
 
     return capture
@@ -88,6 +89,6 @@ def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) 
         fields["metadata"] = {"folder": str(folders[0])}
 
     def capture() -> None:
-        Importer(engine).add([Record(1, fields)], "cursor")
+        Importer(engine, via=HOOK).add([Record(1, fields)], "cursor")
 
     return capture

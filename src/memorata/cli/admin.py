@@ -1,4 +1,4 @@
-"""Administration: check, stats, vacuum, backup, reembed, index."""
+"""Administration: checks, statistics, copies, encryption, vectors and indexes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memorata.cli.command import EMBEDDER_ERROR, UNSOUND, add_commands
 from memorata.cli.options import new_file
 from memorata.cli.output import counted, memories, one_line, progress, size
 from memorata.cli.session import Session
-from memorata.model.errors import StoreCorrupt
+from memorata.model.errors import NotGiven, NotSupportedHere, StoreCorrupt
 
 if TYPE_CHECKING:
     from memorata.engine.admin import Reembedding
@@ -46,7 +46,7 @@ Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one t
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
-    add_commands(app, "Administration", check, stats, vacuum, backup, reembed, index)
+    add_commands(app, "Administration", check, stats, vacuum, backup, encrypt, decrypt, reembed, index)
 
 
 def check(session: Session, repair: Repair = False) -> None:
@@ -107,6 +107,33 @@ def backup(session: Session, target: Target, force: options.Force = False) -> No
     written = target.stat().st_size
     line = f"{target}  {size(written)}" if session.output.terminal else str(target)
     session.output.result({"file": str(target), "bytes": written}, line)
+
+
+def encrypt(session: Session, target: Target) -> None:
+    """Copy the file into an encrypted one, with the key of the settings; nobody should write meanwhile.
+
+    The key is 64 hexadecimal digits or a passphrase, in MEMORATA_ENCRYPTION_KEY or from file:PATH or
+    command:COMMAND. The file itself stays as it is: remove it, and its backups, when the copy was looked at.
+    """
+    _convert(session, target, encrypt=True)
+
+
+def decrypt(session: Session, target: Target) -> None:
+    """Copy an encrypted file into one that is not; nobody should write meanwhile."""
+    _convert(session, target, encrypt=False)
+
+
+def _convert(session: Session, target: Path, *, encrypt: bool) -> None:
+    from memorata.store.sqlite.encryption import convert, resolved_key
+
+    key, origin = session.settings.encryption_key, session.settings.db
+    if key is None:
+        raise NotGiven("encryption_key", "as MEMORATA_ENCRYPTION_KEY, or in the settings file")
+    if not isinstance(origin, Path):
+        raise NotSupportedHere("a server encrypts its own disk; --db must be a file here")
+    convert(origin, target, resolved_key(key.get_secret_value()), encrypt=encrypt)
+    left = f"{origin} is left as it is, and is not encrypted" if encrypt else f"{origin} is left as it is"
+    session.output.result({"file": str(target), "encrypted": encrypt}, f"{target}; {left}")
 
 
 def reembed(

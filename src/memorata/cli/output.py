@@ -297,6 +297,7 @@ def details(memory: Memory, hidden: str, confidence: float | None = None) -> lis
         ("session", source.session),
         ("position", source.position),
         ("link", source.link),
+        ("stored through", source.via),
         ("place", place and f"{place.lat:g}, {place.lon:g} {place.name}".strip()),
         ("learnt", _moment(memory.created_at)),
         ("true from", _moment(memory.valid_from)),

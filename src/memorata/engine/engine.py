@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -189,6 +190,24 @@ class Engine:
         from memorata.engine.transfer import Transfer
 
         return Transfer(self.runtime, self._embedding, self._writer)
+
+    def through(self, via: str) -> Engine:
+        """Return this engine for an interface: what is written through it says so in its `source.via`.
+
+        It shares everything with this one, and is closed with it.
+
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder=None) as memory:
+        ...     memory.through("proxy").remember("Anna prefers tea.").source.via
+        'proxy'
+        """
+        if via == self._writer.drafts.via:
+            return self
+        view = copy(self)
+        for facet in ("entities", "duplicates", "lifecycle", "experiments", "transfer"):
+            view.__dict__.pop(facet, None)
+        view._writer = self._writer.through(via)
+        return view
 
     @property
     def embedder(self) -> Embedder | None:

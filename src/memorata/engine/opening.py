@@ -96,6 +96,7 @@ def open(
     clock: Callable[[], datetime] | None = None,
     logging: Logging | None = None,
     lease_seconds: float = SECONDS,
+    encryption_key: str | None = None,
 ) -> Engine:
     """Open the memory in a file or on a server, creating it if it is not there.
 
@@ -178,6 +179,9 @@ def open(
     lease_seconds
         How long after the last sign of life of a worker (one that maintains, re-embeds or tunes) another may
         take its work over.
+    encryption_key
+        What the file is encrypted with, or a new one is to be: 64 hexadecimal digits, a passphrase,
+        ``file:PATH`` or ``command:COMMAND``. Needs the extra ``encryption``; see docs/security.md.
 
     Examples
     --------
@@ -230,6 +234,7 @@ def open(
         replica=replica,
         approximate_from=approximate_from,
         read_only=read_only,
+        encryption_key=encryption_key,
     )
     try:
         names = (_ANALYSER, _LANGUAGE, _MIN_LENGTH, EMBEDDER_SETTING)
@@ -288,6 +293,7 @@ def open_store(
     replica: str | ServerAddress | None = None,
     approximate_from: int = LARGE,
     read_only: bool = False,
+    encryption_key: str | None = None,
 ) -> Store:
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
     if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
@@ -300,7 +306,7 @@ def open_store(
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    how = StoreOptions(durable, must_exist, backup, other, approximate_from, read_only)
+    how = StoreOptions(durable, must_exist, backup, other, approximate_from, read_only, encryption_key)
     return open_dialect(str(path) if url is None else url, how)
 
 

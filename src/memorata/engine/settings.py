@@ -74,6 +74,7 @@ _SECRETS: Final = (
     "extractor_key",
     "summaries_key",
     "reranker_key",
+    "encryption_key",
     "replica",
 )
 _EXPECTED: Final = {
@@ -94,6 +95,7 @@ _EXPECTED: Final = {
     "durable": "true or false",
     "read_only": "true or false",
     "migration_backup": "true or false",
+    "encryption_key": "text",
     "approximate_from": "a whole number of at least 1",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
@@ -199,6 +201,9 @@ class Settings(BaseModel):
     )
     migration_backup: bool = Field(
         default=True, description="Whether a file of an older schema is copied before it is migrated."
+    )
+    encryption_key: SecretStr | None = Field(
+        default=None, description="What the file is encrypted with: a key, file:PATH or command:COMMAND."
     )
     approximate_from: int = Field(
         default=LARGE, ge=1, description="From how many vectors on a namespace gets an approximate index."
@@ -360,6 +365,7 @@ class Settings(BaseModel):
                 self.log_recalls, self.log_queries, LogBounds(self.log_limit, self.log_megabytes)
             ),
             lease_seconds=self.lease_seconds,
+            encryption_key=_secret(self.encryption_key),
         )
 
     def _recipe(self) -> Recipe | str:

@@ -82,7 +82,7 @@ def create_api(
     workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge)
     metrics.busy.set_function(lambda: workers.busy)
     server = ServerState(
-        engine,
+        engine.through("http"),
         keys,
         allowed,
         workers,

@@ -135,6 +135,7 @@ def memory_row(memory: Memory, confidence: float | None = None, section: str | N
         "speaker": memory.source.speaker,
         "session": memory.source.session,
         "link": memory.source.link,
+        "via": memory.source.via,
         "recorded": None if memory.valid_from is None else memory.created_at.isoformat(timespec="minutes"),
         "untrusted": UNTRUSTED in memory.tags or None,
         "superseded_by": memory.superseded_by,

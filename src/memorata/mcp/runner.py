@@ -69,7 +69,7 @@ class EngineRunner:
         with self._lock:
             if self._engine is None:
                 opened = self._opening()
-                self._engine = opened.__enter__()
+                self._engine = opened.__enter__().through("mcp")
                 self._opened = opened
             return self._engine
 

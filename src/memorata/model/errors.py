@@ -16,6 +16,7 @@
     │   ├── StoreTooNew               its file was written by a newer Memorata
     │   ├── StoreUnavailable          locked for too long, out of reach, or its disk is full
     │   │   ├── StoreReadOnly         it can only be read, as it is or as it was opened
+    │   │   ├── StoreEncrypted        its file is encrypted with another key, or not at all
     │   │   ├── PoolExhausted         every connection to the server was in use for too long
     │   │   └── PurgeUnfinished       something was removed, but its traces could not be erased yet
     │   ├── ServerUnsuitable          the server is too old, or lacks something, or a right
@@ -214,6 +215,10 @@ class StoreTooNew(StoreError):
 
 class StoreUnavailable(StoreError):
     """The file is locked for too long, cannot be written, or its disk is full."""
+
+
+class StoreEncrypted(StoreUnavailable):
+    """The file is encrypted with another key than the one given, or is not encrypted at all."""
 
 
 class StoreReadOnly(StoreUnavailable):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, fields, make_dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -40,23 +41,31 @@ class Tier(StrEnum):
 _TIERS = tuple(Tier)
 
 
+PYTHON = "python"
+IMPORT = "import"
+
+
 @frozen
 class Source:
-    """Who said it, in which session, at which turn of it, and where to read it again.
+    """Who said it, in which session, at which turn of it, where to read it again, and how it came in.
+
+    `via` is the interface it was stored through: ``python``, ``cli``, ``http``, ``mcp``, ``web``, ``import``,
+    ``hook`` (captured from a coding agent), ``proxy``; empty where nobody recorded it. Interfaces fill it in.
 
     Examples
     --------
-    >>> Source(speaker="Anna", session="2026-05-07", position=3).speaker
-    'Anna'
+    >>> Source(speaker="Anna", session="2026-05-07", position=3).via
+    'python'
     """
 
     speaker: str = ""
     session: str = ""
     position: int | None = None
     link: str = ""
+    via: str = PYTHON
 
     def __post_init__(self) -> None:
-        for argument in ("speaker", "session", "link"):
+        for argument in ("speaker", "session", "link", "via"):
             checks.writable(argument, getattr(self, argument))
         if self.position is not None:
             # Not as it came: a database writes numpy's numbers as bytes, which cannot be read back.
@@ -64,6 +73,14 @@ class Source:
 
 
 _NO_SOURCE = Source()
+
+
+@lru_cache(maxsize=64)
+def unattributed(via: str) -> Source:
+    """Return the source of a memory of which only the interface is known that it came through."""
+    return _NO_SOURCE if via == _NO_SOURCE.via else Source(via=via)
+
+
 PRIVATE = "private"
 """The tag of a memory that is not seen from namespaces that inherit from its own."""
 UNTRUSTED = "untrusted"
@@ -159,7 +176,7 @@ class Memory:
             raise InvalidArgument("source", source, "a Source")
         if source is not _NO_SOURCE:
             # Not in the class itself, which reads what is stored, whatever its size.
-            for name in ("speaker", "session", "link"):
+            for name in ("speaker", "session", "link", "via"):
                 check_length(f"source.{name}", getattr(source, name), MAX_NAME)
         put(self, "metadata", json_object("metadata", self.metadata))
         if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:

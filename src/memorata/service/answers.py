@@ -19,6 +19,7 @@ class SourceAnswer(BaseModel):
     session: str
     position: int | None
     link: str
+    via: str
 
 
 class PlaceAnswer(BaseModel):

@@ -18,7 +18,7 @@ import numpy as np
 from memorata.model import checks
 from memorata.model.checks import nearest
 from memorata.model.errors import InvalidArgument
-from memorata.model.memory import Memory, Source
+from memorata.model.memory import IMPORT, Memory, Source
 from memorata.model.place import Place
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ def memory_json(memory: Memory) -> Json:
             "session": source.session,
             "position": source.position,
             "link": source.link,
+            "via": source.via,
         },
         "entities": list(memory.entities),
         "place": None if place is None else {"lat": place.lat, "lon": place.lon, "name": place.name},
@@ -110,7 +111,8 @@ def memory_arguments(data: Mapping[str, Any]) -> Json:
             arguments[name] = time_from_json(name, arguments[name])
     for name, kind in (("source", Source), ("place", Place)):
         if isinstance(arguments.get(name), Mapping):
-            arguments[name] = _made(kind, name, arguments[name])
+            unsaid = {"via": IMPORT} if kind is Source else {}
+            arguments[name] = _made(kind, name, unsaid | dict(arguments[name]))
     return arguments
 
 

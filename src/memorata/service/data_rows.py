@@ -58,6 +58,7 @@ def recalled_block(what: str, memories: Iterable[Memory]) -> str:
                 "content": memory.content,
                 "when": f"{memory.event_time:%Y-%m-%d}",
                 "speaker": memory.source.speaker,
+                "via": memory.source.via,
                 "untrusted": UNTRUSTED in memory.tags or None,
                 "folder": memory.metadata.get("folder"),
             }

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument, MemorataError
+from memorata.model.memory import IMPORT
 from memorata.service.export import read_row
 from memorata.service.formats import SUFFIXES, format_of
 from memorata.service.formats.record import Notes, Record
@@ -31,7 +32,7 @@ class Importer:
     """Takes records into a memory: into one namespace, or None for where each record says.
 
     The content of a memory may be bounded (`max_content`, in characters), and so may be how many problems are
-    noted (`max_problems`); every one is counted. `notes` takes what does not come in.
+    noted (`max_problems`); every one is counted. `notes` takes what does not come in; `via` is the interface.
     """
 
     def __init__(
@@ -43,9 +44,10 @@ class Importer:
         max_content: int | None = None,
         max_problems: int | None = None,
         notes: Notes | None = None,
+        via: str = IMPORT,
     ) -> None:
         self.notes = Notes() if notes is None else notes
-        self._writer = RecordWriter(engine, namespace, dry_run=dry_run)
+        self._writer = RecordWriter(engine, namespace, dry_run=dry_run, via=via)
         self._max_content = max_content
         self._max_problems = max_problems
 

@@ -18,7 +18,7 @@ from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.model.memory import Memory
+from memorata.model.memory import IMPORT, Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.store.memory.repeats import KINDS
@@ -84,9 +84,11 @@ class RecordWriter:
     (1, "content must be text that is not blank, got ' '")
     """
 
-    def __init__(self, engine: Engine, namespace: str | None = None, *, dry_run: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, namespace: str | None = None, *, dry_run: bool = False, via: str = IMPORT
+    ) -> None:
         self.counts = ImportCounts()
-        self._engine = engine
+        self._engine = engine.through(via)
         self._namespace = namespace
         self._dry_run = dry_run
         self._seen: dict[tuple[str, str], int] = {}

@@ -70,7 +70,11 @@ def problems(session: Session, terms_of: Words) -> list[Problem]:
                 texts.append(f"{len(missing[number])} memories are not listed once among the changes")
         wrong += [Problem(path, f"{path}: {text}", mendable) for text in texts]
         if mendable:
-            texts = [*lost.get(number, ()), *broken_links(session, number)]
+            texts = [
+                *lost.get(number, ()),
+                *broken_links(session, number),
+                *session.dialect.row_problems(session, number),
+            ]
             wrong += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
     return wrong
 

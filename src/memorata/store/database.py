@@ -330,6 +330,10 @@ class Dialect(Protocol):
         """Return what is wrong with the database itself, whatever its tables mean."""
         ...
 
+    def row_problems(self, session: Session, number: int) -> list[str]:
+        """Return what is wrong with the columns of a namespace's memories that change one by one."""
+        ...
+
     def mend(self, session: Session) -> None:
         """Mend what is wrong with the database itself, as far as that can be."""
         ...

@@ -9,6 +9,7 @@ from memorata._frozen import frozen
 from memorata.index.approximate import LARGE
 from memorata.model.errors import MissingExtra, NotSupportedHere
 from memorata.store.postgres.address import SCHEMES
+from memorata.store.sqlite.encryption import resolved_key
 from memorata.store.sqlite.store import SqliteStore
 from memorata.store.store import Store
 
@@ -23,6 +24,7 @@ class StoreOptions:
     replica: str | None = None
     approximate_from: int = LARGE
     read_only: bool = False
+    encryption_key: str | None = None
 
 
 StoreOpener: TypeAlias = Callable[[str, StoreOptions], Store]
@@ -50,6 +52,7 @@ def _file(path: str, how: StoreOptions) -> Store:
         migration_backup=how.backup,
         approximate_from=how.approximate_from,
         read_only=how.read_only,
+        key=None if how.encryption_key is None else resolved_key(how.encryption_key),
     )
 
 
@@ -59,6 +62,8 @@ def _postgres(url: str, how: StoreOptions) -> Store:
             "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
             "on (ALTER ROLE … SET default_transaction_read_only = on)"
         )
+    if how.encryption_key is not None:
+        raise NotSupportedHere("a server encrypts its own disk; leave encryption_key out")
     try:
         # Not before it is needed: it takes packages that a file does not.
         from memorata.store.postgres.store import PostgresStore

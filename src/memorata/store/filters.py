@@ -7,7 +7,7 @@ a mapping of operators that must all hold. ``"and"``, ``"or"`` and ``"not"`` com
      "or": [{"speaker": "Anna"}, {"metadata.room": {"in": [12, "attic"]}}],
      "not": {"place": {"exists": true}}}
 
-- **id, content, category, speaker, session, link, embedder** are texts:
+- **id, content, category, speaker, session, link, via, embedder** are texts:
   ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``not in``, ``exists``, ``contains``.
 - **confidence, importance, position, mentions, access_count** are numbers, **created_at, valid_from,
   valid_to, expires_at, supported_at, last_accessed_at** are times: the same without ``contains``.
@@ -130,7 +130,9 @@ _OPERATORS: Final[Mapping[_Sort, tuple[str, ...]]] = {
 }
 _METADATA: Final = "metadata"
 _SORTS: Final[Mapping[str, _Sort]] = {
-    **dict.fromkeys(("id", "content", "category", "speaker", "session", "link", "embedder"), _Sort.TEXT),
+    **dict.fromkeys(
+        ("id", "content", "category", "speaker", "session", "link", "via", "embedder"), _Sort.TEXT
+    ),
     "tier": _Sort.TIER,
     "pinned": _Sort.FLAG,
     **dict.fromkeys(("confidence", "importance", "position", "mentions", "access_count"), _Sort.NUMBER),

@@ -10,12 +10,14 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime, timedelta
 from json.encoder import encode_basestring
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, overload
+from zlib import crc32
 
 from memorata.index.record import Records, unpacked
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
-from memorata.model.memory import Memory, Source, Tier, trusted_memory
+from memorata.model.memory import Memory, Source, Tier, trusted_memory, unattributed
 from memorata.model.place import Place
 from memorata.store.database import Session, Statement
 
@@ -84,8 +86,15 @@ COLUMNS: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
     "position", "link", "entities", "lat", "lon", "place", "created_at", "valid_from", "valid_to",
     "expires_at", "supersedes", "superseded_by", "mentions", "access_count", "last_accessed_at", "version",
-    "fingerprint", "embedder", "pinned", "supported_at",
+    "fingerprint", "embedder", "pinned", "supported_at", "via", "checksum",
 )  # fmt: skip
+STATED: Final = (
+    "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
+    "position", "link", "via", "entities", "lat", "lon", "place", "created_at", "valid_from", "expires_at",
+    "mentions", "fingerprint", "pinned", "supported_at",
+)  # fmt: skip
+"""The columns that only change together with their row: its checksum is that of these, as text. The others
+(links, ends, counters) change one by one; `check` compares them with records and with each other."""
 
 OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS)
 """The columns that a memory `m` has itself; its namespace's path completes them."""
@@ -97,7 +106,6 @@ SOURCE: Final = "memories m JOIN namespaces n ON n.number = m.namespace"
 """What they are selected from."""
 
 _ABSENT: Final = "[]"
-_NO_SOURCE: Final = Source()
 _TIERS: Final = {tier.value: tier for tier in Tier}
 tier_name: Final = {tier: tier.value for tier in Tier}.__getitem__
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
@@ -118,10 +126,21 @@ def marks(values: Sized) -> str:
     return ", ".join("?" * len(values))
 
 
+_STATED_TEXT: Final = "\x1f".join(["%s"] * len(STATED))
+
+
+def checksum(*stated: object) -> int:
+    """Return the checksum of the values of `STATED`: the CRC-32 of them as text.
+
+    Compared whenever a memory is read, in about a third of the time that making the memory takes.
+    """
+    return crc32((_STATED_TEXT % stated).encode())
+
+
 def row(memory: Memory) -> tuple[Any, ...]:
     """Return the values of `COLUMNS` for a memory."""
     place, source = memory.place, memory.source
-    return (
+    values = (
         memory.id,
         memory.content,
         memory.category,
@@ -152,7 +171,13 @@ def row(memory: Memory) -> tuple[Any, ...]:
         memory.embedder,
         int(memory.pinned),
         None if memory.supported_at is None else microseconds(memory.supported_at),
+        source.via,
     )
+    return *values, checksum(*_stated(values))
+
+
+_stated: Final = itemgetter(*map(COLUMNS.index, STATED))
+_CHECKSUM: Final = COLUMNS.index("checksum")
 
 
 def listed(values: tuple[str, ...]) -> str:
@@ -186,11 +211,17 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     StoreCorrupt
         If the row is none that was written.
     """
+    read = _made(values, path)
+    _check_sum(values)
+    return read
+
+
+def _made(values: Sequence[Any], path: str | None) -> Memory:
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
         link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
-        supported_at, namespace,
+        supported_at, via, _, namespace,
     ) = values  # fmt: skip
     try:
         plain = position is None and not speaker and not session and not link
@@ -207,7 +238,7 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
                 bool(pinned),
                 _tuple(tags),
                 _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
-                _NO_SOURCE if plain else Source(speaker, session, position, link),
+                unattributed(via) if plain else Source(speaker, session, position, link, via),
                 _tuple(entities),
                 None if lat is None else Place(lat, lon, place),
                 None if valid_from is None else instant(valid_from),
@@ -236,12 +267,19 @@ def sound(values: Sequence[Any], path: str | None = None) -> Memory:
     StoreCorrupt
         If the row is none that was written, or says something that no memory can.
     """
-    read = memory(values, path)
+    read = _made(values, path)
     try:
         read.__post_init__()
     except NOT_AS_WRITTEN as error:
         raise unreadable(read.id, error) from error
+    _check_sum(values)
     return read
+
+
+def _check_sum(values: Sequence[Any]) -> None:
+    """Raise if a row is not the one that its checksum was made of."""
+    if values[_CHECKSUM] not in (None, checksum(*_stated(values))):
+        raise unreadable(values[0], ValueError("its checksum is another"))
 
 
 def _tuple(text: str) -> tuple[str, ...]:

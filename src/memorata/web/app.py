@@ -84,7 +84,7 @@ def create_pages(
     - `clock`: tells the time.
     """
     jobs = Jobs(clock, MAX_JOBS)
-    site = _Site(engine, PageSessions(keys, clock, hosts), jobs)
+    site = _Site(engine.through("web"), PageSessions(keys, clock, hosts), jobs)
     routes = [Route(route.path, _endpoint(site, route), methods=[route.method]) for route in _ROUTES]
     static = StaticFiles(directory=str(files("memorata.web") / "static"))
     pages = Starlette(

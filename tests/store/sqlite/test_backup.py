@@ -83,6 +83,8 @@ def test_one_that_fails_leaves_what_was_there(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
 ) -> None:
     class Failing:
+        key = None
+
         def backup(self, *given: object, **named: object) -> None:
             raise error
 
@@ -110,7 +112,7 @@ def test_who_is_killed_on_the_way_leaves_no_file_of_that_name(store: SqliteStore
         "from pathlib import Path\n"
         "from memorata.store.sqlite import maintenance as backup\n"
         "from memorata.store.sqlite.store import SqliteStore\n"
-        "backup._to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "backup.to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         "SqliteStore(sys.argv[1]).backup(Path(sys.argv[2]))\n"
     )
     ended = subprocess.run([sys.executable, "-c", script, tmp_path / "m.db", tmp_path / "copy.db"])

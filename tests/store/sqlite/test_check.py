@@ -7,6 +7,7 @@ from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, wor
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened
 from memorata.index.record import packed
+from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
 from memorata.store.entries import Terms
@@ -151,3 +152,36 @@ def test_a_number_of_slots_that_no_file_has_room_for_is_told(store: SqliteStore)
     assert told(store) == [f"acme/alice: there are not {2**62} records, one for each slot"]
     store.check(terms_of, repair=True)
     assert told(store) == []
+
+
+OTHERWISE = {
+    "TEXT": "CASE WHEN {0} LIKE '[%' THEN '[\"x\"]' WHEN {0} LIKE '{{%' THEN '{{\"x\": 1}}' "
+    "WHEN {0} = 'semantic' THEN 'working' ELSE coalesce({0}, '') || 'x' END",
+    "INTEGER": "coalesce({0}, 0) + 1000",
+    "REAL": "coalesce({0}, 0) / 2 + 0.1",
+}
+
+
+def test_a_change_of_any_field_of_a_memory_is_told(store: SqliteStore) -> None:
+    session = connection(store)
+    columns = session.execute("PRAGMA table_info(memories)").fetchall()
+    assert len(columns) > 35
+    session.execute("DROP TRIGGER state_of_changed")
+    for _, column, kind, *_ in columns:
+        session.execute("SAVEPOINT sound")
+        session.execute("PRAGMA ignore_check_constraints = ON")
+        session.execute("PRAGMA defer_foreign_keys = ON")
+        session.execute(f"UPDATE memories SET {column} = {OTHERWISE[kind].format(column)} WHERE id = 'm7'")
+        session.execute("PRAGMA ignore_check_constraints = OFF")
+        assert told(store), column
+        session.execute("ROLLBACK TO sound")
+        session.execute("RELEASE sound")
+    assert told(store) == []
+
+
+def test_what_was_stated_is_compared_whenever_it_is_read(store: SqliteStore) -> None:
+    connection(store).execute("UPDATE memories SET metadata = '{\"x\": 1}', link = 'b' WHERE id = 'm7'")
+    with pytest.raises(StoreCorrupt, match="the row of memory m7 cannot be read"):
+        store.get(HERE, ["m7"])
+    connection(store).execute("UPDATE memories SET checksum = NULL WHERE id = 'm7'")
+    assert store.get(HERE, ["m7"])[0].source.link == "b"

@@ -206,7 +206,7 @@ def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
     ("code", "kind", "words"),
     [
         (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "memorata check`, or restore a backup"),
-        (sqlite3.SQLITE_NOTADB, StoreCorrupt, "name another file, or restore a backup"),
+        (sqlite3.SQLITE_NOTADB, StoreCorrupt, "name another file, or give its key"),
         (sqlite3.SQLITE_BUSY, StoreUnavailable, "stayed locked"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreUnavailable, "stayed locked"),
         (sqlite3.SQLITE_READONLY_DBMOVED, StoreUnavailable, "check the permissions"),

@@ -82,7 +82,8 @@ def test_a_fork_while_a_thread_writes_waits_for_it(tmp_path: Path) -> None:
     def child() -> str:
         again = SqliteStore(tmp_path / "m.db", durable=False)
         again.remember_setting("child", "was here")
-        return f"{again.setting('number') == again.setting('same number')}"
+        with again.together():
+            return f"{again.setting('number') == again.setting('same number')}"
 
     try:
         assert [in_a_child(child) for _ in range(5)] == ["True"] * 5

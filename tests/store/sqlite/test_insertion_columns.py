@@ -70,11 +70,11 @@ def bound(*memories: Memory) -> tuple[int, Iterator[tuple[Any, ...]]]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "columns"), [({}, 0), ({"tags": ("tea",)}, 1), ({"source": Source("Ann")}, 4)]
+    ("changes", "columns"), [({}, 0), ({"tags": ("tea",)}, 1), ({"source": Source("Ann")}, 5)]
 )
 def test_only_what_is_unusual_is_handed_over(changes: dict[str, Any], columns: int) -> None:
     plain = Memory(id="m0", content="I like tea", created_at=DAY)
     # A place, a namespace and a slot; id, content, when it was learnt, fingerprint and embedder.
     count, values = bound(plain, Memory(id="m1", content="I like tea", created_at=DAY, **changes))
-    assert count == 8 + columns
+    assert count == 9 + columns
     assert [len(each) for each in values] == [count, count]

@@ -3,6 +3,7 @@
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,7 +34,7 @@ def newer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, more))
 
 
-def opened(path: Path, **options: bool) -> list[Migration]:
+def opened(path: Path, **options: Any) -> list[Migration]:
     """Open and close a database, and return the migrations that were told of."""
     told: list[Migration] = []
     connect(path, migrated=told.append, **options).close()

@@ -36,10 +36,9 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
             error.sqlite_errorcode = code
             raise error
 
-    def open_uri(name: str, *, uri: bool = False) -> SqliteSession:
-        return (
-            sqlite3.connect(name, factory=Refused, uri=True) if "mode=ro" in name else opened(name, uri=uri)
-        )
+    def open_uri(name: str, *, key: str | None, uri: bool = False) -> SqliteSession:
+        refused = "mode=ro" in name
+        return sqlite3.connect(name, factory=Refused, uri=True) if refused else opened(name, key=key, uri=uri)
 
     monkeypatch.setattr(connecting, "_opened", open_uri)
 

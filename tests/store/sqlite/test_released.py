@@ -53,7 +53,7 @@ def test_every_memory_says_what_it_said(path: Path) -> None:
             importance=1 / 3,
             tags=("drinks",),
             metadata={"cup": {"size": [1, None, 0.1]}},
-            source=Source("Anna", "breakfast", 0, "https://example.org/1"),
+            source=Source("Anna", "breakfast", 0, "https://example.org/1", via=""),
             entities=("Anna",),
             fingerprint=tea.fingerprint,
             embedder=LexicalEmbedder(dimension=16).name,

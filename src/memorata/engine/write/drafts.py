@@ -13,7 +13,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
-from memorata.model.memory import UNTRUSTED, Memory, Source, build_memory
+from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
 from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
 from memorata.text.standing_sentences import standing
@@ -23,6 +23,8 @@ _KNOWN_DETAILS: Final = frozenset(_DETAILS)
 UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "browser", "search"})
 """Speakers, in small letters, whose words are somebody else's."""
 _KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
+_SPEAK_FOR_OTHERS: Final = frozenset({PYTHON, IMPORT})
+"""Interfaces that may say what a memory came through: a program, and what was exported with it."""
 
 
 DEDUPE_STRATEGIES: Final = ("keep_first", "keep_highest_confidence", "keep_most_recent", "keep_both")
@@ -100,6 +102,8 @@ class Drafts:
     redact: bool = False
     expect: Callable[[Sequence[Memory]], None] | None = None
     """Told what is going to be written, before its names are read."""
+    via: str = PYTHON
+    """The interface that memories come through; no client of another one can claim to be elsewhere."""
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
@@ -133,7 +137,11 @@ class Drafts:
         if "id" not in given:
             given["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
         if "source" in given and isinstance(given["source"], Mapping):
-            given["source"] = built("source", Source, given["source"])
+            given["source"] = built("source", Source, {"via": self.via, **given["source"]})
+        elif "source" not in given and self.via != PYTHON:
+            given["source"] = unattributed(self.via)
+        if self.via not in _SPEAK_FOR_OTHERS and given["source"].via != self.via:
+            given["source"] = replace(given["source"], via=self.via)
         if "place" in given and isinstance(given["place"], Mapping):
             given["place"] = built("place", Place, given["place"])
         memory = build_memory(given)

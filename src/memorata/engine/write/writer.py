@@ -8,6 +8,7 @@ never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 19
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from itertools import compress, islice
@@ -52,6 +53,12 @@ class Writer:
         self._embedding = embedding
         self._names = names
         self.drafts = replace(drafts, expect=embedding.expect)
+
+    def through(self, via: str) -> Writer:
+        """Return this writer for memories that come through an interface."""
+        view = copy(self)
+        view.drafts = replace(self.drafts, via=via)
+        return view
 
     def remember(
         self,
@@ -129,6 +136,7 @@ class Writer:
         """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
         kept: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
         # The words that its time was read from are not those of the new text.
+        kept["source"] = replace(old.source, via=self.drafts.via)
         kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
         read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)

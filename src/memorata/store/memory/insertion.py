@@ -28,7 +28,7 @@ from memorata.model.place import Place
 from memorata.store import rows
 from memorata.store.database import Dialect, Session
 from memorata.store.entries import Entry
-from memorata.store.rows import COLUMNS, microseconds
+from memorata.store.rows import COLUMNS, STATED, checksum, microseconds
 
 
 class _Field(NamedTuple):
@@ -61,6 +61,10 @@ def insertion(
         written = found if field.written is None else list(map(field.written, found))
         bound += field.columns
         values += [written] if len(field.columns) == 1 else zip(*written, strict=True)
+    known = dict(zip(bound, values, strict=True))
+    stated = [known.get(column) or repeat(_USUAL[column]) for column in STATED]
+    bound.append("checksum")
+    values.append(list(map(checksum, *stated)))
     slots = range(first, first + len(memories))
     start = dialect.number(number, first)
     numbers = range(start, start + len(memories))
@@ -112,8 +116,8 @@ _FIELDS: Final = (
     _field("metadata", rows.mapped),
     _field(
         "source",
-        attrgetter("speaker", "session", "position", "link"),
-        ("speaker", "session", "position", "link"),
+        attrgetter("speaker", "session", "position", "link", "via"),
+        ("speaker", "session", "position", "link", "via"),
     ),
     _field("entities", rows.listed),
     _field("place", _where, ("lat", "lon", "place")),

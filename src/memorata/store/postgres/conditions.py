@@ -16,7 +16,9 @@ from memorata.store.rows import microseconds
 
 _NULLABLE: Final = frozenset({"valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at"})
 _TIMES: Final = _NULLABLE | {"created_at"}
-_TEXTS: Final = frozenset({"id", "content", "category", "tier", "speaker", "session", "link", "embedder"})
+_TEXTS: Final = frozenset(
+    {"id", "content", "category", "tier", "speaker", "session", "link", "via", "embedder"}
+)
 _ORDERS: Final = frozenset({"<", "<=", ">", ">="})
 
 

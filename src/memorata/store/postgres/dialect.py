@@ -194,6 +194,10 @@ class PostgresDialect:
         """Return nothing: a server looks after its files itself."""
         return []
 
+    def row_problems(self, session: Session, number: int) -> list[str]:
+        """Return nothing: a server looks after its files itself."""
+        return []
+
     def mend(self, session: Session) -> None:
         """Do nothing: a server looks after its files itself."""
 

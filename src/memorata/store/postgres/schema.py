@@ -192,5 +192,12 @@ def _column(name: str, kind: str) -> str:
     return f"{quoted} {_TYPES[kind[0]]}{'' if '?' in kind else ' NOT NULL'}{default}"
 
 
-MIGRATIONS: Final[tuple[str, ...]] = (_made() + _INDEXES + _TENANTS,)
+MIGRATIONS: Final[tuple[str, ...]] = (
+    _made() + _INDEXES + _TENANTS,
+    """
+    -- Rows of before have no checksum until they are written again; the server checks its pages itself.
+    ALTER TABLE memories ADD COLUMN via TEXT COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN checksum BIGINT;
+    ALTER TABLE memories ALTER COLUMN via SET STATISTICS 0;
+    """,
+)
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

@@ -70,8 +70,8 @@ _COLUMNS: Final = {
     name: f"m.{name}"
     for name in (
         "id", "content", "category", "tier", "confidence", "importance", "tags", "entities", "speaker",
-        "session", "position", "link", "created_at", "valid_from", "valid_to", "expires_at", "mentions",
-        "access_count", "last_accessed_at", "embedder", "pinned", "supported_at",
+        "session", "position", "link", "via", "created_at", "valid_from", "valid_to", "expires_at",
+        "mentions", "access_count", "last_accessed_at", "embedder", "pinned", "supported_at",
     )
 }  # fmt: skip
 _NULLABLE: Final = frozenset(

@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from threading import get_ident, main_thread
 from time import monotonic, sleep
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from memorata.model.errors import (
     InvalidArgument,
@@ -19,8 +19,18 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import Session, Statement
+from memorata.store.rows import STATED, checksum
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
+from memorata.store.sqlite.encryption import (
+    check_encryption,
+    connected,
+    database_errors,
+    is_empty,
+    is_no_database,
+    session_class,
+    wrong_key,
+)
 from memorata.store.sqlite.errors import BUSY_SECONDS, Translated, in_our_words, is_translated, translated
 from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.hash_index import Book
@@ -34,7 +44,7 @@ from memorata.store.sqlite.read_only import (
     unwritable,
 )
 from memorata.store.sqlite.schema import APPLICATION_ID
-from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS
+from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS, SUMMED
 
 _Read = TypeVar("_Read")
 
@@ -61,6 +71,7 @@ def connect(
     backup: bool = True,
     migrated: Callable[[Migration], None] = lambda migration: None,
     read_only: bool = False,
+    key: str | None = None,
 ) -> SqliteSession:
     """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
 
@@ -79,6 +90,8 @@ def connect(
         Told what was done, if the file was of an older schema.
     read_only
         Whether nothing is to be written to it, even though it could be; it has to be there then.
+    key
+        What the file is encrypted with, a new one too; None for one that is not.
     """
     name = str(path)
     if sqlite3.sqlite_version_info < _OLDEST:
@@ -99,9 +112,11 @@ def connect(
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
     elif read_only:
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
+    if name != IN_MEMORY:
+        check_encryption(Path(name), key)
     reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
     with translated(name):
-        connection = _opened_to_read(Path(name), reason) if reason else _opened_to_write(name)
+        connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
         try:
             migration = _prepare(connection, name, durable=durable, backup=backup)
         except BaseException:
@@ -116,7 +131,7 @@ def connect(
 def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
     refuse_to_write(name, why_read_only(connection))
-    whole = connection if isinstance(connection, SqliteSession) and connection.joined else None
+    whole = connection if is_session(connection) and connection.joined else None
     inside = whole is not None
     if whole is not None and not whole.in_transaction:
         raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
@@ -173,7 +188,7 @@ def _begin(connection: sqlite3.Connection) -> None:
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 return
-            except sqlite3.OperationalError as error:
+            except database_errors() as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() >= until:
                     raise
     finally:
@@ -214,8 +229,15 @@ class SqliteSession(sqlite3.Connection):
     watch: Callable[[], None] | None = None
     """Raises if what is read may have been changed unseen; None where that cannot be."""
 
+    key: str | None = None
+    """What it is encrypted with, or None."""
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as sqlite3 has them
         super().__init__(*args, **kwargs)
+        self.begin()
+
+    def begin(self) -> None:
+        """Make what is known of its transactions."""
         self.guards: dict[int, list[Callable[[Session], object]]] = {}
         self.read_once: dict[str, Any] = {}
         self.book = Book()
@@ -244,6 +266,11 @@ class SqliteSession(sqlite3.Connection):
         return [self.execute(sql, values).fetchall() for sql, values in statements]
 
 
+def is_session(connection: sqlite3.Connection) -> TypeGuard[SqliteSession]:
+    """Return whether a connection is a session, encrypted or not."""
+    return hasattr(connection, "read_once")
+
+
 @lru_cache(maxsize=256)
 def _insertion(table: str, columns: str, count: int) -> str:
     return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * count)})"
@@ -251,12 +278,12 @@ def _insertion(table: str, columns: str, count: int) -> str:
 
 def why_read_only(connection: sqlite3.Connection) -> str:
     """Return why nothing can be written; empty if it can be."""
-    return connection.read_only if isinstance(connection, SqliteSession) else ""
+    return connection.read_only if is_session(connection) else ""
 
 
 def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
     """Say whether a batch is written next, or something small, and so how long the log may grow."""
-    assert isinstance(connection, SqliteSession)  # as `connect` makes them
+    assert is_session(connection)  # as `connect` makes them
     pages = _LOG_PAGES_OF_BATCHES if batch else _LOG_PAGES
     if connection.log_pages != pages:
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -266,7 +293,7 @@ def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
 @contextmanager
 def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) -> Iterator[None]:
     """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-    assert isinstance(connection, SqliteSession)  # as `connect` makes them
+    assert is_session(connection)  # as `connect` makes them
     mine = connection.guards.setdefault(get_ident(), [])
     mine.append(guard)
     try:
@@ -279,7 +306,7 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) 
 
 
 def _begun(connection: sqlite3.Connection) -> None:
-    if isinstance(connection, SqliteSession):
+    if is_session(connection):
         _refuse_other_schema(connection)
         connection.untouched = connection.total_changes
         connection.read_at = -1
@@ -302,7 +329,7 @@ def _refuse_other_schema(connection: SqliteSession) -> None:
 @contextmanager
 def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
     """Run the block as one transaction of which every other transaction in it is a part."""
-    assert isinstance(connection, SqliteSession)  # as `connect` makes them
+    assert is_session(connection)  # as `connect` makes them
     with writing(connection, name):
         before, connection.joined = connection.joined, True
         try:
@@ -313,7 +340,7 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
 
 def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) -> _Read:
     """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
-    if not isinstance(connection, SqliteSession) or not connection.joined:
+    if not is_session(connection) or not connection.joined:
         return read()
     if connection.read_at != connection.total_changes:
         connection.read_at = connection.total_changes
@@ -368,39 +395,53 @@ class _Reading(Translated):
     def __del__(self) -> None:
         # An interruption may also come before the end has begun; until this, nobody could write.
         if getattr(self, "_begun", False):
-            with suppress(sqlite3.Error):
+            with suppress(*database_errors()):
                 self._connection.execute("ROLLBACK")
 
 
-def _opened(name: str, *, uri: bool = False) -> SqliteSession:
-    return sqlite3.connect(
-        name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256,
-        factory=SqliteSession, uri=uri,
+def _opened(name: str, *, key: str | None, uri: bool = False) -> SqliteSession:
+    encrypted = None if key is None else session_class(SqliteSession)
+    session: SqliteSession = connected(
+        name, key, encrypted=encrypted, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+        cached_statements=256, factory=SqliteSession, uri=uri,
     )  # fmt: skip
+    session.key = key
+    return session
 
 
-def _opened_to_write(name: str) -> SqliteSession:
+def _opened_to_write(name: str, key: str | None) -> SqliteSession:
     """Open a file to be written, or to be read alone where its disk has no room for what a writer needs."""
     there = name != IN_MEMORY and Path(name).exists()
     if name != IN_MEMORY:
         create_private(Path(name))
-    connection = _opened(name)
+    unwritten = is_empty(Path(name))
+    connection = _opened(name, key=key)
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    except sqlite3.OperationalError as error:
+    except database_errors() as error:
         connection.close()
+        if key is not None and is_no_database(error):
+            if unwritten and not is_empty(Path(name)):
+                # Another process began the file, with a salt of its own, while this one was about to.
+                return _opened_to_write(name, key)
+            raise wrong_key(name) from error
         if not there or not is_full(error):
             raise
-        return _opened_to_read(Path(name), FULL)
+        return _opened_to_read(Path(name), FULL, key)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _opened_to_read(file: Path, reason: str) -> SqliteSession:
-    connection, watch = opened_to_read(file, partial(_opened, uri=True))
-    assert isinstance(connection, SqliteSession)  # as `_opened` makes them
+def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
+    try:
+        connection, watch = opened_to_read(file, partial(_opened, key=key, uri=True))
+    except database_errors() as error:
+        if key is not None and is_no_database(error):
+            raise wrong_key(str(file)) from error
+        raise
+    assert is_session(connection)  # as `_opened` makes them
     connection.read_only, connection.watch = reason, watch
     return connection
 
@@ -436,7 +477,8 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            done = migrate(connection, MIGRATIONS, copied, {ADDRESSED: cast(Any, hash_index.rebuild)})
+            derived = {ADDRESSED: cast(Any, hash_index.rebuild), SUMMED: _sum_rows}
+            done = migrate(connection, MIGRATIONS, copied, derived)
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
         if done is not None and done.backup is not None:
@@ -446,8 +488,16 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     return done
 
 
+def _sum_rows(connection: sqlite3.Connection) -> None:
+    """Write the checksum of every memory that has none."""
+    connection.create_function("memorata_checksum", len(STATED), checksum, deterministic=True)
+    connection.execute(
+        f"UPDATE memories SET checksum = memorata_checksum({', '.join(STATED)}) WHERE checksum IS NULL"
+    )
+
+
 def _opened_with(connection: sqlite3.Connection, schema: int) -> None:
-    if isinstance(connection, SqliteSession):
+    if is_session(connection):
         connection.schema = schema
 
 
@@ -458,7 +508,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except sqlite3.OperationalError as error:
+        except database_errors() as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
                 raise
         sleep(_RETRY_SECONDS)

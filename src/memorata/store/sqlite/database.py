@@ -50,6 +50,7 @@ class SqliteDatabase:
         must_exist: bool = False,
         migration_backup: bool = True,
         read_only: bool = False,
+        key: str | None = None,
     ) -> None:
         self.path = str(path)
         self.migration: Migration | None = None
@@ -60,6 +61,7 @@ class SqliteDatabase:
             backup=migration_backup,
             migrated=self._note,
             read_only=read_only,
+            key=key,
         )
         self.lock = threading.RLock()
         self.read_only_because = why_read_only(self.session)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from memorata.index.postings import PLACES
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import hash_index, upkeep
+from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.upkeep import undecoded
 
 if TYPE_CHECKING:
@@ -68,9 +68,13 @@ class SqliteDialect:
     change_memory: Final = "(c.namespace << 31) + c.slot"
     taken_changes: Final = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
     skip_locked: Final = ""
-    unique_errors: Final = (sqlite3.IntegrityError,)
     hash_index: Final = hash_index
     postings: Final = SqlitePostings()
+
+    @property
+    def unique_errors(self) -> tuple[type[Exception], ...]:
+        """What a second row with a key raises."""
+        return database_errors("IntegrityError")
 
     def namespace_number(self, path: str) -> None:
         """Return None: namespaces are numbered as they come."""
@@ -126,8 +130,12 @@ class SqliteDialect:
 
     def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column; not as a row, which SQLite puts together and Python copies."""
-        with cast(sqlite3.Connection, session).blobopen(table, column, number, readonly=True) as opened:
-            return opened.read()
+        opener = getattr(session, "blobopen", None)
+        if opener is None:
+            sql = f"SELECT {column} FROM {table} WHERE rowid = ?"
+            return bytes(session.execute(sql, (number,)).fetchone()[0])
+        with opener(table, column, number, readonly=True) as opened:
+            return bytes(opened.read())
 
     def condition(self, filter: Filter | None) -> Condition:
         """Return the condition that selects what a filter lets through, exactly."""
@@ -167,6 +175,10 @@ class SqliteDialect:
     def problems(self, session: Session) -> list[str]:
         """Return what is wrong with the file itself, whatever its tables mean."""
         return upkeep.problems(session)
+
+    def row_problems(self, session: Session, number: int) -> list[str]:
+        """Return what is wrong with the columns of memories that change one by one."""
+        return upkeep.row_problems(session, number)
 
     def mend(self, session: Session) -> None:
         """Make the indexes of SQLite anew, and remove what stands in the way of what is derived."""

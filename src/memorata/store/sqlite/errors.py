@@ -8,6 +8,7 @@ from json import JSONDecodeError
 from typing import Final
 
 from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
+from memorata.store.sqlite.encryption import HOW, database_errors
 
 BUSY_SECONDS: Final = 30.0
 """How long a connection waits for the lock of another."""
@@ -20,7 +21,7 @@ def is_translated(error: BaseException | None) -> bool:
     """
     if isinstance(error, TypeError):
         return str(error).startswith("the JSON object must be")
-    return isinstance(error, sqlite3.DatabaseError | JSONDecodeError | UnicodeDecodeError)
+    return isinstance(error, (*database_errors(), JSONDecodeError, UnicodeDecodeError))
 
 
 def translated(name: str) -> AbstractContextManager[None]:
@@ -51,7 +52,7 @@ def in_our_words(error: Exception, name: str) -> StoreError:
         return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         # A file that is no database cannot be checked either; it is most often another one than was meant.
-        advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else "name another file"
+        advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else f"name another file, or {HOW}"
         return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
         return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
@@ -69,6 +70,6 @@ def in_our_words(error: Exception, name: str) -> StoreError:
         )
     if code == sqlite3.SQLITE_IOERR:
         return StoreUnavailable(f"{name} cannot be read or written ({error}); check the path and the disk")
-    if isinstance(error, sqlite3.ProgrammingError) and "closed database" in str(error):
+    if type(error).__name__ == "ProgrammingError" and "closed database" in str(error):
         return StoreError(f"{name} was closed; open it again to go on")
     return StoreError(f"{name}: {error}")

@@ -47,3 +47,15 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def to_disk(path: Path) -> None:
+    """Wait until what was written to a file, or the names in a folder, are on the disk."""
+    if path.is_dir() and os.name == "nt":
+        # Windows opens no folders; it writes their entries by itself.
+        return
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

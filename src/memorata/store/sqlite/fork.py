@@ -9,7 +9,6 @@ inside a database of this process; the child closes what it got, and is told to 
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 from contextlib import suppress
 from time import monotonic, sleep
@@ -17,6 +16,7 @@ from typing import Any, Final, Never, Protocol
 from weakref import WeakSet
 
 from memorata.model.errors import StoreUnavailable
+from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.errors import BUSY_SECONDS
 
 _PAUSE_SECONDS: Final = 0.001
@@ -80,7 +80,7 @@ def _after_in_child() -> None:
         session, database.session = database.session, _LeftBehind(database.path)
         database.lock = threading.RLock()
         # One that was closed before raises, and nothing is left to do.
-        with suppress(sqlite3.Error):
+        with suppress(*database_errors()):
             if database not in _held or session.in_transaction:
                 _abandoned.append(session)
             else:

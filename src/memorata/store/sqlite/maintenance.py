@@ -22,9 +22,10 @@ from typing import Final
 
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import Session
-from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.connection import SqliteSession, connect
+from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.errors import translated
-from memorata.store.sqlite.files import create_private, remove_leftovers
+from memorata.store.sqlite.files import create_private, remove_leftovers, to_disk
 
 _OWED: Final = "unfinished_purge"
 _RETRY_SECONDS: Final = 0.02
@@ -85,7 +86,7 @@ def _is_busy(error: StoreUnavailable) -> bool:
     """Return whether others were in the way, who may be gone in a moment."""
     cause = error.__cause__
     return cause is None or (
-        isinstance(cause, sqlite3.OperationalError)
+        isinstance(cause, database_errors())
         and cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     )
 
@@ -103,7 +104,7 @@ def _empty_log(session: Session, name: str) -> None:
         )
 
 
-def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
+def back_up(connection: SqliteSession, origin: str, target: Path) -> None:
     """Copy a database to a file while others go on using it, in place of an older copy if there is one.
 
     It is made under another name beside it, brought to the disk, and renamed at the end: who is killed on the
@@ -115,30 +116,19 @@ def back_up(connection: sqlite3.Connection, origin: str, target: Path) -> None:
     if target.exists():
         if Path(origin).exists() and target.samefile(origin):
             raise InvalidArgument("target", str(target), "another file than the database itself")
-        connect(target, backup=False).close()
+        connect(target, backup=False, key=connection.key).close()
         if Path(f"{target}-wal").exists():
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
     remove_leftovers(target)
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         create_private(partial)
-        with translated(str(target)), closing(sqlite3.connect(partial)) as copy:
+        with translated(str(target)), closing(connected(partial, connection.key)) as copy:
             connection.backup(copy, pages=4096)
-        _to_disk(partial)
+        to_disk(partial)
         partial.replace(target)
-        _to_disk(target.parent)
+        to_disk(target.parent)
     except OSError as error:
         raise StoreUnavailable(f"{target} cannot be written ({error}); name another file") from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _to_disk(path: Path) -> None:
-    if path.is_dir() and os.name == "nt":
-        # Windows opens no folders; it writes their entries by itself.
-        return
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)

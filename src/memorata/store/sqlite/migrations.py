@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from memorata._frozen import frozen
 from memorata.model.errors import StoreUnavailable
+from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
@@ -61,7 +62,9 @@ def migrate(
     if found == len(scripts):
         # Another process was faster, while this one waited for the lock.
         return None
-    backup = None if copied is None or found == 0 else _backup(copied, found)
+    backup = (
+        None if copied is None or found == 0 else _backup(copied, found, getattr(connection, "key", None))
+    )
     try:
         reached = found
         if found == 0:
@@ -84,17 +87,17 @@ def migrate(
     return None if found == 0 else Migration(found, len(scripts), backup)
 
 
-def _backup(file: Path, schema: int) -> Path:
+def _backup(file: Path, schema: int, key: str | None) -> Path:
     """Copy a database's last committed state beside it, under a name that is free."""
     whole = next(path for path in _names(file, schema) if not path.exists())
     partial = whole.with_name(f"{whole.name}.{os.getpid()}.partial")
     try:
         create_private(partial)
         # A connection of its own sees what is committed, and not what a migration is about to do.
-        with closing(sqlite3.connect(file)) as source, closing(sqlite3.connect(partial)) as target:
+        with closing(connected(file, key)) as source, closing(connected(partial, key)) as target:
             source.backup(target, pages=4096)
         partial.replace(whole)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *database_errors()) as error:
         partial.unlink(missing_ok=True)
         raise StoreUnavailable(
             f"{file} has to be migrated, and no copy of it could be written to {whole} ({error}); nothing "

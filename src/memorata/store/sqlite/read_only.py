@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from memorata.model.errors import StoreReadOnly, StoreUnavailable
+from memorata.store.sqlite.encryption import database_errors
 
 ASKED_FOR: Final = "it was opened to be read only"
 FULL: Final = "its disk is full"
@@ -75,7 +76,7 @@ def opened_to_read(
     try:
         connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
         return connection, None
-    except sqlite3.OperationalError as error:
+    except database_errors() as error:
         connection.close()
         if is_full(error) and _log(file):
             return _opened_alone(address, connect), None

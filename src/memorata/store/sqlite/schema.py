@@ -10,8 +10,24 @@ from __future__ import annotations
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
-VERSION: Final = 15
+VERSION: Final = 16
 """How many migrations the tables below have in them."""
+
+STATE: Final = {
+    "version": 3, "access_count": 5, "last_accessed_at": 7, "valid_to": 11, "superseded_at": 13,
+    "forgotten_at": 17, "end_given": 19,
+}  # fmt: skip
+"""The columns of a memory's state, each with its factor in the checksum of them, which is their sum."""
+
+
+def state_checksum(row: str = "") -> str:
+    """Return the checksum of a memory's state, as SQL.
+
+    >>> state_checksum("NEW.")[:40]
+    '3 * coalesce(NEW.version, 0) + 5 * coale'
+    """
+    return " + ".join(f"{factor} * coalesce({row}{column}, 0)" for column, factor in STATE.items())
+
 
 SCHEMA: Final = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -40,9 +56,18 @@ CREATE TABLE memories (
     superseded_at INTEGER, mentions INTEGER NOT NULL, access_count INTEGER NOT NULL,
     last_accessed_at INTEGER, version INTEGER NOT NULL, fingerprint TEXT NOT NULL, embedder TEXT NOT NULL,
     forgotten_at INTEGER, pinned INTEGER NOT NULL DEFAULT 0, supported_at INTEGER,
-    end_given INTEGER NOT NULL DEFAULT 0,
+    end_given INTEGER NOT NULL DEFAULT 0, via TEXT NOT NULL DEFAULT '', checksum INTEGER,
+    state_checksum INTEGER NOT NULL DEFAULT 3,
     UNIQUE (namespace, id), CHECK (number = (namespace << 31) + slot)
 );
+-- checksum: of the columns that only change together (store/rows.py). state_checksum: of whole numbers that
+-- change one by one; SQLite keeps it, so that no statement can forget it.
+CREATE TRIGGER state_of_new AFTER INSERT ON memories WHEN NEW.state_checksum <> {new} BEGIN
+    UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
+END;
+CREATE TRIGGER state_of_changed AFTER UPDATE OF {columns} ON memories BEGIN
+    UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
+END;
 CREATE INDEX memories_with_a_place ON memories (namespace, slot) WHERE lat IS NOT NULL;
 CREATE INDEX memories_superseded ON memories (superseded_by) WHERE superseded_by IS NOT NULL;
 CREATE INDEX memories_ended ON memories (namespace, superseded_at) WHERE superseded_at IS NOT NULL;
@@ -238,4 +263,4 @@ CREATE TABLE contradictions (
 );
 CREATE INDEX contradictions_by_older ON contradictions (older);
 CREATE INDEX contradictions_by_namespace ON contradictions (namespace);
-"""
+""".replace("{new}", state_checksum("NEW.")).replace("{columns}", ", ".join(STATE))

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from memorata.store.sqlite.schema import STATE, state_checksum
+
 ADDRESSED: Final = 15
 """The migration after which addresses have to be made of what is there."""
+SUMMED: Final = 16
+"""The migration after which every row gets its checksum."""
 
 MIGRATIONS: Final[tuple[str, ...]] = (
     """
@@ -379,4 +383,18 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     """
     -- The hashes that vectors are found by are those of one namespace (hashes.py): all are made anew.
     """,
+    """
+    ALTER TABLE memories ADD COLUMN via TEXT NOT NULL DEFAULT '';
+    ALTER TABLE memories ADD COLUMN checksum INTEGER;
+    ALTER TABLE memories ADD COLUMN state_checksum INTEGER NOT NULL DEFAULT 3;
+    UPDATE memories SET state_checksum = {all};
+    CREATE TRIGGER state_of_new AFTER INSERT ON memories WHEN NEW.state_checksum <> {new} BEGIN
+        UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
+    END;
+    CREATE TRIGGER state_of_changed AFTER UPDATE OF {columns} ON memories BEGIN
+        UPDATE memories SET state_checksum = {new} WHERE number = NEW.number;
+    END;
+    """.replace("{all}", state_checksum())
+    .replace("{new}", state_checksum("NEW."))
+    .replace("{columns}", ", ".join(STATE)),
 )

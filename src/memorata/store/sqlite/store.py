@@ -29,6 +29,8 @@ class SqliteStore(Store):
         From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
     read_only
         Whether nothing is to be written, even though it could be. A file that cannot be is opened so anyway.
+    key
+        What the file is encrypted with; None for one that is not.
     """
 
     _database: SqliteDatabase
@@ -43,6 +45,7 @@ class SqliteStore(Store):
         migration_backup: bool = True,
         approximate_from: int = LARGE,
         read_only: bool = False,
+        key: str | None = None,
     ) -> None:
         database = SqliteDatabase(
             path,
@@ -50,6 +53,7 @@ class SqliteStore(Store):
             must_exist=must_exist,
             migration_backup=migration_backup,
             read_only=checks.flag("read_only", read_only),
+            key=key,
         )
         super().__init__(database, memory_budget=memory_budget, approximate_from=approximate_from)
         self.migration, self.read_only_because = database.migration, database.read_only_because

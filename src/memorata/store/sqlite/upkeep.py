@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, cast
@@ -10,10 +9,16 @@ from typing import Any, Final, cast
 from memorata.store.database import Session
 from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS
 from memorata.store.sqlite import hash_index
+from memorata.store.sqlite.encryption import database_errors
+from memorata.store.sqlite.schema import state_checksum
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
 """Tables whose rows can be made again, or in the case of vectors be embedded again."""
 _KEPT: Final = frozenset({"namespaces"})
+_WRONG_ROWS: Final = {
+    "the checksum does not match the state": f"state_checksum <> {state_checksum()}",
+    "the embedder is not known": "embedder <> '' AND embedder NOT IN (SELECT name FROM embedders)",
+}
 
 
 def problems(session: Session) -> list[str]:
@@ -29,6 +34,19 @@ def problems(session: Session) -> list[str]:
     return found + [f"the file: {text}" for text in wrong_kinds(session)]
 
 
+def row_problems(session: Session, number: int) -> list[str]:
+    """Return what is wrong with the columns of memories that change one by one."""
+    counts = [
+        (
+            wrong,
+            session.execute(f"SELECT count(*) FROM memories WHERE namespace = ? AND {condition}", (number,)),
+        )
+        for wrong, condition in _WRONG_ROWS.items()
+    ]
+    found = [(wrong, rows.fetchone()[0]) for wrong, rows in counts]
+    return [f"{wrong} of {count} memories; restore a backup" for wrong, count in found if count]
+
+
 def mend(session: Session) -> None:
     """Make the indexes of SQLite anew, and remove what stands in the way of what is derived.
 
@@ -38,7 +56,7 @@ def mend(session: Session) -> None:
     try:
         session.execute("REINDEX")
         _remove_strays(session)
-    except sqlite3.DatabaseError:
+    except database_errors():
         session.execute("ROLLBACK TO mending")
     session.execute("RELEASE mending")
 
