@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import memorata
 from memorata.engine.access import ApiKeys
 
-os.environ["MEM0_TELEMETRY"] = "False"
+os.environ |= {"MEM0_TELEMETRY": "false", "MEM0_DIR": tempfile.mkdtemp()}
 mem0 = pytest.importorskip("mem0", reason="make test-adapters installs it")
 httpx = pytest.importorskip("httpx", reason="make test-adapters installs it")
 errors = pytest.importorskip("mem0.exceptions", reason="make test-adapters installs it")

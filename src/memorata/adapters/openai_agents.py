@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
-from memorata.service.data_rows import recalled_block
+from memorata.service.conversation import recalled_text
 from memorata.store.entries import all_pages
 
 try:
@@ -97,10 +97,7 @@ def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8)
 
     def recall(query: str) -> str:
         """Find what is remembered from earlier conversations. Ask a plain question."""
-        result = engine.recall(query, limit=limit, namespace=namespace)
-        return (
-            recalled_block("What is remembered.", [hit.memory for hit in result.hits]) or "Nothing is known."
-        )
+        return recalled_text(engine, query, namespace=namespace, limit=limit)
 
     return function_tool(recall)
 

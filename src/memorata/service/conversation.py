@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats.record import stable_id
@@ -45,6 +46,22 @@ class Conversation:
         id_ = stable_id("conversation", self.session, *identity, role, content)
         item = message_fields(id_, role, content, self.session)
         self.engine.remember_many([item], namespace=self.namespace)
+
+
+def recalled_text(engine: Engine, query: str, *, namespace: str | None = None, limit: int = 8) -> str:
+    """Return what answers a query as delimited data, or that nothing does: the answer of a tool."""
+    hits = engine.recall(query[:_MAX_QUERY], limit=limit, namespace=namespace).hits
+    return recalled_block("What is remembered.", [hit.memory for hit in hits]) or "Nothing is known."
+
+
+def namespace_segment(name: str) -> str:
+    """Return any name as a segment of a namespace; different names give different segments.
+
+    >>> namespace_segment("anna@example.org"), namespace_segment("a/b c"), namespace_segment("..")
+    ('anna@example.org', 'a~2Fb~20c', '~2E~2E')
+    """
+    escaped = quote(name, safe="@+").replace("~", "%7E").replace("%", "~")
+    return escaped.replace(".", "~2E") if escaped.startswith(".") else escaped
 
 
 def message_fields(id_: str, role: str, content: str, session: str) -> dict[str, Any]:
