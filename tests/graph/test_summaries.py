@@ -52,6 +52,20 @@ def test_terms_are_those_of_the_highest_tf_idf() -> None:
     assert StatisticalSummariser(STATISTICS, term_limit=1).summarise(TEA).terms == ("tea",)
 
 
+def test_only_terms_that_tell_a_community_from_others_are_named() -> None:
+    def terms(**settings: Any) -> tuple[str, ...]:
+        return StatisticalSummariser(STATISTICS, **settings).summarise(TEA).terms
+
+    assert terms() == ("tea", "milk", "cup")
+    assert terms(least_members=2) == ("tea",)
+    # Two of ten memories with "tea" are here, one of fifty with "milk", one of ten with "cup".
+    assert terms(least_share=0.2) == ("tea",)
+    assert terms(least_share=0.1) == ("tea", "cup")
+    assert terms(unnamed=frozenset({"tea"})) == ("milk", "cup")
+    one = Community((Member("m1", {"tea": 1}),))
+    assert StatisticalSummariser(STATISTICS, least_members=2).summarise(one).terms == ("tea",)
+
+
 def test_terms_are_named_as_most_memories_write_them() -> None:
     members = [
         Member("m1", {"prune": 1}, written={"prune": "pruning"}),

@@ -138,6 +138,13 @@ class StatisticalSummariser:
         How common terms are among all memories, not those of one community only.
     term_limit, entity_limit
         The most terms and entities to name.
+    least_members
+        In how many memories a term must be to be named: what one of many says is not what they are about.
+    least_share
+        How much of all memories that have a term must be in the community for it to be named: a term that is
+        as frequent elsewhere does not tell this community from others.
+    unnamed
+        Words, in small letters, that are never named: those that build sentences.
 
     Examples
     --------
@@ -155,6 +162,9 @@ class StatisticalSummariser:
     statistics: TermStatistics
     term_limit: int = 8
     entity_limit: int = 5
+    least_members: int = 1
+    least_share: float = 0.0
+    unnamed: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         if not isinstance(self.statistics, TermStatistics):
@@ -162,11 +172,14 @@ class StatisticalSummariser:
             raise InvalidArgument("statistics", self.statistics, expected)
         checks.whole("term_limit", self.term_limit)
         checks.whole("entity_limit", self.entity_limit)
+        checks.whole("least_members", self.least_members, 1)
+        checks.probability("least_share", self.least_share)
 
     @property
     def name(self) -> str:
         """What its summaries are kept under."""
-        return f"statistical-{self.term_limit}-{self.entity_limit}"
+        least = f"{self.least_members}-{self.least_share}-{len(self.unnamed)}"
+        return f"statistical-{self.term_limit}-{self.entity_limit}-{least}"
 
     def summarise(self, community: Community) -> Summary:
         """Return the terms, entities, counts, time span and representative memory of a community.
@@ -174,6 +187,7 @@ class StatisticalSummariser:
         A term weighs ``tf / length · ln(N / df)``, with the whole community as one text; terms that every
         memory has weigh nothing and are not named. The representative memory is the one whose TF-IDF vector
         has the largest cosine with the community's. Ties go by the alphabet, for memories by their order.
+        A term is named if it is distinctive, see `least_members` and `least_share`.
         Terms are named as most of the memories that have them write them.
         """
         if not isinstance(community, Community):
@@ -183,9 +197,19 @@ class StatisticalSummariser:
             counts.update(member.terms)
         idf = {term: self._inverse_frequency(term) for term in counts}
         whole = _weights(counts, idf)
-        terms = sorted((term for term in whole if whole[term] > 0), key=lambda term: (-whole[term], term))
+        within = Counter(term for member in community.members for term in member.terms)
+        least = min(self.least_members, len(community.members))
+        distinctive = (
+            term
+            for term in whole
+            if whole[term] > 0
+            and within[term] >= least
+            and within[term] >= self.least_share * self.statistics.document_frequency(term)
+        )
+        terms = sorted(distinctive, key=lambda term: (-whole[term], term))
         ranked = sorted(community.entities, key=lambda name: (-community.entities[name], name))
-        named = _written(terms[: self.term_limit], community.members)
+        words = _written(terms, community.members)
+        named = tuple(word for word in words if word.lower() not in self.unnamed)[: self.term_limit]
         around = tuple(ranked[: self.entity_limit])
         times = [member.at for member in community.members if member.at is not None]
         since, until = min(times, default=None), max(times, default=None)

@@ -1,6 +1,7 @@
 """Episodes on one theme become a proposal; nothing is lost, and nobody sees it before it is accepted."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import memorata
 from memorata import Engine, Memory
+from memorata.cli.demo import ASKED, conversation
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.write.purge import SUMMARY_OF
 from memorata.model.errors import InvalidArgument, ServiceAnswerInvalid
@@ -54,6 +56,18 @@ def test_a_proposal_names_its_sources_and_is_hidden(memory: Engine) -> None:
     assert memory.list().memories == tuple(each for each in before if each.id != summary.id)
     assert [each.summary for each in memory.lifecycle.summaries()] == [summary]
     assert memory.admin.check() == []
+
+
+def test_themes_of_a_long_conversation_are_about_something() -> None:
+    later = ASKED + timedelta(days=60)
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: later) as opened:
+        opened.remember_many(conversation())
+        proposals = opened.lifecycle.consolidate(dry_run=True)
+        assert proposals
+        for proposal in proposals:
+            assert len(proposal.sources) <= 10
+            names = Counter(name for id_ in proposal.sources for name in opened.get(id_).entities)
+            assert max(names.values()) > len(proposal.sources) / 2
 
 
 def test_it_is_proposed_once_and_a_dry_run_writes_nothing(memory: Engine) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorata.engine.lifecycle.consolidation import themes
+from memorata.engine.lifecycle.consolidation import LEAST_COHESION, linked, themes
 
 
 def found(
@@ -35,6 +35,45 @@ def test_two_subjects_with_one_memory_between_them_stay_two() -> None:
     left, right = [[1, 0.05 * n, 0] for n in range(5)], [[0, 0.05 * n, 1] for n in range(5)]
     groups = found([*left, [1, 0, 1], *right], [""] * 11)
     assert sorted(len(group) for group in groups) == [5, 6]
+
+
+def test_a_chain_of_subjects_is_no_theme() -> None:
+    """Each is near the next, the first has nothing to do with the last."""
+    turns = np.linspace(0, np.pi, 20)
+    groups = found([[float(np.cos(turn)), float(np.sin(turn))] for turn in turns], [""] * 20)
+    assert max(map(len, groups)) <= 10
+
+
+def test_a_name_and_a_little_likeness_are_enough_and_each_alone_is_not() -> None:
+    # Cosines of 0.66 tie by (0.66 - 0.5) / 0.5 = 0.32, a name that 3 of 8 share by 0.6 · 5 / 8 = 0.375.
+    alike = np.full((8, 8), 0.0)
+    alike[:3, :3] = 0.66
+    np.fill_diagonal(alike, 1.0)
+    vectors = np.linalg.cholesky(alike).astype(np.float32)
+    shared = [frozenset({"anna"})] * 3 + [frozenset[str]()] * 5
+    assert [group.tolist() for group in themes(vectors, shared, 0.5, 3)] == [[0, 1, 2]]
+    assert themes(vectors, [frozenset()] * 8, 0.5, 3) == []
+    assert themes(np.eye(8, dtype=np.float32), shared, 0.5, 3) == []
+    assert LEAST_COHESION == 0.4
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 25), st.integers(0, 1000), st.floats(0.1, 0.9))
+def test_chains_of_neighbours_find_what_trying_every_pair_finds(count: int, seed: int, least: float) -> None:
+    drawn = np.random.default_rng(seed).random((count, count), np.float32)
+    ties = np.maximum(drawn, drawn.T)
+    groups = [[position] for position in range(count)]
+    while len(groups) > 1:
+        means = {
+            (one, other): float(ties[np.ix_(groups[one], groups[other])].mean())
+            for one in range(len(groups))
+            for other in range(one)
+        }
+        (one, other), best = max(means.items(), key=lambda each: each[1])
+        if best < least:
+            break
+        groups[other] += groups.pop(one)
+    assert sorted(map(sorted, linked(ties, least))) == sorted(map(sorted, groups))
 
 
 def test_nothing_at_all() -> None:

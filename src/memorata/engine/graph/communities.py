@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from dataclasses import field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -22,6 +23,7 @@ from memorata.model.entity import Entity
 from memorata.model.errors import EmbeddingServiceError
 from memorata.model.memory import Memory
 from memorata.store.entries import Terms
+from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
@@ -166,6 +168,10 @@ _PAGE_SIZE: Final = 500
 _MAX_WRITTEN: Final = 40
 """How many memories of a community a language model reads, the most central ones."""
 _SENTENCES: Final = 3
+_LEAST_MEMBERS: Final = 2
+"""How many memories of a community must have a term that is named as what it is about."""
+_LEAST_SHARE: Final = 0.5
+"""How many of all memories that have such a term must be in the community."""
 
 
 @frozen
@@ -262,7 +268,10 @@ def told(
         for id_, found in read.items()
     }
     vocabulary = sorted({term for found in terms.values() for term in found})
-    summariser = StatisticalSummariser(_Frequencies(*frequencies_of(vocabulary)))
+    frequencies = _Frequencies(*frequencies_of(vocabulary))
+    summariser = StatisticalSummariser(
+        frequencies, least_members=_LEAST_MEMBERS, least_share=_LEAST_SHARE, unnamed=_function_words()
+    )
     answered = tuple(
         Group(tuple(memory.id for memory in each.memories), tuple(each.entities), summary)
         for each in shown
@@ -271,6 +280,13 @@ def told(
     return Communities(
         selection.number, selection.count, chosen.modularity, chosen.converged, answered, method
     )
+
+
+@cache
+def _function_words() -> frozenset[str]:
+    """Return the words of every language that build sentences and say nothing about what they are about."""
+    lists = (stop_words, negations)
+    return frozenset(word for language in STOP_WORD_LANGUAGES for words in lists for word in words(language))
 
 
 def written_by(

@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
 from typing import Final, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,8 +24,6 @@ from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode
 from memorata.engine.write.purge import SUMMARY_OF, made_from_others, sources_of
 from memorata.engine.write.writer import Writer as MemoryWriter
-from memorata.graph.adjacency import Graph
-from memorata.graph.communities import communities
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.index.record import TIERS, visible
@@ -36,6 +33,9 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
 from memorata.text.folding import folded
+from memorata.text.language import detect
+from memorata.text.scripts import familiarity
+from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import sentences
 
 STATE: Final = "proposal"
@@ -133,10 +133,16 @@ class Consolidation:
         }
         with self._store.view(path, now) as view:
             episodes, vectors = self._episodes(view, path, now, done)
-        names = [frozenset(folded(name) for name in memory.entities) for memory in episodes]
-        groups = themes(
-            vectors, names, self._embedding.meaning().threshold, self._runtime.rules.summary_sources
-        )
+        # Whoever speaks names themselves in everything they say.
+        names = [
+            frozenset(map(folded, memory.entities)) - {folded(memory.source.speaker)} for memory in episodes
+        ]
+        meaning = self._embedding.meaning()
+        if meaning.languages:
+            # A model finds all texts alike whose language it does not know.
+            known = [_knows(meaning.languages, memory.content) for memory in episodes]
+            vectors = vectors * np.array(known, np.float32)[:, None]
+        groups = themes(vectors, names, meaning.threshold, self._runtime.rules.summary_sources)
         return [
             sorted(
                 (episodes[position] for position in group.tolist()),
@@ -188,59 +194,85 @@ class Consolidation:
         return self._writer.drafts.draft(headed(group, text), path, details)
 
 
-NEAREST: Final = 10
-"""How many others a memory is tied to by meaning at most."""
-_BLOCK: Final = 1_000
-_NAME_WEIGHT: Final = 0.5
+_CODES: Final = dict(
+    zip(STOP_WORD_LANGUAGES, ("en", "es", "fr", "pt", "ru", "de", "it", "nl", "sv"), strict=True)
+)
+
+
+def _knows(languages: Sequence[str], text: str) -> bool:
+    """Return whether a model of these languages, by their codes, was made for the language of a text."""
+    code = _CODES.get(detect(text))
+    return familiarity(text, languages) > _HALF if code is None else code in languages
+
+
+_HALF: Final = 0.5
+LEAST_COHESION: Final = 0.4
+"""How strongly the memories of a theme are tied to each other on average at least, from 0 to 1."""
+_NAME_TIE: Final = 0.6
 
 
 def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, least: int) -> list[IntArray]:
-    """Return the groups of at least `least` memories that are about one thing, the largest first."""
-    count = len(names)
-    sources, targets, weights = _alike(vectors, threshold)
-    for source, target, weight in _named_together(names):
-        sources.append(np.array([source]))
-        targets.append(np.array([target]))
-        weights.append(np.array([weight]))
-    if not sources:
+    """Return the groups of at least `least` memories that are about one thing, the largest first.
+
+    Two memories are tied by how far their cosine is above the threshold, and by the rarest name that they
+    share. Groups are joined while the mean tie between them is `LEAST_COHESION` or more (average linkage:
+    Sokal and Michener, 1958), so that one thing does not lead to another until a theme is about everything.
+    """
+    if not names:
         return []
-    graph = Graph.of(count, np.concatenate(sources), np.concatenate(targets), np.concatenate(weights))
-    (level,) = communities(graph.undirected(), levels=1)
-    groups = [members for members in level.members() if members.size >= least]
+    ties = np.maximum((vectors @ vectors.T - threshold) / (1.0 - threshold + 1e-9), 0.0).astype(np.float32)
+    _tie_names(ties, names)
+    groups = [np.array(sorted(group)) for group in linked(ties, LEAST_COHESION) if len(group) >= least]
     return sorted(groups, key=lambda members: (-members.size, int(members[0])))
 
 
-def _alike(vectors: Floats, threshold: float) -> tuple[list[IntArray], list[IntArray], list[FloatArray]]:
-    """Return for every memory the others nearest to it, and how far above the threshold they are."""
-    sources: list[IntArray] = []
-    targets: list[IntArray] = []
-    weights: list[FloatArray] = []
-    for start in range(0, len(vectors), _BLOCK):
-        cosines = (vectors[start : start + _BLOCK] @ vectors.T).astype(np.float64)
-        rows = np.arange(len(cosines))
-        cosines[rows, rows + start] = -1.0
-        kept = min(NEAREST, cosines.shape[1])
-        best = np.argpartition(-cosines, kept - 1, axis=1)[:, :kept]
-        highest = np.take_along_axis(cosines, best, axis=1)
-        row, column = np.nonzero(highest > threshold)
-        sources.append(row + start)
-        targets.append(best[row, column])
-        weights.append((highest[row, column] - threshold) / (1.0 - threshold + 1e-9))
-    return sources, targets, weights
-
-
-def _named_together(names: Sequence[frozenset[str]]) -> list[tuple[int, int, float]]:
-    """Return ties from each mention of a name to the next; none for a name that most memories have."""
+def _tie_names(ties: Floats, names: Sequence[frozenset[str]]) -> None:
+    """Add what shared names are worth: the rarer the more, and nothing for one that most memories have."""
     mentioned: dict[str, list[int]] = {}
     for position, own in enumerate(names):
-        for name in sorted(own):
+        for name in own:
             mentioned.setdefault(name, []).append(position)
-    return [
-        (one, other, _NAME_WEIGHT * (1.0 - len(positions) / len(names)))
-        for _, positions in sorted(mentioned.items())
-        if 1 < len(positions) <= len(names) / 2
-        for one, other in pairwise(positions)
-    ]
+    worth = np.zeros_like(ties)
+    for positions in mentioned.values():
+        if 1 < len(positions) <= len(names) / 2:
+            block = np.ix_(positions, positions)
+            worth[block] = np.maximum(worth[block], _NAME_TIE * (1.0 - len(positions) / len(names)))
+    ties += worth
+
+
+def linked(ties: Floats, least: float) -> list[list[int]]:
+    """Return groups by average linkage, given how strongly each is tied to each: an exact O(n²) method.
+
+    It follows chains of nearest neighbours (Murtagh, 1983): two that are nearest to each other are joined,
+    and what is tied to its nearest by less than `least` can never be joined to anything.
+    """
+    means = ties.astype(np.float32)
+    np.fill_diagonal(means, -np.inf)
+    groups = {position: [position] for position in range(len(means))}
+    alone: list[list[int]] = []
+    chain: list[int] = []
+    while groups:
+        here = chain[-1] if chain else next(iter(groups))
+        chain = chain or [here]
+        nearest = int(np.argmax(means[here]))
+        # Of equals the one it came from, or the chain would go round in circles.
+        if len(chain) > 1 and means[here, chain[-2]] >= means[here, nearest]:
+            nearest = chain[-2]
+        if means[here, nearest] < least:
+            alone.append(groups.pop(here))
+            chain.pop()
+        elif len(chain) > 1 and nearest == chain[-2]:
+            one, other = len(groups[nearest]), len(groups[here])
+            means[nearest] = (one * means[nearest] + other * means[here]) / (one + other)
+            means[:, nearest] = means[nearest]
+            means[nearest, nearest] = -np.inf
+            groups[nearest] += groups.pop(here)
+            del chain[-2:]
+        else:
+            chain.append(nearest)
+            continue
+        means[here], means[:, here] = -np.inf, -np.inf
+    return alone
 
 
 _TRADE: Final = 0.6
