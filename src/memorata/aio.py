@@ -19,6 +19,7 @@ from memorata.engine.feedback import FeedbackLog
 from memorata.engine.graph.entities import Entities
 from memorata.engine.graph.queries import GraphQueries
 from memorata.engine.idempotency import Idempotency
+from memorata.engine.imports import Imports
 from memorata.engine.lifecycle.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
 from memorata.engine.opening import open as open_engine
@@ -150,8 +151,22 @@ class AsyncNamespaces(_Facet[Namespaces]):
     split = _threaded(Namespaces.split)
 
 
+class AsyncImports(_Facet[Imports]):
+    """The imports of the facet `transfer`, awaited."""
+
+    begin = _threaded(Imports.begin)
+    note = _threaded(Imports.note)
+    note_relation = _threaded(Imports.note_relation)
+    list = _threaded(Imports.list)
+    undo = _threaded(Imports.undo)
+
+
 class AsyncTransfer(_Facet[Transfer]):
     """The facet `transfer`, awaited."""
+
+    def __init__(self, plain: Transfer) -> None:
+        super().__init__(plain)
+        self.imports = AsyncImports(plain.imports)
 
     import_records = _threaded(Transfer.import_records)
     export = _threaded(Transfer.export)

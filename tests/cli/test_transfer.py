@@ -38,9 +38,26 @@ def test_files_of_every_format_come_in_once(cli: Run, home: Path) -> None:
         "problems": [],
         "files": 3,
         "dry_run": False,
+        "import_id": "",
     }
     (home / "a.txt").write_text("zero\n\none\n\ntwo")
     assert cli("import", "a.txt").out == "imported 1 memory, 2 known already\n"
+
+
+def test_an_import_is_listed_and_undone(cli: Run, home: Path) -> None:
+    (home / "a.txt").write_text("one\n\ntwo")
+    cli("remember", "zero")
+    done = cli("import", "a.txt", "--json").json["import_id"]
+    (listed,) = cli("import", "list", "--json").json["imports"]
+    assert (listed["id"], listed["source"], listed["memories"]) == (done, "a.txt", 2)
+    assert cli("import", "list").out.endswith("\t2\ta.txt\n")
+    assert len(cli("import", "undo", done, "--dry-run", "--json").json["would_forget"]) == 2
+    assert contents(cli) == ["zero", "one", "two"]
+    assert len(cli("import", "undo", done, "--purge", "--json").json["purged"]) == 2
+    assert contents(cli) == ["zero"]
+    for wrong in (("undo",), ("undo", done), ("list", "x"), ("a.txt", "--purge")):
+        assert cli("import", *wrong).code == 2
+    assert cli("import", "a.txt").out == "imported 2 memories\n"
 
 
 def test_what_cannot_be_read_is_reported_with_its_line_and_the_rest_comes_in(cli: Run, home: Path) -> None:

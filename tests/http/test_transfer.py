@@ -162,3 +162,15 @@ def test_a_revoked_key_is_sent_nothing_more(
     answer = client.get("/v1/export?namespace=acme")
     assert len(rows(answer.text)) == 200
     assert len(sent) == 1
+
+
+def test_an_import_is_listed_and_undone(client: TestClient, engine: Engine) -> None:
+    body = '{"content": "one", "id": "a"}\n{"content": "two", "id": "b"}\n'
+    headers = {"Content-Type": "application/x-ndjson"}
+    done = client.post("/v1/import", content=body, headers=headers).json()["import_id"]
+    (listed,) = client.get("/v1/imports").json()["imports"]
+    assert (listed["id"], listed["memories"]) == (done, 2)
+    answer = client.post("/v1/imports/undo", json={"id": done}).json()
+    assert answer == {"memories": {"default": ["a", "b"]}, "relations": 0}
+    assert client.get("/v1/memories").json()["memories"] == []
+    assert client.post("/v1/imports/undo", json={"id": done}).status_code == 422

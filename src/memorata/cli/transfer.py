@@ -24,16 +24,18 @@ from memorata.model.errors import InvalidArgument, MemorataError
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.service.formats.record import Notes
-    from memorata.service.record_writer import ImportCounts
+    from memorata.service.importer import Importer
 
 FORMATS: Final = (
     "text", "markdown", "jsonl", "chatgpt", "claude", "claude-code", "codex", "mcp-memory", "mem0",
 )  # fmt: skip
 """The formats, named here too so that no other command loads their readers; a test compares."""
 _MAX_PROBLEMS: Final = 20
+_LIST, _UNDO = "list", "undo"
 
 Files = Annotated[list[str], Argument(metavar="FILE", help="Files or folders to read; - is standard input.")]
 Format = Annotated[str | None, Option("--format", help=f"{', '.join(FORMATS)}; otherwise detected.")]
+Purge = Annotated[bool, Option("--purge", help="With undo: remove it for good, not only forget it.")]
 Split = Annotated[str, Option("--split", help="Plain text: one memory per paragraphs or lines.")]
 From = Annotated[str, Argument(metavar="FROM", help="The file or the address to copy from.")]
 To = Annotated[str, Argument(metavar="TO", help="The file or the address to copy to.")]
@@ -50,8 +52,17 @@ def import_(
     format: Format = None,
     split: Split = "paragraphs",
     dry_run: options.DryRun = False,
+    purge: Purge = False,
 ) -> None:
-    """Import files and folders, those of other programs too. Run again, it adds only what is new."""
+    """Import files and folders, those of other programs too. Run again, it adds only what is new.
+
+    memorata import list shows what was imported; memorata import undo ID takes one of these out again.
+    """
+    if files[0] in (_LIST, _UNDO):
+        _past(session, files, purge=purge, dry_run=dry_run)
+        return
+    if purge:
+        raise InvalidArgument("--purge", True, "left out, or given to memorata import undo")
     from memorata.service.formats import SPLITS, read
     from memorata.service.formats.record import Notes
     from memorata.service.importer import Importer, sources
@@ -62,7 +73,9 @@ def import_(
     notes = Notes()
     opened = [source for name in files for source in sources(name, format, notes)]
     with _memory(session, dry_run=dry_run) as engine, progress(session.output) as advance:
-        importer = Importer(engine, session.options.namespace, dry_run=dry_run, notes=notes)
+        importer = Importer(
+            engine, session.options.namespace, dry_run=dry_run, notes=notes, batch=" ".join(files)
+        )
         try:
             for source in opened:
                 reading = read(source.data, source.format, name=source.label, link=source.link, split=split)
@@ -74,9 +87,30 @@ def import_(
                 f"{importer.counts.imported:,} imported so far; run the same again to continue.", ""
             )
             raise
-    _report(session, importer.counts, notes, len(opened), dry_run=dry_run)
+    _report(session, importer, notes, len(opened), dry_run=dry_run)
     if notes.problems:
         session.leave(USAGE_ERROR)
+
+
+def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> None:
+    """List what was imported, or undo an import."""
+    from memorata.service.codec import plain
+
+    output, (verb, *ids) = session.output, words
+    if len(ids) != (verb == _UNDO):
+        raise InvalidArgument("FILE", " ".join(words), "import list, or import undo ID; ./undo for a file")
+    with session.memory() as engine:
+        past = engine.transfer.imports.list()
+        if verb == _LIST:
+            lines = [f"{each.id}\t{each.at:%Y-%m-%d %H:%M}\t{each.memories}\t{each.source}" for each in past]
+            output.result({"imports": [plain(each) for each in past]}, *lines)
+            return
+        undone = engine.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
+    gone = [id_ for some in undone.memories.values() for id_ in some]
+    key, done = ("purged", "Removed") if purge else ("forgotten", "Forgot")
+    if dry_run:
+        key, done = ("would_purge", "Would remove") if purge else ("would_forget", "Would forget")
+    output.changed(key, gone, done)
 
 
 def export(
@@ -195,11 +229,11 @@ def _memory(session: Session, *, dry_run: bool) -> Iterator[Engine]:
             yield engine
 
 
-def _report(session: Session, counts: ImportCounts, notes: Notes, files: int, *, dry_run: bool) -> None:
-    output = session.output
+def _report(session: Session, importer: Importer, notes: Notes, files: int, *, dry_run: bool) -> None:
+    output, counts = session.output, importer.counts
     if output.json:
         about = {"skipped": notes.skipped, "problems": notes.problems, "files": files, "dry_run": dry_run}
-        output.data({**asdict(counts), **about})
+        output.data({**asdict(counts), **about, "import_id": importer.import_id})
         return
     for problem in notes.problems[:_MAX_PROBLEMS]:
         output.fail(f"{problem['file']}, {problem['where']}: {problem['problem']}")
@@ -221,3 +255,5 @@ def _report(session: Session, counts: ImportCounts, notes: Notes, files: int, *,
         where = " in it" if files == 1 else ""
         output.say(f"There was nothing to remember{where}.", "")
     output.say(f"from {counted(files, 'file')} · {session.settings.db}")
+    if importer.import_id:
+        output.say(f"memorata import undo {importer.import_id} takes it out again")

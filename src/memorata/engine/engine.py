@@ -187,9 +187,11 @@ class Engine:
     @cached_property
     def transfer(self) -> Transfer:
         """Import of records, export, and copies of a whole memory."""
+        from memorata.engine.imports import Imports
         from memorata.engine.transfer import Transfer
 
-        return Transfer(self.runtime, self._embedding, self._writer)
+        imports = Imports(self.runtime, self._purge)
+        return Transfer(self.runtime, self._embedding, self._writer, imports)
 
     def through(self, via: str) -> Engine:
         """Return this engine for an interface: what is written through it says so in its `source.via`.

@@ -21,6 +21,7 @@ from typing import Final, TypeVar
 from memorata._frozen import frozen
 from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
+from memorata.engine.imports import Imports
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.terms import embedded_text, terms_of
 from memorata.engine.write.writer import Writer, batches
@@ -68,7 +69,11 @@ class CopyReport:
 class Transfer:
     """The facet `transfer` of an engine: memories out of this store and into it, as they are."""
 
-    def __init__(self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer) -> None:
+    def __init__(
+        self, runtime: Runtime, embedding: CurrentEmbedder, writer: Writer, imports: Imports
+    ) -> None:
+        self.imports = imports
+        """What imports brought: list them, and undo one."""
         self._runtime = runtime
         self._store = runtime.store
         self._embedding = embedding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -11,20 +12,24 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
+from memorata.engine.access import ADMIN
 from memorata.http.context import (
     ReadContext,
     RequestContext,
+    UnkeyedAdminContext,
     UnkeyedWriteContext,
     answers,
     json_bytes,
     json_lines,
 )
 from memorata.http.errors import RESPONSES, problem, request_id
-from memorata.service.answers import ImportAnswer
+from memorata.http.telemetry import DELETE, SEARCH
+from memorata.service.answers import ImportAnswer, ImportsAnswer, UndoneImportAnswer
+from memorata.service.codec import Json, plain
 from memorata.service.export import export_rows
 from memorata.service.formats import jsonl
 from memorata.service.importer import Importer
-from memorata.service.schemas import MAX_TEXT
+from memorata.service.schemas import MAX_TEXT, UndoImport
 
 router = APIRouter(prefix="/v1", tags=["import and export"], responses=RESPONSES)
 
@@ -54,7 +59,13 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     A line that cannot be read is listed, and the others are imported. Everything goes to the one namespace
     of the request. Lines are written some hundred at a time: an import that breaks off can be sent again.
     """
-    importer = Importer(context.engine, context.namespace, max_content=MAX_TEXT, max_problems=MAX_PROBLEMS)
+    importer = Importer(
+        context.engine,
+        context.namespace,
+        max_content=MAX_TEXT,
+        max_problems=MAX_PROBLEMS,
+        batch=f"http: {context.access.name}",
+    )
     async for lines in _read(request, context.server.limits.body):
         await context.recheck()
         await context.run(lambda lines=lines: _add(importer, lines), writing=True)  # type: ignore[misc]
@@ -63,8 +74,34 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     if failed and not any(counts.values()):
         faults = [{"at": f"line {note['line']}", "problem": note["problem"]} for note in problems[:20]]
         return problem(422, "none of the lines could be read", instance=request_id(request), errors=faults)
-    answer = {**counts, "failed": failed, "problems": problems}
+    answer = {**counts, "import_id": importer.import_id, "failed": failed, "problems": problems}
     return Response(json_bytes(answer), media_type="application/json")
+
+
+@router.get("/imports", **answers(ImportsAnswer))
+async def imports(context: ReadContext) -> Response:
+    """List the imports into a namespace that were not undone, the latest first."""
+
+    def work() -> Json:
+        found = context.engine.transfer.imports.list(namespace=context.namespace)
+        return {"imports": [plain(each) for each in found]}
+
+    return await context.read(work, SEARCH)
+
+
+@router.post("/imports/undo", **answers(UndoneImportAnswer))
+async def undo_import(context: UnkeyedAdminContext, body: UndoImport) -> Response:
+    """Undo an import as one: forget what it brought, or with `purge` remove it for good."""
+
+    def work() -> Json:
+        undo = partial(context.engine.transfer.imports.undo, body.id)
+        # It may have written to namespaces that this key is not for.
+        for path in undo(dry_run=True).memories:
+            context.access.require(ADMIN, path)
+        answer: Json = plain(undo(purge=body.purge, dry_run=body.dry_run))
+        return answer
+
+    return await context.read(work, DELETE)
 
 
 def _add(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:

@@ -459,8 +459,32 @@ class ImportAnswer(BaseModel):
     known: int
     known_entities: int
     known_relations: int
+    import_id: str
     failed: int
     problems: list[LineProblem]
+
+
+class ImportedAnswer(BaseModel):
+    """An import that can be undone."""
+
+    id: str
+    source: str
+    at: str
+    memories: int
+    relations: int
+
+
+class ImportsAnswer(BaseModel):
+    """The imports into a namespace that were not undone."""
+
+    imports: list[ImportedAnswer]
+
+
+class UndoneImportAnswer(BaseModel):
+    """What undoing an import took out, or would: memories by namespace, and how many relations."""
+
+    memories: dict[str, list[str]]
+    relations: int
 
 
 class JobAnswer(BaseModel):

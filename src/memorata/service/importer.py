@@ -33,6 +33,8 @@ class Importer:
 
     The content of a memory may be bounded (`max_content`, in characters), and so may be how many problems are
     noted (`max_problems`); every one is counted. `notes` takes what does not come in; `via` is the interface.
+    With a `batch`, the name of where it comes from, it is noted as one import, which can be undone
+    (`import_id` names it).
     """
 
     def __init__(
@@ -45,11 +47,17 @@ class Importer:
         max_problems: int | None = None,
         notes: Notes | None = None,
         via: str = IMPORT,
+        batch: str | None = None,
     ) -> None:
         self.notes = Notes() if notes is None else notes
-        self._writer = RecordWriter(engine, namespace, dry_run=dry_run, via=via)
+        self._writer = RecordWriter(engine, namespace, dry_run=dry_run, via=via, batch=batch)
         self._max_content = max_content
         self._max_problems = max_problems
+
+    @property
+    def import_id(self) -> str:
+        """The id of what came in so far, as `transfer.imports` lists it; empty for nothing, or no batch."""
+        return self._writer.import_id
 
     @property
     def counts(self) -> ImportCounts:

@@ -7,12 +7,14 @@ everything that is there is as it should be, and the same import run again adds 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
+from memorata.engine.embedding import Embedding, embedded_before
 from memorata.engine.graph.entities import relation_type
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
@@ -85,9 +87,17 @@ class RecordWriter:
     """
 
     def __init__(
-        self, engine: Engine, namespace: str | None = None, *, dry_run: bool = False, via: str = IMPORT
+        self,
+        engine: Engine,
+        namespace: str | None = None,
+        *,
+        dry_run: bool = False,
+        via: str = IMPORT,
+        batch: str | None = None,
     ) -> None:
         self.counts = ImportCounts()
+        self.import_id = ""
+        self._batch = None if dry_run else batch
         self._engine = engine.through(via)
         self._namespace = namespace
         self._dry_run = dry_run
@@ -124,7 +134,12 @@ class RecordWriter:
         return dict(sorted(problems.items()))
 
     def _declare(self, declaration: ImportedDeclaration) -> None:
-        new = self._entities.write(declaration.declared, declaration.namespace)
+        with nullcontext() if self._batch is None else self._engine.store.together():
+            new = self._entities.write(declaration.declared, declaration.namespace)
+            declared = declaration.declared
+            if new and self._batch is not None and isinstance(declared, Relation):
+                path = self._namespace or declaration.namespace or self._engine.namespace
+                self._engine.transfer.imports.note_relation(self._id(), self._batch, path)
         if isinstance(declaration.declared, EntityRecord):
             self.counts.entities += new
             self.counts.known_entities += not new
@@ -198,9 +213,24 @@ class RecordWriter:
             if rows := self._hidden(draft):
                 hidden.setdefault(draft.memory.namespace, []).extend(rows)
         memories = [draft.memory for draft in new]
-        if hidden or any(draft.exported for draft in new):
-            return len(self._engine.transfer.import_records(memories, hidden=hidden))
-        return len(self._engine.remember_many(memories, verbatim=True))
+
+        def add() -> list[Memory]:
+            if hidden or any(draft.exported for draft in new):
+                return self._engine.transfer.import_records(memories, hidden=hidden)
+            return self._engine.remember_many(memories, verbatim=True)
+
+        if self._batch is None or not memories:
+            return len(add())
+        # Embedded first: nobody has to wait for that.
+        meaning = Embedding(self._engine.embedder, self._engine.store)
+        with embedded_before(meaning, memories), self._engine.store.together():
+            added = add()
+            self._engine.transfer.imports.note(self._id(), self._batch, added)
+        return len(added)
+
+    def _id(self) -> str:
+        self.import_id = self.import_id or self._engine.transfer.imports.begin()
+        return self.import_id
 
     def _hidden(self, draft: _Draft) -> list[Hidden]:
         """Return since when a new memory has been forgotten, and those that it supersedes superseded."""

@@ -329,6 +329,14 @@ class NamespaceSplit(RequestBody):
     dry_run: Flag = False
 
 
+class UndoImport(RequestBody):
+    """An import to undo."""
+
+    id: Id
+    purge: Flag = Field(False, description="Remove what it brought for good, instead of forgetting it.")
+    dry_run: Flag = False
+
+
 class EntityUpdate(RequestBody):
     """Fields of an entity to set; what is left out stays as it is."""
 

@@ -1,12 +1,12 @@
-"""Namespaces as a whole: another path for one with all that it holds, and who holds a setting by a name."""
+"""Namespaces: another path for one with all that it holds, their slots and ids, and who holds a setting."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
-from memorata.store.rows import NAMED, find_namespace, log_change
+from memorata.store.rows import EMPTY, NAMED, find_namespace, ids_at, log_change, slots_of
 
 
 class NamespaceStore:
@@ -44,3 +44,20 @@ class NamespaceStore:
             ).fetchall()
         )
         return [path for (path,) in rows]
+
+    def slots(self, path: str, ids: Sequence[str]) -> dict[str, int]:
+        """Return the slots of memories by id; those that are not there are left out."""
+        return self._database.read(lambda session: slots_of(session, _number(session, path), ids))
+
+    def ids(self, path: str, slots: Sequence[int]) -> dict[int, str]:
+        """Return the ids of memories by slot, in their order; slots without one are left out."""
+        found = self._database.read(lambda session: ids_at(session, _number(session, path), slots))
+        return dict(sorted(found.items()))
+
+    def change(self, path: str) -> int:
+        """Return the number of the last change of a namespace."""
+        return self._database.read(lambda session: (find_namespace(session, path) or EMPTY).change)
+
+
+def _number(session: Session, path: str) -> int:
+    return (find_namespace(session, path) or EMPTY).number

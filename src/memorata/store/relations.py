@@ -87,6 +87,26 @@ class RelationStore:
 
         return self._database.write(write, namespace)
 
+    def remove_changes(self, namespace: str, changes: Sequence[int]) -> int:
+        """Remove relations by the changes that wrote them last, unless a memory asserts them; count them.
+
+        Entities that nothing else refers to go as well.
+        """
+
+        def write(session: Session) -> int:
+            number = made_namespace(session, namespace).number
+            removed = session.execute(
+                "DELETE FROM relations WHERE namespace = ? AND memory IS NULL "
+                "AND change IN (SELECT value FROM json_each(?)) RETURNING subject, object",
+                (number, session.dialect.array(list(changes))),
+            ).fetchall()
+            if removed:
+                log_change(session, number, "unrelate")
+                remove_unreferred(session, number, {entity for ends in removed for entity in ends})
+            return len(removed)
+
+        return self._database.write(write, namespace) if changes else 0
+
     def list(
         self,
         namespace: str,
