@@ -1,17 +1,22 @@
 """What was written under the project's former name still opens, and one module alone knows that name."""
 
+import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import memorata
 from memorata import _legacy_names
 from memorata.embed.folder import models_folder
+from memorata.engine.access import ApiKeys
 from memorata.engine.config_file import config_file
 from memorata.engine.settings import Settings, default_db
 from memorata.evaluate.run_file import Answer, RunHeader, RunWriter, read_run
+from memorata.text.secrets import redacted
 
 ROOT = Path(__file__).parents[1]
 FORMER = "recollect"
@@ -134,3 +139,15 @@ def test_formats_keep_their_marks() -> None:
 
     assert APPLICATION_ID.to_bytes(4, "big") == b"RCLT"
     assert _legacy_names.renamed_variables({"HOME": "/", "RECOLLECT_DB": ""}) == {}
+
+
+def test_an_api_key_of_before_is_still_good_and_still_a_secret() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        keys = ApiKeys(memory.store)
+        key, new = keys.create("new", ["*"], ["read"])
+        assert new.startswith(f"mem_{key.id}_")
+        token = f"rcl_{'0' * 16}_{'A' * 43}"
+        memory.store.keys.add(replace(key, id="0" * 16, digest=hashlib.sha256(token.encode()).digest()))
+        assert keys.authenticate(token).name == "0" * 16
+        for each in (token, new):
+            assert each not in redacted(f"the key is {each} here")

@@ -11,10 +11,11 @@ written before               read as                               where
 ``…/recollect/models``       ``…/memorata/models``                 if that one is not there
 ``recollect_run``            ``memorata_run``                      the header of an evaluation's run file
 ``recollect_schema``         ``memorata_schema``                   PostgreSQL: renamed by the next migration
+``rcl_…`` (API keys)         ``mem_…``                             a key that was made then is still good
 ===========================  ====================================  =========================================
 
-Two marks of the former name are part of formats and stay: SQLite's application id ``RCLT`` and the prefix
-``rcl_`` of API keys. Exported JSON Lines and ``model.toml`` never contained it.
+One mark of the former name is part of a format and stays: SQLite's application id ``RCLT``. Exported JSON
+Lines and ``model.toml`` never contained it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _NEW_PREFIX: Final = "MEMORATA_"
 CONFIG: Final = "recollect.toml"
 RUN_HEADER: Final = "recollect_run"
 SCHEMA_TABLE: Final = "recollect_schema"
+TOKEN_PREFIX: Final = "rcl_"
 
 
 def understood(environment: Mapping[str, str]) -> dict[str, str]:

@@ -237,7 +237,7 @@ def test_a_key_is_made_listed_and_revoked(cli: Run, home: Path) -> None:
 
 def test_a_token_is_shown_once_on_standard_output(cli: Run) -> None:
     made = cli("key", "create", "mine", "-n", "*", "--expires", "2099-01-01")
-    assert made.out.startswith("rcl_")
+    assert made.out.startswith("mem_")
     assert "not shown again" in made.err
     assert made.out.strip() not in cli("key", "list", "--json").out
     assert cli("key", "list", "--json").json["keys"][0]["scopes"] == ["read"]

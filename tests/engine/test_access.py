@@ -95,8 +95,8 @@ def test_a_token_opens_what_its_key_is_for(keys: ApiKeys, store: SqliteStore) ->
 def test_a_token_with_a_known_id_and_another_secret_is_refused_as_any_other(keys: ApiKeys) -> None:
     key, token = keys.create("mine", ["*"], ["read"])
     forged = [
-        f"rcl_{key.id}_{'A' * 43}",
-        f"rcl_{'0' * 16}_{'A' * 43}",
+        f"mem_{key.id}_{'A' * 43}",
+        f"mem_{'0' * 16}_{'A' * 43}",
         token[:-1],
         "",
         "é",
@@ -148,7 +148,7 @@ def test_without_a_token_one_is_let_in_only_where_none_is_needed(store: SqliteSt
     open_gate = ApiKeys(store, required=False)
     assert open_gate.authenticate(None) == LOCAL
     with pytest.raises(NotAdmitted):
-        open_gate.authenticate("rcl_wrong")
+        open_gate.authenticate("mem_wrong")
 
 
 def test_a_glance_tells_what_the_store_need_not_be_asked_for(

@@ -216,7 +216,7 @@ def test_without_a_key_nothing_is_told_but_that_one_is_needed(
     assert state(engine) == before
 
 
-@pytest.mark.parametrize("header", ["Basic eDp5", "Bearer", "Bearer x", "rcl_x", "bearer rcl_0_1"])
+@pytest.mark.parametrize("header", ["Basic eDp5", "Bearer", "Bearer x", "mem_x", "bearer mem_0_1"])
 def test_a_header_that_is_no_key_is_not_as_good_as_none(client: TestClient, header: str) -> None:
     answer = client.get("/v1/memories", headers={"Authorization": header})
     assert (answer.status_code, answer.json()["type"]) == (401, "memorata:not-admitted")

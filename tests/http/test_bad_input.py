@@ -159,7 +159,7 @@ def test_who_asks_too_often_has_to_wait(open_client: Callable[..., TestClient]) 
 
 
 def test_who_shows_many_keys_that_are_none_has_to_wait(open_client: Callable[..., TestClient]) -> None:
-    client = open_client(required=True, token="rcl_" + "0" * 16 + "_" + "A" * 43)
+    client = open_client(required=True, token="mem_" + "0" * 16 + "_" + "A" * 43)
     statuses = [client.get("/v1/memories").status_code for _ in range(25)]
     assert statuses[:20] == [401] * 20
     assert statuses[-1] == 429

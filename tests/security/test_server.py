@@ -22,7 +22,7 @@ from memorata.service.formats.record import Notes
 from memorata.service.importer import sources
 from memorata.web.app import create_pages
 
-WRONG = "rcl_0000000000000000_" + "A" * 43
+WRONG = "mem_0000000000000000_" + "A" * 43
 
 
 @pytest.fixture

@@ -331,7 +331,7 @@ HARMLESS: tuple[tuple[str, ...], ...] = (
         "https://example.org:8080/{name}?q={number}", "mailto:{name}@example.org", "ftp://example.org/{thing}",
         "curl -u is for users", "machine learning login page", "patience.is.a.virtue", "dapi is no word",
         "glc_ means nothing", "AKIA", "a seed phrase has twelve words", "recovery words help with {thing}",
-        "rcl_ is how keys begin", "eyJ is how tokens begin", "AIza", "lin_api_ docs", "http://[::1]:{four}/",
+        "mem_ is how keys begin", "eyJ is how tokens begin", "AIza", "lin_api_ docs", "http://[::1]:{four}/",
         "user:group {number}:{number}", "git@github.com:{name}/repo.git", "aspect ratio 16:9 at {number}",
     ),
 )  # fmt: skip

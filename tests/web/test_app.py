@@ -150,7 +150,7 @@ def test_a_key_lets_in_and_leaving_lets_out(engine: Engine) -> None:
 
 def test_a_wrong_key_does_not_let_in(engine: Engine) -> None:
     client = locked(engine)
-    assert log_in(client, "rcl_0000000000000000_" + "A" * 43) == 403
+    assert log_in(client, "mem_0000000000000000_" + "A" * 43) == 403
     assert log_in(client, "") == 403
     assert client.get("/memories").status_code == 303
 

@@ -92,7 +92,7 @@ def test_a_key_opens_until_the_visitor_leaves(engine: Engine) -> None:
 
 def test_a_wrong_key_does_not_open(engine: Engine) -> None:
     with pytest.raises(NotAdmitted):
-        PageSessions(ApiKeys(engine.store)).log_in("rcl_0000000000000000_" + "A" * 43)
+        PageSessions(ApiKeys(engine.store)).log_in("mem_0000000000000000_" + "A" * 43)
 
 
 def test_the_cookie_is_for_this_site_and_not_for_scripts() -> None:

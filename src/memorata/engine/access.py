@@ -1,6 +1,6 @@
 """API keys: who may do what, and how a token is checked.
 
-A token is 256 random bits behind the key's id: ``rcl_ID_SECRET``. The database keeps its SHA-256 alone; a
+A token is 256 random bits behind the key's id: ``mem_ID_SECRET``. The database keeps its SHA-256 alone; a
 secret of that size cannot be guessed from a plain digest, so a slow hash would cost every request and protect
 nothing. Digests are compared in constant time, with one of nobody's where the id is unknown.
 
@@ -21,6 +21,7 @@ from time import monotonic
 from typing import Final
 
 from memorata._frozen import frozen
+from memorata._legacy_names import TOKEN_PREFIX
 from memorata.model import checks
 from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
 from memorata.model.identifiers import contains
@@ -38,7 +39,8 @@ EVERYWHERE: Final = "*"
 FRESH_SECONDS: Final = 2.0
 """For how long a key is taken for good without another look; so long may a revoked one still work."""
 
-_TOKEN: Final = re.compile(r"rcl_([0-9a-f]{16})_([A-Za-z0-9_-]{43})")
+_PREFIX: Final = "mem_"
+_TOKEN: Final = re.compile(rf"(?:{_PREFIX}|{TOKEN_PREFIX})([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
 _MARGIN: Final = 0.1
 _NO_DIGEST: Final = hashlib.sha256(b"nobody's").digest()
 _LONGEST_NAME: Final = 200
@@ -154,7 +156,7 @@ class ApiKeys:
         if until is not None and until <= now:
             raise InvalidArgument("expires_at", until, "in the future")
         id_ = secrets.token_hex(8)
-        token = f"rcl_{id_}_{secrets.token_urlsafe(32)}"
+        token = f"{_PREFIX}{id_}_{secrets.token_urlsafe(32)}"
         key = ApiKey(
             id_,
             name,
@@ -180,7 +182,7 @@ class ApiKeys:
         """Return what the bearer of a token may do; None for somebody who shows none."""
         if token is None:
             if self.required:
-                raise NotAdmitted("a key is needed: send it as Authorization: Bearer rcl_…")
+                raise NotAdmitted("a key is needed: send it as Authorization: Bearer mem_…")
             return LOCAL
         shape = _TOKEN.fullmatch(token)
         key = None if shape is None else self._key(shape[1])

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from memorata._frozen import frozen
+from memorata._legacy_names import TOKEN_PREFIX
 from memorata.model import checks
 
 
@@ -86,7 +87,7 @@ _ISSUED: Final = re.compile(
 _TOKENS: Final = (
     # Our own keys. Those who write sk-, and payment services; GitHub, GitLab, Bitbucket, Slack, Discord; npm,
     # PyPI, RubyGems, NuGet, Docker Hub, Hugging Face; Google, AWS, DigitalOcean, Heroku, Netlify, Supabase.
-    r"rcl_[0-9a-f]{16}_[A-Za-z0-9_-]{43}",
+    rf"(?:mem|{TOKEN_PREFIX[:-1]})_[0-9a-f]{{16}}_[A-Za-z0-9_-]{{43}}",
     r"sk-(?:proj-|ant-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
     r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}",
     r"sq0(?:atp|csp|idp)-[A-Za-z0-9_-]{22,}|access_token\$production\$[a-z0-9]{16}\$[0-9a-f]{32}",
