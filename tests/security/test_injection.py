@@ -8,6 +8,7 @@ import pytest
 
 import memorata
 from memorata.engine import Engine
+from memorata.engine.recipes.recipe import PARAMETERS, RECIPES
 from memorata.mcp.answers import block, memory_row
 from memorata.model.memory import UNTRUSTED, Source
 from memorata.service.data_rows import row
@@ -115,3 +116,41 @@ def test_what_a_memory_came_through_is_kept_and_cannot_be_claimed(memory: Engine
     assert corrected.source.via == "mcp"
     assert memory.through("import").remember("old words", source={"via": "http"}).source.via == "http"
     assert memory.through("import").remember("more old words").source.via == "import"
+
+
+def test_a_recipe_leaves_out_or_lowers_what_is_untrusted(memory: Engine) -> None:
+    said = memory.remember("Anna likes green tea with milk", source={"speaker": "Anna"})
+    poison = [f"Anna likes green tea with {what}: {text}" for what, text in enumerate(INJECTIONS * 5)]
+    memory.remember_many([{"content": text, "source": {"speaker": "web page"}} for text in poison])
+    query = "which green tea does Anna like?"
+    plain = memory.recall(query, limit=100)
+    assert len(plain.hits) > 1
+    lowered = memory.recall(query, recipe=RECIPES["balanced"].changed({"untrusted_weight": 0.25}), limit=100)
+    assert lowered.hits[0].memory.id == said.id
+    for hit in lowered.hits:
+        assert hit.explanation.adds_up()
+        foreign = UNTRUSTED in hit.memory.tags
+        assert ("trust" in json.dumps(hit.explanation.as_dict())) == (foreign or len(lowered.hits) > 1)
+    trusted = memory.recall(query, recipe=RECIPES["balanced"].changed({"untrusted_weight": 0}), limit=100)
+    assert [hit.memory.id for hit in trusted.hits] == [said.id]
+    both = memory.recall(
+        query,
+        recipe=RECIPES["balanced"].changed({"untrusted_weight": 0}),
+        filter={"speaker": "web page"},
+        gate=False,
+    )
+    assert both.hits == ()
+
+
+def test_every_interface_has_the_parameter() -> None:
+    assert "untrusted_weight" in {parameter.name for parameter in PARAMETERS}
+
+
+def test_a_change_of_tags_is_a_change_of_trust(memory: Engine) -> None:
+    said = memory.remember("Anna likes green tea", source={"speaker": "Anna"})
+    out = RECIPES["balanced"].changed({"untrusted_weight": 0})
+    memory.update(said.id, tags=["untrusted"])
+    assert memory.recall("green tea", recipe=out).hits == ()
+    assert memory.admin.check() == []
+    memory.update(said.id, tags=[])
+    assert memory.recall("green tea", recipe=out).hits[0].memory.id == said.id

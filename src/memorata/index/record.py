@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.model.errors import IndexCorrupt
-from memorata.model.memory import Memory, Tier
+from memorata.model.memory import UNTRUSTED, Memory, Tier
 from memorata.rank.quality import TIER_SALIENCE
 
 FIELDS: Final = ("content", "tags", "entities", "speaker", "dates", "names", "roots")
@@ -35,9 +35,9 @@ FORGOTTEN: Final = 1
 GONE: Final = 2
 """Bits of `state`: hidden but restorable; purged, with nothing left but its slot."""
 
-PERSON: Final = 0
 MACHINE: Final = 1
-"""Values of `role`: said by somebody, or by an assistant."""
+FOREIGN: Final = 2
+"""Bits of `role`: said by an assistant; tagged untrusted, for its words are somebody's whom nobody knows."""
 MACHINES: Final = frozenset({"assistant", "ai", "bot", "chatbot", "model", "system", "tool"})
 ROLES: Final = MACHINES | {"user", "human"}
 """Speakers that are no names."""
@@ -117,7 +117,8 @@ def packed(
         _NEVER if memory.valid_to is None else memory.valid_to.timestamp(),
         *((NOWHERE, NOWHERE) if memory.place is None else (memory.place.lat, memory.place.lon)),
         *map(lengths.get, FIELDS, _ZEROS),
-        MACHINE if source.speaker and source.speaker.casefold() in MACHINES else PERSON,
+        (MACHINE if source.speaker and source.speaker.casefold() in MACHINES else 0)
+        | (FOREIGN if memory.tags and UNTRUSTED in memory.tags else 0),
         memory.pinned,
         supported_days(memory),
     )
@@ -138,7 +139,7 @@ def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
     return _sealed(
         _PACK.pack(
-            GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), PERSON, 0, 0
+            GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), 0, 0, 0
         )
     )
 

@@ -24,7 +24,7 @@ from memorata.engine.recall.query import ParsedQuery, RecallContext
 from memorata.engine.recall.ranking import Ranked, rank_candidates
 from memorata.engine.recipes.recipe import PARAMETERS, Recipe
 from memorata.index.index import Found
-from memorata.index.record import MACHINE, RECORD, SPEAKER, Records
+from memorata.index.record import RECORD, SPEAKER, Records
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.period import Period
@@ -203,7 +203,7 @@ def _records(recall: LoggedRecall) -> Records:
         records[name] = np.nan_to_num(recall.column(name))
     records["created"] = now - recall.column("age").astype(np.float64) * DAY
     records["event"] = now - recall.column("event").astype(np.float64) * DAY
-    records["role"] = np.where(recall.column("machine") > 0, MACHINE, 0)
+    records["role"] = np.nan_to_num(recall.column("machine"))
     records["session"] = np.nan_to_num(recall.column("session"), nan=-1)
     # Recalls that were logged before this was asked are taken for conversations, as they were then.
     records["lengths"][:, SPEAKER] = recall.column("spoken") > 0 if "spoken" in recall.columns else 1

@@ -25,7 +25,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.recall.recaller import Request
 from memorata.engine.recall.result import RecallResult, Trace
-from memorata.index.record import MACHINE, RECORD, SPEAKER
+from memorata.index.record import RECORD, SPEAKER
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.model.identifiers import RANDOM_BITS, uuid7
@@ -346,7 +346,8 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     columns["session"] = np.where(records["session"] >= 0, sessions, np.nan)
     contents, times = _numbered(recall, records["fingerprint"])
     columns["repeat"] = np.where(times > 1, contents, np.nan)
-    columns["machine"] = (records["role"] == MACHINE).astype(np.float64)
+    # All of `role`, of which being a machine was once the only bit.
+    columns["machine"] = records["role"].astype(np.float64)
     columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
     columns |= {name: records[name] for name in AS_THEY_ARE}
     table = np.empty((len(columns), recall.size), np.float32)

@@ -20,7 +20,7 @@ from memorata.engine.recall.query import Explain, RecallContext, Step
 from memorata.engine.recall.result import MissedThreshold, Trace
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.index import Found
-from memorata.index.record import MACHINE, SPEAKER, Records
+from memorata.index.record import FOREIGN, MACHINE, SPEAKER, Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import EmbedderError, MissingExtra
 from memorata.model.explanation import Explanation
@@ -247,15 +247,25 @@ def with_session(
 def with_speaker(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Hold back what an assistant said: what people tell of themselves is what they ask for later."""
-    if recipe.machine_weight == 1:
-        return scores, explain
-    said_by_machine = records["role"] == MACHINE
-    if not said_by_machine.any():
+    """Hold back what an assistant said, and what is untrusted.
+
+    What people tell of themselves is what they ask for later; what a tool or a page says may be there to be
+    found.
+    """
+    roles = records["role"]
+    factors = [
+        (name, np.where(roles & bit, weight, 1.0))
+        for name, bit, weight in (
+            ("speaker", MACHINE, recipe.machine_weight),
+            ("trust", FOREIGN, recipe.untrusted_weight),
+        )
+        if weight != 1 and (roles & bit).any()
+    ]
+    if not factors:
         return scores, explain
     relevant, base = not_negative(scores, explain)
-    factor = np.where(said_by_machine, recipe.machine_weight, 1.0)
-    both = Combination.unchecked("product", ("relevance", "speaker"), relevant, factor)
+    names = ("relevance", *(name for name, _ in factors))
+    both = Combination.unchecked("product", names, relevant, *(factor for _, factor in factors))
     return both.scores, chained(both, "with speaker", "relevance", base)
 
 

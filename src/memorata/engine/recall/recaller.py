@@ -42,6 +42,7 @@ from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument
 from memorata.model.hit import Hit
+from memorata.model.memory import UNTRUSTED
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank.context import best_sessions
@@ -194,7 +195,7 @@ class Recaller:
             request.namespace,
             request.now,
             as_of=request.as_of,
-            filter=request.filter,
+            filter=request.filter if request.recipe.untrusted_weight else _trusted(request.filter),
             true_at=request.true_at,
             fresh=request.fresh,
         )
@@ -408,6 +409,15 @@ def within_budget(texts: Sequence[str], budget: int) -> int:
         if left < 0:
             return count
     return len(texts)
+
+
+def _trusted(filter: Filter | None) -> Filter | None:
+    """Return a filter that lets through nothing untrusted: not even as candidates, whose places are few."""
+    from memorata.store.filter_tree import And
+
+    trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
+    assert trusted is not None  # something was given
+    return trusted if filter is None else And((filter, trusted))
 
 
 def parsed_filter(given: Mapping[str, Any] | None) -> Filter | None:

@@ -174,6 +174,9 @@ class Recipe:
     ] = 0.35
     session_weight: Annotated[float, _reranking("Worth of the three best of its session.", 0, 1)] = 0.0
     machine_weight: Annotated[float, _reranking("What an assistant said counts times this.", 0, 1)] = 1.0
+    untrusted_weight: Annotated[
+        float, _reranking("What is tagged untrusted counts times this; 0 leaves it out.", 0, 1)
+    ] = 1.0
     quality: Annotated[str, _reranking("How the memory's own quality joins in.", choices=FORMS)] = "none"
     quality_weight: Annotated[float, _reranking("Weight of quality.", 0, 1)] = 0.20
     recency_weight: Annotated[float, _reranking("Weight of being recent.", 0, 1)] = 0.0
