@@ -138,9 +138,7 @@ def supported_days(memory: Memory) -> int:
 def gone() -> bytes:
     """Return the record of a purged slot: nothing but the fact."""
     return _sealed(
-        _PACK.pack(
-            GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), 0, 0, 0
-        )
+        _PACK.pack(GONE, 0, 0, -1, -1, 0, 0, *([0.0] * 7), NOWHERE, NOWHERE, *([0] * len(FIELDS)), 0, 0, 0)
     )
 
 
