@@ -1,11 +1,17 @@
 """LangChain's own suites."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.vectorstores import VectorStore
 from langchain_memorata import MemorataRetriever, MemorataVectorStore
+from langchain_memorata.middleware import MemorataMiddleware
 from langchain_tests.integration_tests import RetrieversIntegrationTests, VectorStoreIntegrationTests
 
 import memorata
@@ -33,6 +39,35 @@ class TestRetriever(RetrieversIntegrationTests):
     @property
     def retriever_query_example(self) -> str:
         return "what does Anna drink?"
+
+
+class ScriptedModel(BaseChatModel):
+    """Answers with the last thing it is told."""
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        told = next((each.text for each in messages if "memorata-recall" in each.text), "Noted.")
+        return ChatResult(generations=[ChatGeneration(message=AIMessage(told))])
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_an_agent_with_memory(awaited: bool) -> None:
+    def ask(agent: Any, text: str, thread: str) -> str:
+        given = {"messages": [HumanMessage(text)]}
+        config = {"configurable": {"thread_id": thread}}
+        state = asyncio.run(agent.ainvoke(given, config)) if awaited else agent.invoke(given, config)
+        return str(state["messages"][-1].text)
+
+    with memorata.open(":memory:", embedder="lexical") as engine:
+        agent = create_agent(ScriptedModel(), [], middleware=[MemorataMiddleware(engine)])
+        assert ask(agent, "We deploy on Fridays.", "t1") == "Noted."
+        assert "We deploy on Fridays." in ask(agent, "When do we deploy?", "t2")
+        assert "Fridays" not in ask(agent, "When do we deploy?", "t1")
+        contents = {memory.content for memory in engine.list(namespace="langchain").memories}
+        assert contents == {"We deploy on Fridays.", "Noted.", "When do we deploy?"}
 
 
 def test_scores_filters_and_history() -> None:

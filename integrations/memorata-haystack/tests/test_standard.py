@@ -1,15 +1,27 @@
 """Haystack's own suite, and the retriever in a pipeline."""
 
+import asyncio
+
 import pytest
 from haystack import Document, Pipeline
 from haystack.document_stores.errors import DuplicateDocumentError
 from haystack.document_stores.types import DuplicatePolicy
-from haystack.testing.document_store import DocumentStoreBaseTests
+from haystack.testing.document_store import CountDocumentsByFilterTest, DocumentStoreBaseExtendedTests
+from haystack.testing.document_store_async import (
+    CountDocumentsAsyncTest,
+    CountDocumentsByFilterAsyncTest,
+    DeleteAllAsyncTest,
+    DeleteByFilterAsyncTest,
+    DeleteDocumentsAsyncTest,
+    FilterDocumentsAsyncTest,
+    UpdateByFilterAsyncTest,
+    WriteDocumentsAsyncTest,
+)
 from haystack_integrations.components.retrievers.memorata import MemorataRetriever
 from haystack_integrations.document_stores.memorata import MemorataDocumentStore
 
 
-class TestDocumentStore(DocumentStoreBaseTests):
+class TestDocumentStore(DocumentStoreBaseExtendedTests, CountDocumentsByFilterTest):
     @pytest.fixture
     def document_store(self) -> MemorataDocumentStore:
         return MemorataDocumentStore(embedder="lexical")
@@ -21,6 +33,27 @@ class TestDocumentStore(DocumentStoreBaseTests):
             document_store.write_documents([document], DuplicatePolicy.FAIL)
         with pytest.raises(DuplicateDocumentError):
             document_store.write_documents([document])
+
+
+class TestDocumentStoreAsync(
+    CountDocumentsAsyncTest,
+    CountDocumentsByFilterAsyncTest,
+    DeleteAllAsyncTest,
+    DeleteByFilterAsyncTest,
+    DeleteDocumentsAsyncTest,
+    FilterDocumentsAsyncTest,
+    UpdateByFilterAsyncTest,
+    WriteDocumentsAsyncTest,
+):
+    @pytest.fixture
+    def document_store(self) -> MemorataDocumentStore:
+        return MemorataDocumentStore(embedder="lexical")
+
+    async def test_write_documents_async(self, document_store: MemorataDocumentStore) -> None:
+        document = Document(content="Anna drinks tea.")
+        assert await document_store.write_documents_async([document]) == 1
+        with pytest.raises(DuplicateDocumentError):
+            await document_store.write_documents_async([document], DuplicatePolicy.FAIL)
 
 
 def test_a_pipeline_recalls_and_comes_back_from_its_dictionary() -> None:
@@ -39,5 +72,6 @@ def test_a_pipeline_recalls_and_comes_back_from_its_dictionary() -> None:
     music = {"field": "meta.topic", "operator": "==", "value": "music"}
     open_gate = MemorataRetriever(store, filters=music, gate=False)
     assert [each.content for each in open_gate.run("tea")["documents"]] == ["Bob plays the cello."]
+    assert asyncio.run(open_gate.run_async("tea")) == open_gate.run("tea")
     again = MemorataRetriever.from_dict(open_gate.to_dict())
     assert (again.filters, again.top_k, again.gate) == (music, 10, False)

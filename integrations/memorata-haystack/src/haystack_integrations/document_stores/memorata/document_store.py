@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 from haystack import Document, default_from_dict, default_to_dict
@@ -13,7 +16,8 @@ from haystack.document_stores.types import DuplicatePolicy
 from haystack.errors import FilterError
 
 import memorata
-from memorata.model.errors import MemorataError, MemoryNotFound
+from memorata.model.errors import InvalidArgument, MemoryNotFound
+from memorata.store.entries import all_pages
 
 _COMPARISONS = {
     "==": "=",
@@ -26,8 +30,28 @@ _COMPARISONS = {
     "not in": "not in",
 }
 _PAGE = 1_000
+_ALL = {"id": {"exists": True}}
 # A memory has a text; a document may have none.
 _NO_CONTENT = "(no text)"
+
+
+def _awaited(verb: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+    """Return a method that does what another one does, on a thread."""
+
+    @wraps(verb)
+    async def method(*args: Any, **kwargs: Any) -> Any:
+        return await asyncio.to_thread(verb, *args, **kwargs)
+
+    return method
+
+
+@contextmanager
+def _filter_errors() -> Iterator[None]:
+    """Raise what Haystack raises for a filter that cannot be carried out."""
+    try:
+        yield
+    except InvalidArgument as error:
+        raise FilterError(str(error)) from error
 
 
 class MemorataDocumentStore:
@@ -71,7 +95,7 @@ class MemorataDocumentStore:
 
     def filter_documents(self, filters: dict[str, Any] | None = None) -> list[Document]:
         """Return the documents that a filter lets through, in the order in which they were written."""
-        return [document_of(memory) for memory in reversed(self._memories(conditions(filters)))]
+        return [document_of(memory) for memory in self._memories(conditions(filters))]
 
     def write_documents(
         self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
@@ -97,9 +121,30 @@ class MemorataDocumentStore:
 
     def delete_documents(self, document_ids: list[str]) -> None:
         """Forget documents; those that are not there are passed over."""
-        for name in document_ids:
-            if (memory := self._find(name)) is not None:
-                self.engine.forget(memory.id, namespace=self.namespace)
+        if document_ids:
+            self.engine.forget(filter={"metadata.key": {"in": document_ids}}, namespace=self.namespace)
+
+    def delete_all_documents(self, recreate_index: bool = False) -> None:
+        """Forget every document; `recreate_index` removes them for good."""
+        if recreate_index:
+            self.engine.admin.purge_namespace(self.namespace)
+        else:
+            self.engine.forget(filter=_ALL, namespace=self.namespace)
+
+    def delete_by_filter(self, filters: dict[str, Any]) -> int:
+        """Forget the documents that a filter lets through, and return how many."""
+        with _filter_errors():
+            return len(self.engine.forget(filter=conditions(filters) or _ALL, namespace=self.namespace))
+
+    def update_by_filter(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
+        """Set metadata of the documents that a filter lets through, and return how many."""
+        documents = self.filter_documents(filters)
+        changed = [replace(document, meta={**document.meta, **meta}) for document in documents]
+        return self.write_documents(changed, DuplicatePolicy.OVERWRITE)
+
+    def count_documents_by_filter(self, filters: dict[str, Any]) -> int:
+        """Return how many documents a filter lets through."""
+        return len(self._memories(conditions(filters)))
 
     def search(self, query: str, filters: dict[str, Any] | None, top_k: int, *, gate: bool) -> list[Document]:
         """Return the best documents for a query, with their scores."""
@@ -115,17 +160,28 @@ class MemorataDocumentStore:
             return None
 
     def _memories(self, filter: dict[str, Any] | None) -> list[memorata.Memory]:
-        memories: list[memorata.Memory] = []
-        cursor = None
-        while True:
-            try:
-                page = self.engine.list(namespace=self.namespace, filter=filter, limit=_PAGE, cursor=cursor)
-            except MemorataError as error:
-                raise FilterError(str(error)) from error
-            memories += page.memories
-            cursor = page.cursor
-            if cursor is None:
-                return memories
+        """Return memories in the order in which they were written."""
+        with _filter_errors():
+            return list(
+                all_pages(
+                    lambda cursor: self.engine.list(
+                        namespace=self.namespace,
+                        filter=filter,
+                        limit=_PAGE,
+                        cursor=cursor,
+                        oldest_first=True,
+                    )
+                )
+            )
+
+    count_documents_async = _awaited(count_documents)
+    count_documents_by_filter_async = _awaited(count_documents_by_filter)
+    filter_documents_async = _awaited(filter_documents)
+    write_documents_async = _awaited(write_documents)
+    delete_documents_async = _awaited(delete_documents)
+    delete_all_documents_async = _awaited(delete_all_documents)
+    delete_by_filter_async = _awaited(delete_by_filter)
+    update_by_filter_async = _awaited(update_by_filter)
 
 
 def document_of(memory: memorata.Memory, score: float | None = None) -> Document:

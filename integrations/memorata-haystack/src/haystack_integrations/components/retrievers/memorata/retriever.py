@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
@@ -60,7 +61,14 @@ class MemorataRetriever:
         self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
     ) -> dict[str, list[Document]]:
         """Recall documents for a query."""
-        found = self.document_store.search(
+        documents = self.document_store.search(
             query, filters or self.filters, self.top_k if top_k is None else top_k, gate=self.gate
         )
-        return {"documents": found}
+        return {"documents": documents}
+
+    @component.output_types(documents=list[Document])
+    async def run_async(
+        self, query: str, filters: dict[str, Any] | None = None, top_k: int | None = None
+    ) -> dict[str, list[Document]]:
+        """Recall documents for a query, on a thread."""
+        return await asyncio.to_thread(self.run, query, filters, top_k)
