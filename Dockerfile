@@ -6,10 +6,12 @@ FROM python:${PYTHON}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 WORKDIR /source
 RUN python -m venv /opt/memorata
-COPY pyproject.toml README.md LICENSE ./
+COPY deploy/requirements.lock pyproject.toml README.md LICENSE ./
 COPY src ./src
-# The model's files are checked against the hashes in the catalogue.
-RUN /opt/memorata/bin/pip install '.[server,mcp,postgres]' \
+# Exact versions, checked by their hashes (`make lock` writes them), and nothing else; the model's files are
+# checked against the hashes in the catalogue.
+RUN /opt/memorata/bin/pip install --require-hashes --requirement requirements.lock \
+    && /opt/memorata/bin/pip install --no-deps --no-build-isolation . \
     && MEMORATA_MODELS=/opt/memorata/models /opt/memorata/bin/memorata model install arctic-embed-s
 
 FROM python:${PYTHON}-slim

@@ -12,7 +12,7 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test test-adapters attack audit serve lint typecheck bench docs site clean
+.PHONY: help demo test test-adapters attack audit lock serve lint typecheck bench docs site clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -20,13 +20,21 @@ help:  ## Show what can be made
 
 # The pip that comes with a Python is as old as that, and finds a hundred packages in twice the time. Bytecode
 # is made of what is imported, when it is first: most of what is installed never is.
-$(ENV): pyproject.toml Makefile
+$(ENV): pyproject.toml deploy/constraints.txt Makefile
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Memorata needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Name another with: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), once: it takes a few minutes."
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint deploy/constraints.txt --editable '.[dev]'
 	@touch $@
+
+# Exact versions: with hashes for the image, without for the checks, which also install what is not listed yet.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --custom-compile-command 'make lock'
+lock: $(ENV)  ## Write the exact versions that the image and the checks install
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra server --extra mcp --extra postgres --extra encryption \
+		--output-file deploy/requirements.lock pyproject.toml -
+	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 
 # The models are checked against pinned hashes; the demo can do without (it then says so), the tests cannot.
 $(MODELS): $(ENV)
@@ -93,6 +101,7 @@ audit: $(ENV)  ## List the versions in use (build/sbom.json, CycloneDX) and look
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit cyclonedx-bom
 	$(BIN)/cyclonedx-py environment $(BIN)/python --output-file build/sbom.json
 	$(BIN)/pip-audit --skip-editable
+	$(BIN)/pip-audit --require-hashes --disable-pip --requirement deploy/requirements.lock
 
 lint: $(ENV)  ## Check style and the direction of imports
 	$(BIN)/ruff check .

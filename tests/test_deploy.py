@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import kubernetes_validate
 import pytest
 import yaml
 from fastapi.routing import APIRoute
+from packaging.requirements import Requirement
 
 from memorata.engine.settings import Settings
 from memorata.http.status import router
@@ -122,3 +124,43 @@ def test_the_dashboard_asks_for_metrics_that_are_there() -> None:
     assert asked
     assert asked <= exposed
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+
+
+LOCKED = re.compile(
+    r"^([A-Za-z0-9._-]+)==(\S+)(?: ;[^\\\n]*?)?( \\\n    --hash=sha256:[0-9a-f]{64})?", re.MULTILINE
+)
+
+
+def locked(name: str) -> dict[str, tuple[set[str], bool]]:
+    """Return the versions of every package in a lock file, and whether all of them have hashes."""
+    packages: dict[str, tuple[set[str], bool]] = {}
+    for package, version, hashed in LOCKED.findall((ROOT / "deploy" / name).read_text()):
+        versions, all_hashed = packages.get(package.lower(), (set(), True))
+        packages[package.lower()] = versions | {version}, all_hashed and bool(hashed)
+    return packages
+
+
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [("requirements.lock", ("server", "mcp", "postgres", "encryption")), ("constraints.txt", ("dev",))],
+)
+def test_what_is_needed_is_locked_to_versions_that_are_good(name: str, extras: tuple[str, ...]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [
+        *project["dependencies"],
+        *(each for extra in extras for each in project["optional-dependencies"][extra]),
+    ]
+    packages = locked(name)
+    if name == "requirements.lock":
+        assert all(hashed for _, hashed in packages.values())
+        assert "hatchling" in packages
+    for requirement in map(Requirement, wanted):
+        if name == "requirements.lock" or requirement.name.lower() in packages:
+            versions, _ = packages[requirement.name.lower()]
+            assert all(version in requirement.specifier for version in versions), requirement
+
+
+def test_the_image_installs_what_is_locked_alone() -> None:
+    build = (ROOT / "Dockerfile").read_text().split("\nFROM ")[1]
+    assert "--require-hashes --requirement requirements.lock" in build
+    assert "--no-deps --no-build-isolation ." in build
