@@ -101,8 +101,8 @@ def test_a_forged_header_changes_no_address_unless_a_proxy_is_trusted(
 
     monkeypatch.setattr(http_server, "_Server", Server)
     api: FastAPI = create_api(engine, keys)
-    http_server.serve(api, "127.0.0.1", 0, lambda address: None)
-    http_server.serve(api, "127.0.0.1", 0, lambda address: None, ["10.0.0.0/8"])
+    http_server.serve(api, [], lambda: None)
+    http_server.serve(api, [], lambda: None, ["10.0.0.0/8"])
     assert [config.proxy_headers for config in configurations] == [False, True]
     assert configurations[1].forwarded_allow_ips == ["10.0.0.0/8"]
     with pytest.raises(InvalidArgument, match="--trusted-proxy must be an address, or a network"):

@@ -8,14 +8,17 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from errno import EACCES, EADDRINUSE
+from functools import partial
 from os import strerror
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 from typer import Argument, Option
@@ -27,8 +30,11 @@ from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
 
 if TYPE_CHECKING:
+    from socket import socket
+
     from memorata.engine import Engine
     from memorata.engine.access import ApiKeys
+    from memorata.engine.settings import Settings
     from memorata.store.access import ApiKey
 
 _PORT: Final = 8765
@@ -63,6 +69,9 @@ Rate = Annotated[float | None, Option("--rate", help="Requests a second that one
 Burst = Annotated[int, Option("--burst", help="How many of them at once.")]
 Timeout = Annotated[float, Option("--timeout", help="The most seconds for one answer.")]
 Threads = Annotated[int, Option("--threads", help="How many requests work at the same time.")]
+WorkerCount = Annotated[
+    int, Option("--workers", "-w", min=1, max=64, help="How many processes answer; one per processor.")
+]
 MaxBody = Annotated[int, Option("--max-body", help="The most bytes of one request.")]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
@@ -177,6 +186,7 @@ def serve(
     burst: Burst = 100,
     timeout: Timeout = 30.0,
     threads: Threads = 4,
+    workers: WorkerCount = 1,
     max_body: MaxBody = 4 * 1024 * 1024,
     log_level: LogLevel = "info",
     log_contents: LogContents = False,
@@ -192,12 +202,14 @@ def serve(
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
         from memorata.http.middleware import Limits, loopback_names
+        from memorata.http.supervisor import FirstWorker, Supervisor
         from memorata.web.app import create_pages
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _HTTP_PACKAGES:
             raise
         raise MissingExtra("The server", "'memorata[server]'") from error
     from memorata.engine.access import ApiKeys
+    from memorata.engine.query_vectors import load_models, prepare_to_serve
     from memorata.service.auth import check_network, is_loopback
 
     loopback = is_loopback(host)
@@ -212,12 +224,20 @@ def serve(
     if required and not session.settings.db.exists():
         # Without a database there is no key, and none has to be created to find that out.
         raise _key_needed(host, loopback=loopback)
-    with session.memory(create=True, embed=True) as engine:
+    hosts = None if required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
+    telemetry.set_up(log_level, contents=log_contents)
+
+    def answer(
+        engine: Engine,
+        sockets: Sequence[socket],
+        ready: Callable[[], None],
+        around: Callable[[Any], Any] = lambda app: app,
+        *,
+        with_pages: bool = not no_pages,
+        parent: int | None = None,
+    ) -> None:
         keys = ApiKeys(engine.store, required=required)
-        if required and not _has_key(keys):
-            raise _key_needed(host, loopback=loopback)
-        hosts = None if keys.required and not allow_host else {*loopback_names(), host, *(allow_host or ())}
-        pages = None if no_pages else create_pages(engine, keys=keys, hosts=allow_host or ())
+        pages = create_pages(engine, keys=keys, hosts=allow_host or ()) if with_pages else None
         api = create_api(
             engine,
             keys,
@@ -227,25 +247,78 @@ def serve(
             pages=pages,
             mem0=compat == "mem0",
         )
-        telemetry.set_up(log_level, contents=log_contents)
         try:
-            server.serve(
-                api, host, port, lambda address: _announce(session, address, keys), trusted_proxy or ()
-            )
-        except OSError as error:
-            if error.errno not in (EADDRINUSE, EACCES):
-                raise
-            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
+            server.serve(api, sockets, ready, trusted_proxy or (), around, parent)
         finally:
             if pages is not None:
                 pages.state.jobs.close()
 
+    if workers > 1:
+        _check_workers(session, workers)
+    with ExitStack() as stack:
+        engine = stack.enter_context(session.memory(create=True, embed=True))
+        if required and not _has_key(ApiKeys(engine.store)):
+            raise _key_needed(host, loopback=loopback)
+        try:
+            sock = stack.enter_context(closing(server.listening(host, port)))
+        except OSError as error:
+            if error.errno not in (EADDRINUSE, EACCES):
+                raise
+            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
-def _announce(session: Session, address: str, keys: ApiKeys) -> None:
+        def announce() -> None:
+            _announce(session, server.address_of(sock), key_required=required)
+
+        if workers == 1:
+            answer(engine, [sock], announce)
+            return
+        load_models(engine)
+        # A connection to a database is no use to the processes that are forked; models are.
+        engine.close()
+        folder = stack.enter_context(TemporaryDirectory(prefix="memorata-"))
+        telemetry.share_metrics(folder)
+        path = str(Path(folder) / "first")
+        first = stack.enter_context(closing(server.listening_file(path)))
+        parent = os.getpid()
+
+        def work(number: int, ready: Callable[[], None]) -> None:
+            own = Session(replace(session.options, quiet=True))
+            own.settings = _one_thread(own.settings)
+            with own.memory(embed=True) as opened:
+                prepare_to_serve(opened, models=engine)
+                answer(
+                    opened,
+                    [sock] if number else [sock, first],
+                    ready,
+                    partial(FirstWorker, path=path, forwards=number > 0),
+                    with_pages=not no_pages and number == 0,
+                    parent=parent,
+                )
+
+        Supervisor(workers, work, announce, [sock, first]).run()
+
+
+def _check_workers(session: Session, workers: int) -> None:
+    """Raise if the memory cannot be served by several processes, and let each of them compute by itself."""
+    if not hasattr(os, "fork"):
+        raise InvalidArgument("--workers", workers, "1 on this system, which cannot fork a process")
+    if str(session.settings.db) == ":memory:":
+        raise InvalidArgument("--workers", workers, "1 for a memory that is in no file")
+    # Threads do not outlive a fork.
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    session.settings = _one_thread(session.settings)
+
+
+def _one_thread(settings: Settings) -> Settings:
+    """Return settings by which a model computes on one thread."""
+    return settings.model_copy(update={"threads": 1})
+
+
+def _announce(session: Session, address: str, *, key_required: bool) -> None:
     if session.output.json:
-        session.output.data({"address": address, "key_required": keys.required})
+        session.output.data({"address": address, "key_required": key_required})
     else:
-        access = "a key is needed" if keys.required else "no key is needed on this machine"
+        access = "a key is needed" if key_required else "no key is needed on this machine"
         session.output.say(f"Serving at {address} ({access}); Ctrl-C stops it")
 
 

@@ -42,13 +42,18 @@ def prepare_to_serve(engine: Engine, models: Engine | None = None) -> None:
     """
     if models is not None and getattr(models.embedder, "name", 0) == getattr(engine.embedder, "name", 1):
         engine.embedder, engine._tables = models.embedder, models._tables
+    load_models(engine)
+    if engine._embedding.queries is None:
+        engine._embedding.queries = QueryVectors()
+    engine.recall_log.write_apart()
+
+
+def load_models(engine: Engine) -> None:
+    """Load what embeds queries."""
     for load in (getattr(engine.embedder, "load", None), *(table.load for table in engine._tables)):
         # What cannot be loaded is told of by every recall.
         with suppress(EmbedderError, MissingExtra):
             _ = None if load is None else load()
-    if engine._embedding.queries is None:
-        engine._embedding.queries = QueryVectors()
-    engine.recall_log.write_apart()
 
 
 class _Wanted:

@@ -79,8 +79,7 @@ def create_api(
     def charge(caller: str, seconds: float) -> None:
         rate.charge(caller, seconds * REQUESTS_PER_SECOND_OF_WORK - 1)
 
-    workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge)
-    metrics.busy.set_function(lambda: workers.busy)
+    workers = Workers(allowed.threads, allowed.waiting, allowed.seconds, charge, metrics.busy.set)
     server = ServerState(
         engine.through("http"),
         keys,
@@ -118,7 +117,14 @@ def create_api(
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)
-    app.add_middleware(RequestMiddleware, limits=allowed, metrics=metrics, hosts=hosts, origins=origins)
+    app.add_middleware(
+        RequestMiddleware,
+        limits=allowed,
+        metrics=metrics,
+        hosts=hosts,
+        origins=origins,
+        leaving=lambda: server.jobs.closing,
+    )
     if origins:
         # Around the middleware, so that a page may read why it was refused there.
         app.add_middleware(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from time import perf_counter
 from typing import Any, Final
 
@@ -63,6 +63,7 @@ _JSON: Final = "application/json"
 _NDJSON: Final = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 _PRIVATE: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 """What somebody remembers is not for a cache on the way, nor to be taken for a page."""
+_LAST: Final = ((b"connection", b"close"),)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
 _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -70,7 +71,8 @@ _WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
 class RequestMiddleware:
     """ASGI middleware that holds requests to `limits` and counts them in `metrics`.
 
-    The server answers under `hosts`, None for any; pages of `origins` may call it, beside our own.
+    The server answers under `hosts`, None for any; pages of `origins` may call it, beside our own. When it is
+    `leaving`, each answer is the last of its connection.
     """
 
     def __init__(
@@ -80,8 +82,10 @@ class RequestMiddleware:
         metrics: Metrics,
         hosts: Collection[str] | None = None,
         origins: Collection[str] = (),
+        leaving: Callable[[], bool] = lambda: False,
     ) -> None:
         self._app = app
+        self._leaving = leaving
         self._limits = limits
         self._metrics = metrics
         self._hosts = None if hosts is None else frozenset(name.lower() for name in hosts)
@@ -104,6 +108,7 @@ class RequestMiddleware:
                     *message.get("headers", ()),
                     (b"x-request-id", instance.encode()),
                     *(_PRIVATE if scope["path"].startswith(_FOR_PROGRAMS) else ()),
+                    *(_LAST if self._leaving() else ()),
                 ]
             await send(message)
 

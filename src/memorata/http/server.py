@@ -7,16 +7,19 @@ then for its threads, and only then lets go of the database.
 
 from __future__ import annotations
 
+import asyncio
+import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from memorata.http.connections import Connections, connection_bound, protocol_of
 from memorata.http.context import ServerState
@@ -30,40 +33,47 @@ _TICKS_PER_SWEEP: Final = 10
 _SWITCH_SECONDS: Final = 0.0005
 """After how long a thread that computes lets another compute. At Python's own 5 ms a short request beside a
 long one took 41 ms instead of 29: it gives up the interpreter, and waits to get it back, several times."""
+DRAIN_SECONDS: Final = 1.0
+"""How long connections that are kept alive may bring one more request after the server was asked to stop."""
 _GRACE: Final = 30
 """How many seconds requests have to end after the server was asked to stop."""
 
 
 def serve(
-    app: FastAPI, host: str, port: int, announce: Callable[[str], None], proxies: Sequence[str] = ()
+    app: FastAPI,
+    sockets: Sequence[socket.socket],
+    ready: Callable[[], None],
+    proxies: Sequence[str] = (),
+    around: Callable[[ASGIApp], ASGIApp] = lambda app: app,
+    parent: int | None = None,
 ) -> None:
-    """Serve an application until SIGINT or SIGTERM; `announce` gets the address once it listens.
+    """Serve an application on sockets until SIGINT or SIGTERM; `ready` is called once it can answer.
 
-    `proxies` are addresses or networks whose word is taken for where a request came from (the headers
-    X-Forwarded-For and X-Forwarded-Proto); anybody else's is not, for whoever sends a request writes them.
+    `around` is put around it, and it does not outlive its `parent`. `proxies` are addresses or networks whose
+    word is taken for where a request came from (the headers X-Forwarded-For and X-Forwarded-Proto); anybody
+    else's is not, for whoever sends a request writes them.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     connections = Connections(connection_bound(), proxies=proxies)
-    with closing(listening(host, port)) as sock:
-        config = uvicorn.Config(
-            app,
-            http=protocol_of(connections),
-            backlog=_ACCEPTED_AT_ONCE,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            proxy_headers=bool(proxies),
-            forwarded_allow_ips=list(proxies),
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=_GRACE,
-        )
-        # uvicorn raises the signal again when all is done; the process should then end as after any command.
-        before = signal.signal(signal.SIGTERM, _leave)
-        try:
-            _Server(config, app.state.server, connections, lambda: announce(address_of(sock))).run([sock])
-        finally:
-            signal.signal(signal.SIGTERM, before)
+    config = uvicorn.Config(
+        around(app),
+        http=protocol_of(connections),
+        backlog=_ACCEPTED_AT_ONCE,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=_GRACE,
+    )
+    # uvicorn raises the signal again when all is done; the process should then end as after any command.
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        _Server(config, app.state.server, connections, ready, parent).run(list(sockets))
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -81,6 +91,15 @@ def listening(host: str, port: int) -> socket.socket:
     return sock
 
 
+def listening_file(path: str) -> socket.socket:
+    """Return a socket that listens in the file system, for this user alone."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.bind(path)
+    os.chmod(path, 0o600)
+    sock.listen(_BACKLOG)
+    return sock
+
+
 def address_of(sock: socket.socket) -> str:
     """Return the address that a socket listens at, as a browser takes it."""
     host, port = sock.getsockname()[:2]
@@ -94,11 +113,13 @@ class _Server(uvicorn.Server):
         server: ServerState,
         connections: Connections,
         announce: Callable[[], None],
+        parent: int | None,
     ) -> None:
         super().__init__(config)
         self._server = server
         self._connections = connections
         self._announce = announce
+        self._parent = parent
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -112,12 +133,44 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_PER_SWEEP == 0:
             self._connections.sweep()
+            if self._parent is not None and os.getppid() != self._parent:
+                # It can neither stop nor replace this any more.
+                self.handle_exit(signal.SIGTERM, None)
         return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Who has connected already would be told nothing but that the connection is gone.
+        accepted = [connection for sock in sockets or () for connection in _accepted(sock)]
+        for listener in (*self.servers, *(sockets or ())):
+            listener.close()
+        for connection in accepted:
+            await asyncio.get_running_loop().connect_accepted_socket(self._protocol, connection)
+        # Every answer now says that its connection ends: clients come again, elsewhere. Only those that say
+        # nothing all the while are closed without a word.
+        until = asyncio.get_running_loop().time() + DRAIN_SECONDS
+        while self.server_state.connections and asyncio.get_running_loop().time() < until:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
+    def _protocol(self) -> asyncio.Protocol:
+        make: Any = self.config.http_protocol_class
+        protocol: asyncio.Protocol = make(
+            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
+        )
+        return protocol
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         log_event("stopping", signal=signal.Signals(sig).name)
         self._server.jobs.closing = True
         super().handle_exit(sig, frame)
+
+
+def _accepted(sock: socket.socket) -> Iterator[socket.socket]:
+    """Accept whoever waits to be."""
+    sock.setblocking(False)
+    with suppress(OSError):
+        while True:
+            yield sock.accept()[0]
 
 
 def _leave(sig: int, frame: FrameType | None) -> None:

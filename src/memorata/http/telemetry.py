@@ -9,21 +9,34 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
+from operator import add
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    Metric,
+    ProcessCollector,
+    multiprocess,
+    values,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 
 NAME: Final = "memorata.http"
 LOG: Final = logging.getLogger(NAME)
 _MAX_FRAMES: Final = 8
+_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 _LOGGERS: Final = ("memorata", "uvicorn", "asyncio")
 
 
@@ -98,12 +111,48 @@ MEDIA_TYPE: Final = CONTENT_TYPE_LATEST
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
+def share_metrics(folder: str) -> None:
+    """Let the processes of a server count together, in a folder; before the first of them counts."""
+    os.environ[_FOLDER] = folder
+    # The library has looked for the variable when it was imported.
+    values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call]
+
+
+def worker_ended(pid: int) -> None:
+    """Forget what a process of the server was doing when it ended; what it has counted stays."""
+    if _FOLDER in os.environ:
+        multiprocess.mark_process_dead(pid)  # type: ignore[no-untyped-call]
+
+
+class _Processes:
+    """Collects processor time and memory of this process's siblings and their parent, added up."""
+
+    def collect(self) -> Iterator[Metric]:
+        parent = os.getppid()
+        children = Path(f"/proc/{parent}/task/{parent}/children")
+        if not children.exists():
+            return
+        pids = [parent, *map(int, children.read_text().split())]
+        sums: dict[str, Metric] = {}
+        for pid in pids:
+            for metric in ProcessCollector(pid=partial(int, pid), registry=None).collect():
+                if metric.name not in sums:
+                    sums[metric.name] = metric
+                    continue
+                (total,), (own,) = sums[metric.name].samples, metric.samples
+                together = min if metric.name.endswith(("start_time_seconds", "max_fds")) else add
+                sums[metric.name].samples = [total._replace(value=together(total.value, own.value))]
+        yield from sums.values()
+
+
 class Metrics:
-    """The counters of one server."""
+    """The counters of one server, of all its processes."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+        self._shared = _FOLDER in os.environ
+        if not self._shared:
+            ProcessCollector(registry=self._registry)
         self.requests = Counter(
             "memorata_http_requests",
             "Requests, by method, route and status.",
@@ -118,10 +167,16 @@ class Metrics:
             registry=self._registry,
         )
         self.open = Gauge(
-            "memorata_http_requests_open", "Requests not answered yet.", registry=self._registry
+            "memorata_http_requests_open",
+            "Requests not answered yet.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
         )
         self.busy = Gauge(
-            "memorata_http_work", "Requests on a thread or waiting for one.", registry=self._registry
+            "memorata_http_work",
+            "Requests on a thread or waiting for one.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
         )
         self.replayed = Counter(
             "memorata_http_replayed", "Writes that had been done already.", registry=self._registry
@@ -134,7 +189,12 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it in Prometheus' text format."""
-        return generate_latest(self._registry)
+        if not self._shared:
+            return generate_latest(self._registry)
+        together = CollectorRegistry()
+        multiprocess.MultiProcessCollector(together)  # type: ignore[no-untyped-call]
+        together.register(_Processes())
+        return generate_latest(together)
 
 
 SEARCH: Final = "search_memory"

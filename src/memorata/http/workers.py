@@ -31,7 +31,8 @@ _QUEUE_SHARE: Final = 4
 class Workers:
     """A pool of threads: how many there are, how many requests may wait for one, and for how long.
 
-    `charge` is told the caller of each piece of work and how many seconds of processor time it took.
+    `charge` is told the caller of each piece of work and how many seconds of processor time it took, `gauge`
+    how many there are, working and waiting.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Workers:
         waiting: int,
         seconds: float,
         charge: Callable[[str, float], object] = lambda caller, seconds: None,
+        gauge: Callable[[float], object] = lambda busy: None,
     ) -> None:
         self._threads = threads
         self._pool: ThreadPoolExecutor | None = None
@@ -47,6 +49,7 @@ class Workers:
         self._max_waiting = max(1, waiting // _QUEUE_SHARE)
         self._seconds = seconds
         self._charge = charge
+        self._gauge = gauge
         self._queue = FairQueue(threads, max(1, threads - 1))
         self.busy = 0
 
@@ -67,7 +70,7 @@ class Workers:
             raise Overloaded
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="memorata")
-        self.busy += 1
+        self._count(1)
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         turn = Turn(caller, lambda: None if granted.done() else granted.set_result(None), writing=writing)
         future: asyncio.Future[_Result] | None = None
@@ -89,8 +92,12 @@ class Workers:
             raise TimedOut from error
         finally:
             if future is None:
-                self.busy -= 1
+                self._count(-1)
                 self._queue.withdraw(turn)
+
+    def _count(self, change: int) -> None:
+        self.busy += change
+        self._gauge(self.busy)
 
     def _submit(self, work: Callable[[], _Result], turn: Turn) -> asyncio.Future[_Result]:
         took = 0.0
@@ -104,7 +111,7 @@ class Workers:
                 took = thread_time() + shared_cost() - started
 
         def ended(future: asyncio.Future[_Result]) -> None:
-            self.busy -= 1
+            self._count(-1)
             self._queue.end(turn, took)
             self._charge(turn.caller, took)
             if not future.cancelled():
