@@ -13,14 +13,14 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.index.codes import Floats
-from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
 
 # A port names them all and makes none of them: who only recalls loads those of a recall.
 if TYPE_CHECKING:
     from memorata.index.lexical import LexicalQuery
     from memorata.index.record import Records
-    from memorata.index.token_rows import Tokens
+    from memorata.index.token_rows import Marks, Tokens
     from memorata.rank.combination import Combination
     from memorata.rank.context import ContextWindow
 
@@ -141,9 +141,9 @@ class Index(Protocol):
         ...
 
     def tokens(
-        self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, bool]]]
-    ) -> tuple[IntArray, IntArray, BoolArray]:
-        """Return the tokens of memories one after the other, how many each has, and which ask something.
+        self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, int]]]
+    ) -> tuple[IntArray, IntArray, Marks]:
+        """Return the tokens of memories one after the other, how many each has, and a few bits of each.
 
         `read` gives the tokens that a table has for memories; what it gave is kept under the table's name.
         """

@@ -31,9 +31,9 @@ from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
-from memorata.index.token_rows import Tokens
+from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vectors import EXACT, Vectors
-from memorata.model.checks import BoolArray, FloatArray, IntArray
+from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
@@ -215,9 +215,9 @@ class NamespaceIndex:
         return [unlisted(listed) if listed else () for listed in self._partition.names(slots.tolist(), read)]
 
     def tokens(
-        self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, bool]]]
-    ) -> tuple[IntArray, IntArray, BoolArray]:
-        """Return the tokens of memories in a row, how many each has, and which ask; kept once read."""
+        self, table: str, slots: IntArray, read: Callable[[list[Memory]], Sequence[tuple[Tokens, int]]]
+    ) -> tuple[IntArray, IntArray, Marks]:
+        """Return the tokens of memories in a row, how many each has, and bits of each; kept once read."""
         rows = self._partition.token_rows(table)
         return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
 

@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata.index.record import Growing
-from memorata.model.checks import BoolArray, IntArray
+from memorata.model.checks import IntArray
 
 Tokens = npt.NDArray[np.int32]
-ReadTokens = Callable[[IntArray], Sequence[tuple[Tokens, bool]]]
-"""Gives the distinct tokens of slots that were not read yet, and whether each asks something."""
+Marks = npt.NDArray[np.uint8]
+ReadTokens = Callable[[IntArray], Sequence[tuple[Tokens, int]]]
+"""Gives the distinct tokens of slots that were not read yet, and a few bits that are kept with them."""
 MAX_TOKENS: Final = 8_000_000
 """How many tokens are kept, 4 bytes each; then they are read anew."""
 _UNREAD: Final = -1
@@ -26,34 +27,34 @@ class TokenRows:
         self._tokens = Growing(np.int32, ())
         self._starts = np.zeros(0, np.intp)
         self._sizes = np.zeros(0, np.intp)
-        self._asking = np.zeros(0, np.bool_)
+        self._marks = np.zeros(0, np.uint8)
 
     @property
     def nbytes(self) -> int:
         """How much memory this takes."""
-        return self._tokens.nbytes + self._starts.nbytes + self._sizes.nbytes + self._asking.nbytes
+        return self._tokens.nbytes + self._starts.nbytes + self._sizes.nbytes + self._marks.nbytes
 
     def forget(self, slot: int) -> None:
         """Read a slot anew when it is next asked for."""
         if slot < self._starts.size:
             self._starts[slot] = _UNREAD
 
-    def of(self, slots: IntArray, count: int, read: ReadTokens) -> tuple[IntArray, IntArray, BoolArray]:
-        """Return the tokens of some slots one after the other, how many each has, and which ask something.
+    def of(self, slots: IntArray, count: int, read: ReadTokens) -> tuple[IntArray, IntArray, Marks]:
+        """Return the tokens of some slots one after the other, how many each has, and the bits of each.
 
         Examples
         --------
-        >>> said = [(np.array([5, 9], np.int32), True), (np.array([7], np.int32), False)]
+        >>> said = [(np.array([5, 9], np.int32), 1), (np.array([7], np.int32), 0)]
         >>> read = lambda slots: [said[at] for at in slots]
-        >>> tokens, sizes, asking = TokenRows().of(np.array([1, 0]), 2, read)
-        >>> tokens.tolist(), sizes.tolist(), asking.tolist()
-        ([7, 5, 9], [1, 2], [False, True])
+        >>> tokens, sizes, bits = TokenRows().of(np.array([1, 0]), 2, read)
+        >>> tokens.tolist(), sizes.tolist(), bits.tolist()
+        ([7, 5, 9], [1, 2], [0, 1])
         """
         if self._starts.size < count:
             more = np.full(count - self._starts.size, _UNREAD, np.intp)
             self._starts = np.concatenate([self._starts, more])
             self._sizes = np.concatenate([self._sizes, np.zeros(more.size, np.intp)])
-            self._asking = np.concatenate([self._asking, np.zeros(more.size, np.bool_)])
+            self._marks = np.concatenate([self._marks, np.zeros(more.size, np.uint8)])
         unread = slots[self._starts[slots] == _UNREAD]
         if unread.size:
             if len(self._tokens) > MAX_TOKENS:
@@ -63,10 +64,10 @@ class TokenRows:
             sizes = np.array([row.size for row, _ in rows], np.intp)
             self._starts[unread] = len(self._tokens) + np.cumsum(sizes) - sizes
             self._sizes[unread] = sizes
-            self._asking[unread] = [asks for _, asks in rows]
+            self._marks[unread] = [bits for _, bits in rows]
             self._tokens.extend(np.concatenate([row for row, _ in rows]))
         sizes = self._sizes[slots]
         # The place of each token: where its row begins, and how far into it.
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         tokens: IntArray = self._tokens.view[np.repeat(self._starts[slots], sizes) + within]
-        return tokens, sizes, self._asking[slots]
+        return tokens, sizes, self._marks[slots]

@@ -230,7 +230,14 @@ class Vectors:
             count = FURTHER
 
     def _distances(self, query: Floats, allowed: Places | None) -> npt.NDArray[np.uint16]:
-        return differing(_taken(self._bits, allowed), sign_bits(query[None, :])[0])
+        signs = sign_bits(query[None, :])[0]
+        if allowed is not None and self._are_most(allowed):
+            return differing(self._bits.view, signs)[allowed]
+        return differing(_taken(self._bits, allowed), signs)
+
+    def _are_most(self, places: Places) -> bool:
+        """Return whether some places are so many that comparing all takes less time than copying these."""
+        return 2 * places.size > len(self)
 
     def _by_bytes(self, query: Floats, places: Places | None) -> tuple[Floats, float]:
         """Return the products of some vectors with the query, both as bytes, in steps of the query's."""
@@ -240,6 +247,8 @@ class Vectors:
                 self._code_bytes(codes.values, codes.scales)
         asked, step = rounded(query)
         scales: Floats = _taken(self._scales, places)
+        if places is not None and self._are_most(places):
+            return byte_products(self._bytes.view, asked)[places] * scales, step
         return byte_products(_taken(self._bytes, places), asked) * scales, step
 
     def _within_rounding(self, limit: int, places: Places | None, rough: Floats, step: float) -> Places:

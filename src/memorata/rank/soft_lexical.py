@@ -85,12 +85,16 @@ def soft_matches(
     met = np.zeros((sizes.size, query.size))
     if not tokens.size or not query.size:
         return met
-    # Each distinct token is compared once.
-    distinct, place = np.unique(tokens, return_inverse=True)
-    cosines = rows[distinct] @ rows[query].T
+    # Each distinct token is compared once. A mark per token of the table finds them faster than sorting does.
+    present = np.zeros(len(rows), np.bool_)
+    present[tokens] = True
+    distinct = present.nonzero()[0]
+    places = np.empty(len(rows), np.int32)
+    places[distinct] = np.arange(distinct.size, dtype=np.int32)
+    cosines = rows.take(distinct, axis=0) @ rows[query].T
     np.multiply(cosines, cosines >= cut, out=cosines)
     cosines *= np.sqrt(cosines)
     some = sizes > 0
     starts = (np.cumsum(sizes) - sizes)[some]
-    met[some] = np.maximum.reduceat(cosines[place], starts, axis=0)
+    met[some] = np.maximum.reduceat(cosines.take(places[tokens], axis=0), starts, axis=0)
     return met

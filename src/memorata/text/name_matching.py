@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from memorata.model import checks
@@ -167,14 +167,24 @@ def alias_of(word: str, names: Iterable[str]) -> str:
     short = folded(checks.text("word", word))
     if len(short) < _MIN_NICKNAME or is_unspaced(short) or _is_word(short) or short in NAMES_AND_WORDS:
         return ""
-    own: set[str] = {part for name in checks.texts("names", list(names)) for part in _WORD_RUN.findall(name)}
+    own = _words_by_letter(frozenset(names)).get(short[0], ())
     for fits in (_begins, _misspells):
-        found = {part for part in own if fits(short, folded(part))}
-        if len({folded(part) for part in found}) == 1:
-            return min(found)
+        found = [(part, key) for part, key in own if fits(short, key)]
+        if len({key for _, key in found}) == 1:
+            return min(part for part, _ in found)
         if found:
             return ""
     return ""
+
+
+@lru_cache(maxsize=16)
+def _words_by_letter(names: frozenset[str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the words of some names, as they are written and folded, by their first letter."""
+    words: dict[str, list[tuple[str, str]]] = {}
+    for part in {part for name in checks.texts("names", list(names)) for part in _WORD_RUN.findall(name)}:
+        if key := folded(part):
+            words.setdefault(key[0], []).append((part, key))
+    return words
 
 
 def _begins(short: str, name: str) -> bool:

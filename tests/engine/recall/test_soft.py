@@ -23,7 +23,8 @@ RECIPE = Recipe(name="soft", complete=True, soft_weight=0.5, least_match=0.0)
 class Table:
     """Eight words, of which "home" is much like "live"."""
 
-    name, languages = "eight", ("en",)
+    name = "eight"
+    languages: tuple[str, ...] = ("en",)
 
     def __init__(self, error: Exception | None = None) -> None:
         self.read: list[str] = []
@@ -102,11 +103,24 @@ def test_tokens_are_read_once(context: Make) -> None:
 
 def test_two_tables_are_read_once_each(context: Make) -> None:
     one, other = Table(), Table()
-    other.name = "other"
-    said = context(["Home is Porto", "Green tea"], "live", tables=[one, other])
+    other.name, other.languages = "other", ("en", "de", "fr", "es")
+    texts = ["Wir wohnen in der Stadt Porto", "Green tea"]
+    said = context(texts, "live", tables=[other, one])
     for _ in range(2):
         soft_leg(RECIPE, said, np.array([0, 1]))
-    assert sorted(one.read) == sorted(other.read) == ["Green tea", "Home is Porto", "live", "live"]
+    assert sorted(one.read) == sorted(other.read) == sorted([*texts, "live", "live"])
+
+
+def test_a_table_for_the_language_of_all_is_enough(context: Make) -> None:
+    one, many = Table(), Table()
+    many.name, many.languages = "many", ("en", "de", "fr", "es")
+    said = context(["Home is Porto", "Wo wir wohnen, ist es schön"], "Where live?", tables=[many, one])
+    alone = context(["Home is Porto", "Wo wir wohnen, ist es schön"], "Where live?", tables=[Table()])
+    for slots, enough in (([0], True), ([0, 1], False)):
+        found = soft_leg(RECIPE, said, np.array(slots))
+        assert (many.read == []) is enough
+        if enough:
+            assert found.scores.tolist() == soft_leg(RECIPE, alone, np.array(slots)).scores.tolist()
 
 
 def test_a_damaged_table_is_said_and_left_out(context: Make) -> None:

@@ -156,7 +156,7 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
         compared = _compared(view, slots, cosines.scores, legs.vector)
         vector, unread = _cosines(_best_first(cosines, compared)), slots[~compared]
     soft = NOTHING
-    if recipe.soft_weight:
+    if recipe.soft_weight and context.tables:
         best = np.concatenate([vector.slots[:_SOFT_DEPTH], lexical.slots[:_SOFT_DEPTH]])
         soft = soft_leg(recipe, context, distinct(best))
     legs = Legs(vector, lexical, legs.more, legs.unread, slots, legs.asked, soft)

@@ -105,7 +105,9 @@ class Recaller:
         """Return the right few memories for a query."""
         started = perf_counter()
         recipe = request.recipe
-        text, meant = with_names(request.text, request.conversation)
+        text, meant = request.text, tuple[str, ...]()
+        if request.conversation:
+            text, meant = with_names(text, request.conversation)
         query = parse_query(text, self.runtime.analyser)
         if recipe.entity_weight:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
@@ -216,7 +218,7 @@ class Recaller:
         calibrated = recipe.least_similarity == _CALIBRATED
         view = bounded(everything, request.since, request.until)
         scope, unread = self._scope(request, query, view)
-        keeps = recipe.temporal == "restrict"
+        keeps, languages = recipe.temporal == "restrict", self.meaning.languages
         context = RecallContext(
             view=view if scope is None or not keeps else scope.view(view),
             query=query,
@@ -235,7 +237,7 @@ class Recaller:
             life=self.life,
             terms_of=self.runtime.terms_of,
             tables=self.tables,
-            familiarity=familiarity(query.text, self.meaning.languages),
+            familiarity=familiarity(query.text, languages) if languages else 1.0,
         )
         ranked = run(recipe, context)
         if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):
@@ -276,8 +278,8 @@ class Recaller:
         read = partial(named_time, query.text, request.period, request.now)
         zone = request.now.tzinfo or UTC
         named = read(self.anchors, self.runtime.analyser)
-        if named.period is None and request.recipe.temporal == "restrict":
-            named = time_of_event(query.text, view, request.now, self.runtime.analyser)
+        if named.reference is not None and request.recipe.temporal == "restrict":
+            named = time_of_event(query.text, named.reference, view, request.now, self.runtime.analyser)
         scope = scope_of(view, named, zone)
         if scope is not None and scope.empty and request.period is None:
             # "In April", asked in March, may be next month's: where the last one has nothing, it is.
@@ -356,7 +358,8 @@ def _hits(
     else:
         *memories, refused = view.memories(np.append(slots, ranked.refused))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
-    estimates = Estimates(ranked.trace, positions, [named(memory.source.speaker) for memory in memories])
+    others = {speaker: named(speaker) for speaker in {memory.source.speaker for memory in memories}}
+    estimates = Estimates(ranked.trace, positions, [others[memory.source.speaker] for memory in memories])
     hits = tuple(
         Hit(memory, score, partial(ranked.explain, position), partial(estimates.of, number))
         for number, (position, memory, score) in enumerate(zip(positions, memories, scores, strict=True))

@@ -25,6 +25,7 @@ from memorata.model.errors import EmbedderError
 from memorata.model.memory import Memory
 from memorata.rank.combination import Combination
 from memorata.rank.soft_lexical import length_factors, soft_matches
+from memorata.text.language import detect
 from memorata.text.scripts import familiarity
 
 MAX_QUERY_TOKENS: Final = 64
@@ -45,30 +46,35 @@ class _Meeting:
     weights: FloatArray
     matches: FloatArray
     share: float
+    """How much it counts beside others."""
+    knows_all: bool
+    """Whether the table was made for the language of the query and of every candidate."""
 
     @property
     def scores(self) -> FloatArray:
         """What the tokens of the query met with, added up by weight, as a share of the best candidate's."""
         scores: FloatArray = self.matches @ self.weights
         best = float(scores.max(initial=0.0))
-        return self.share * (scores / best) if best > 0 else np.zeros(scores.size)
+        return scores / best if best > 0 else np.zeros(scores.size)
 
 
 def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
     """Return the candidates that meet the query by words of like meaning, best first."""
     tables = [(table, *_say(table, context.query.text)) for table in context.tables]
-    total = sum(share for _, share, _ in tables)
     most = max((trust for _, _, trust in tables), default=0.0)
-    if not slots.size or not total:
+    if not slots.size or not most:
         return NOTHING
-    meetings = [
-        meeting
-        for table, share, _ in tables
-        if share and (meeting := _meeting(recipe, context, slots, table, most * share / total)) is not None
-    ]
+    meetings: list[_Meeting] = []
+    # Who knows few languages first: where it knows all that is compared, nobody else is asked.
+    for table, share, _ in sorted(tables, key=lambda each: len(each[0].languages)):
+        if share and (meeting := _meeting(recipe, context, slots, table, share)) is not None:
+            meetings.append(meeting)
+            if meeting.knows_all:
+                break
     if not meetings:
         return NOTHING
-    scores = np.sum([meeting.scores for meeting in meetings], axis=0)
+    total = sum(meeting.share for meeting in meetings)
+    scores = np.sum([most * meeting.share / total * meeting.scores for meeting in meetings], axis=0)
     order = (-scores).argsort(kind="stable")
     order = order[scores[order] > 0]
     return Found(slots[order], scores[order], partial(_detail, slots, meetings))
@@ -101,7 +107,8 @@ def _meeting(
     before = view.session_before(slots) if recipe.soft_before or recipe.soft_question else slots[:0]
     spoken = before >= 0
     everyone = distinct(np.concatenate([slots, before[spoken]])) if spoken.any() else slots
-    tokens, sizes, asking = view.tokens(named.name, everyone, partial(_read, table))
+    tokens, sizes, marks = view.tokens(named.name, everyone, partial(_read, named, table))
+    asking = (marks & _ASKS) > 0
     matches = soft_matches(query, tokens, sizes, table.rows, cut=table.cut)
     if everyone is not slots:
         own, at = everyone.searchsorted(slots), everyone.searchsorted(before[spoken])
@@ -111,16 +118,28 @@ def _meeting(
         around = lean[:, np.newaxis] * matches[at]
         matches, sizes = matches[own], sizes[own]
         matches[spoken] = np.maximum(matches[spoken], around)
-    return _Meeting(table, query, weights, matches * length_factors(sizes)[:, np.newaxis], share)
+    knows_all = _is_for(named, context.query.text) and not (marks & _FOREIGN).any()
+    matches = matches * length_factors(sizes)[:, np.newaxis]
+    return _Meeting(table, query, weights, matches, share, knows_all)
 
 
-def _read(table: LoadedTable, memories: Sequence[Memory]) -> list[tuple[Tokens, bool]]:
+def _read(named: TokenTable, table: LoadedTable, memories: Sequence[Memory]) -> list[tuple[Tokens, int]]:
     tokens = table.tokens([_spoken(memory) for memory in memories])
-    return [(row, _asks(memory)) for row, memory in zip(tokens, memories, strict=True)]
+    return [(row, _marks(named, memory.content)) for row, memory in zip(tokens, memories, strict=True)]
 
 
-def _asks(memory: Memory) -> bool:
-    return "?" in memory.content or "？" in memory.content or "؟" in memory.content
+_ASKS, _FOREIGN = 1, 2
+
+
+def _marks(named: TokenTable, text: str) -> int:
+    """Return whether a text asks something, and whether the table was made for its language."""
+    asks = "?" in text or "？" in text or "؟" in text
+    return (_ASKS if asks else 0) | (0 if _is_for(named, text) else _FOREIGN)
+
+
+def _is_for(table: TokenTable, text: str) -> bool:
+    """Return whether a table was made for the language of a text, and for no other."""
+    return table.languages == ("en",) and detect(text) == "english"
 
 
 def _spoken(memory: Memory) -> str:

@@ -35,7 +35,7 @@ from memorata.text.dates import (
     RuleAnchors,
     looked_up_keys,
 )
-from memorata.text.dates.events import event_reference
+from memorata.text.dates.events import EventReference, event_reference
 from memorata.text.queries import without_event_verbs
 
 LEAST_NEARNESS: Final = 0.1
@@ -78,6 +78,8 @@ class NamedTime:
     """The id of the memory that told when it was, of a time that is named by an event."""
     beside: int = -1
     """The slot of that memory where the time is before or after it; -1 where it is part of it."""
+    reference: EventReference | None = None
+    """The event that a query without a period names instead."""
 
 
 @frozen(eq=False)
@@ -139,7 +141,7 @@ def named_time(
     read = _reading(text, now, RuleAnchors(nearest=True) if nearest else anchors)
     expression = read.expression
     if expression is None:
-        return NamedTime(failure=read.failure)
+        return NamedTime(failure=read.failure, reference=event_reference(text))
     rest = text[: expression.start] + " " + text[expression.end :]
     topic = analyser.tokens(rest)
     if topic:
@@ -156,22 +158,21 @@ def named_time(
         for match in sentences
     ):
         # Who tells something before asking ("The party was last night. What next?") asks of no time.
-        return NamedTime(failure=read.failure)
+        return NamedTime(failure=read.failure, reference=event_reference(text))
     # What is asked of today after something was told goes on with something older: "what's today's plan?"
     goes_on = not alone and period.start <= now < period.end and now - period.start <= _GOING_ON
     restricts = not expression.vague and not goes_on
     return NamedTime(period, expression.phrase, not topic, restricts, read.failure)
 
 
-def time_of_event(text: str, view: Index, now: datetime, analyser: Analyser) -> NamedTime:
+def time_of_event(
+    text: str, reference: EventReference, view: Index, now: datetime, analyser: Analyser
+) -> NamedTime:
     """Return the period that a query names by something that happened: "before my trip to Porto".
 
     The memory of it is the best by words among those that have all names of the event. It was when its text
     says, or when it happened.
     """
-    reference = event_reference(text)
-    if reference is None:
-        return NamedTime()
     # Without a name it is asked of the event itself as often ("how did she feel after the race?"): to keep to
     # the time beside it costs LoCoMo and RealTalk a point of hit@5.
     names = " ".join(word for word in _WORD.findall(reference.event) if word[0].isupper())

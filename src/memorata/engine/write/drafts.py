@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from itertools import compress
 from typing import Annotated, Any, Final
 
@@ -82,9 +83,14 @@ class DedupeRules:
 
     def cosine(self, noise: float) -> float:
         """Return the least cosine of duplicates with an embedder of this noise ceiling."""
-        from memorata.dedupe.verification import duplicate_cosine
+        return self.threshold or _duplicate_cosine(noise)
 
-        return self.threshold or duplicate_cosine(noise)
+
+@lru_cache(maxsize=16)
+def _duplicate_cosine(noise: float) -> float:
+    from memorata.dedupe.verification import duplicate_cosine
+
+    return duplicate_cosine(noise)
 
 
 DEDUPE_RULES: Final[tuple[Parameter, ...]] = parameters_of(DedupeRules)

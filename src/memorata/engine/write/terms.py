@@ -26,7 +26,7 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     """
     content = memory.content
     terms, languages = analyser.read(content)
-    fields = {"content": term_counts(terms)}
+    fields, beginnings = {"content": term_counts(terms)}, roots(content)
     if memory.source.speaker:
         fields["speaker"] = term_counts(analyser.tokens(memory.source.speaker))
     if memory.tags and (tags := " ".join(memory.tags)):
@@ -35,7 +35,7 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
         if elsewhere := " ".join([name for name in memory.entities if name not in content]):
             fields["entities"] = _beside(elsewhere, languages, analyser)
         fields["names"] = {key: 1 for key in map(folded, memory.entities) if key}
-    if beginnings := roots(content):
+    if beginnings:
         fields["roots"] = term_counts(beginnings)
     fields["dates"] = _dates(memory, analyser)
     if named := named_times(content, memory.created_at):
