@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memorata.cli.models import _RECOMMENDED, model_names
+from memorata.cli.models import model_names
 from memorata.embed import install as installing
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.select import RECOMMENDED
@@ -18,11 +18,6 @@ Run = Callable[..., Any]
 def broken_model(home: Path, name: str) -> None:
     (home / "models" / name).mkdir(parents=True)
     (home / "models" / name / "model.toml").write_text(CATALOGUE[name].description.as_toml())
-
-
-def test_the_recommended_model_is_the_one_the_engine_recommends() -> None:
-    # Written down twice, for help must not load what measures meaning.
-    assert _RECOMMENDED == RECOMMENDED
 
 
 def test_the_catalogue_is_listed_with_what_is_installed(cli: Run, home: Path) -> None:
@@ -53,12 +48,34 @@ def test_a_model_is_installed_with_progress(cli: Run, home: Path, monkeypatch: p
     assert "reembed" not in cli("model", "install", "mini-reranker").err
 
 
+def test_without_a_name_the_languages_of_the_memories_decide(
+    cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetched: list[str] = []
+
+    def fetch(name: str, folder: Path, *, progress: Any) -> installing.Installed:
+        fetched.append(name)
+        return installing.Installed(name, folder / name, "the model hub")
+
+    monkeypatch.setattr(installing, "install", fetch)
+    broken_model(home, "potion-base-8M")
+    new = cli("model", "install", "--json").json
+    assert (new["name"], [one["name"] for one in new["beside"]]) == (RECOMMENDED, ["potion-base-8M"])
+    assert fetched == [RECOMMENDED]
+    for text in ("Anna prefers green tea", "Der Schlüssel liegt unter der Matte", "我的钥匙在桌子上"):
+        cli("remember", text)
+    mixed = cli("model", "install")
+    assert "use-multilingual and potion-base-8M and potion-multilingual-128: 33 % " in mixed.err
+    assert "memorata reembed --embedder use-multilingual" in mixed.err
+    assert fetched[1:] == ["use-multilingual", "potion-multilingual-128"]
+
+
 def test_a_model_that_cannot_be_fetched_is_code_4(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable(name: str, folder: Path, *, progress: Any) -> installing.Installed:
         raise ModelNotInstalled(f"{name} could not be installed; tried the model hub: no route")
 
     monkeypatch.setattr(installing, "install", unreachable)
-    wrong = cli("model", "install")
+    wrong = cli("model", "install", RECOMMENDED)
     assert (wrong.code, wrong.out) == (4, "")
     assert wrong.err == f"memorata: {RECOMMENDED} could not be installed; tried the model hub: no route\n"
 

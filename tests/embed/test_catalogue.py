@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
+from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of, recommended
 from memorata.model.errors import ModelNotInstalled
 
 ENTRIES = pytest.mark.parametrize("entry", CATALOGUE.values(), ids=CATALOGUE)
@@ -68,3 +68,22 @@ def test_sources_introduce_themselves() -> None:
         "the model hub (minishlab/potion-base-8M)",
         "the package index (mostlyai-qa 1.10.11)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("languages", "name"),
+    [
+        ({"en": 95, "de": 5}, "arctic-embed-s"),
+        ({"en": 85, "de": 15}, "use-multilingual"),
+        ({"zh": 9, "en": 1}, "bge-small-zh-v1.5"),
+        ({"zh": 5, "ja": 5}, "use-multilingual"),
+        ({"ru": 3}, "use-multilingual"),
+        ({"fi": 3, "": 1}, "potion-multilingual-128"),
+        ({"": 7}, "arctic-embed-s"),
+    ],
+)
+def test_the_languages_of_memories_choose_the_embedder(languages: dict[str, int], name: str) -> None:
+    names, why = recommended(languages)
+    assert names[0] == name
+    assert "100 %" in why or len(languages) > 1
+    assert set(names) <= set(CATALOGUE)

@@ -143,6 +143,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
+    from memorata.embed.catalogue import EMBEDDER
     from memorata.embed.folder import installed
     from memorata.embed.select import RECOMMENDED, choose, without_secrets
     from memorata.engine.embedding import checked_embedder
@@ -179,8 +180,8 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         )
     if choice.note:
         advice.append(choice.note)
-    elif RECOMMENDED not in installed(settings.models):
-        advice.append(f"the best measured model is not installed: memorata model install {RECOMMENDED}")
+    elif not installed(settings.models, EMBEDDER):
+        advice.append("a better model can be installed: memorata model install")
     return {"specification": wanted, "name": embedder.name, "dimension": dimension}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import suppress
 from typing import Annotated, Any, Final
 
 import typer
@@ -10,9 +12,10 @@ from typer import Argument
 from memorata.cli.command import EMBEDDER_ERROR, add_group
 from memorata.cli.options import one_of
 from memorata.cli.session import Session
-from memorata.model.errors import EmbedderError
+from memorata.model.errors import EmbedderError, MemorataError
 
-_RECOMMENDED: Final = "arctic-embed-s"
+_SAMPLE: Final = 1_000
+"""Of how many memories, the newest, the languages decide which model is installed."""
 
 
 def model_names(incomplete: str) -> list[str]:
@@ -24,7 +27,10 @@ def model_names(incomplete: str) -> list[str]:
 
 Name = Annotated[str, Argument(metavar="NAME", help="A model.", autocompletion=model_names)]
 Wanted = Annotated[
-    str, Argument(metavar="[NAME]", help=f"A model; {_RECOMMENDED} if none.", autocompletion=model_names)
+    str | None,
+    Argument(
+        metavar="[NAME]", help="A model; if none, the best for your memories.", autocompletion=model_names
+    ),
 ]
 Which = Annotated[
     str | None,
@@ -72,17 +78,24 @@ def list_(session: Session) -> None:
     output.say(f"in {session.settings.models}")
 
 
-def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
-    """Install a model; every file is checked against its pinned hash."""
+def install(session: Session, name: Wanted = None) -> None:
+    """Install a model, or those for the languages of your memories, checked against pinned hashes."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-    from memorata.embed.catalogue import CATALOGUE
+    from memorata.embed.catalogue import CATALOGUE, recommended
+    from memorata.embed.folder import installed
     from memorata.embed.install import install as fetch
 
-    one_of("NAME", name, tuple(CATALOGUE))
-    output = session.output
+    output, folder, why = session.output, session.settings.models, ""
+    if name is None:
+        names, why = recommended(_languages(session))
+        output.say(f"{' and '.join(names)}: {why}")
+        there = installed(folder)
+    else:
+        names, there = (one_of("NAME", name, tuple(CATALOGUE)),), ()
     shown = output.errors.is_terminal and not output.quiet and not output.json
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    models = []
     with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
         tasks: dict[str, Any] = {}
 
@@ -91,14 +104,33 @@ def install(session: Session, name: Wanted = _RECOMMENDED) -> None:
                 tasks[file] = progress.add_task(file, total=total)
             progress.update(tasks[file], completed=done, total=total)
 
-        model = fetch(name, session.settings.models, progress=report)
+        for each in names:
+            if each in there:
+                models.append({"name": each, "folder": str(folder / each), "source": "installed already"})
+                continue
+            tasks.clear()
+            model = fetch(each, folder, progress=report)
+            models.append({"name": model.name, "folder": str(model.folder), "source": model.source})
     if output.json:
-        output.data({"name": model.name, "folder": str(model.folder), "source": model.source})
+        output.data(models[0] | {"reason": why, "beside": models[1:]})
         return
-    output.line(f"{model.name}: {model.source}, in {model.folder}")
+    for one in models:
+        output.line(f"{one['name']}: {one['source']}, in {one['folder']}")
     output.say("new databases use the best model that is installed; memorata doctor says which is in use")
-    if CATALOGUE[name].kind == "embedder" and session.settings.db.exists():
-        output.say(f"memorata reembed --embedder {model.name} moves the database you have to it")
+    if CATALOGUE[names[0]].kind == "embedder" and session.settings.db.exists():
+        output.say(f"memorata reembed --embedder {names[0]} moves the database you have to it")
+
+
+def _languages(session: Session) -> Counter[str]:
+    """Return how many of the newest memories are in which language; none where there is no database."""
+    from memorata.text.language import language_code
+
+    codes: Counter[str] = Counter()
+    if session.settings.db.exists():
+        # A database that cannot be read is no reason against a model; what is wrong with it, doctor says.
+        with suppress(MemorataError), session.memory() as memory:
+            codes.update(language_code(each.content) for each in memory.list(limit=_SAMPLE).memories)
+    return codes
 
 
 def verify(session: Session, name: Which = None) -> None:

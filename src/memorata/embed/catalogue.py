@@ -100,6 +100,56 @@ def available(kind: str | None = None) -> tuple[Entry, ...]:
     return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))
 
 
+_BY_LANGUAGE: Final = (
+    ("arctic-embed-s", ("potion-base-8M",)),
+    ("bge-small-zh-v1.5", ("potion-multilingual-128",)),
+    ("use-multilingual", ("potion-base-8M", "potion-multilingual-128")),
+    ("potion-multilingual-128", ()),
+)
+"""Embedders, the best for few languages before those for many, and the token vectors that go with each."""
+_MOST: Final = 0.9
+
+
+def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
+    """Return the models for memories in some languages, an embedder first, and why.
+
+    The embedder is the first that knows the languages of nine memories in ten, else the one that knows
+    those of most. Beside it stand tables of token vectors, which find words of like meaning: without one,
+    short facts lose 12 points of hit@5.
+
+    Parameters
+    ----------
+    languages
+        ISO 639-1 codes, and how many memories are in each; the empty one counts what cannot be told.
+
+    Examples
+    --------
+    >>> recommended({})[0]
+    ('arctic-embed-s', 'potion-base-8M')
+    >>> recommended({"en": 60, "de": 40})
+    (('use-multilingual', 'potion-base-8M', 'potion-multilingual-128'), '60 % en, 40 % de')
+    """
+    total = sum(languages.values())
+    if not total:
+        first, beside = _BY_LANGUAGE[0]
+        return (first, *beside), "the best measured for English; no memories say otherwise yet"
+
+    def share(name: str) -> float:
+        description = CATALOGUE[name].description
+        known = description.languages if isinstance(description, ModelDescription) else ()
+        return sum(languages.get(code, 0) for code in known) / total
+
+    shares = {name: share(name) for name, _ in _BY_LANGUAGE}
+    chosen = next(
+        (name for name in shares if shares[name] >= _MOST), max(shares, key=lambda name: shares[name])
+    )
+    counted = sorted(languages.items(), key=lambda item: -item[1])[:4]
+    why = ", ".join(
+        f"{count / total:.0%} {code or 'of no language that can be told'}" for code, count in counted
+    )
+    return (chosen, *dict(_BY_LANGUAGE)[chosen]), why.replace("%", " %")
+
+
 def _entry(name: str, facts: dict[str, Any]) -> Entry:
     description = described(facts["description"])
     sources: list[HubSource | WheelSource] = []

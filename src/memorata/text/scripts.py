@@ -41,6 +41,11 @@ def _scripts_of(languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset(script for one in languages for script in _OF_LANGUAGE.get(one, ("latin",)))
 
 
+def script_counts(text: str) -> dict[str, int]:
+    """Return how many letters of each script a text has."""
+    return {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
+
+
 def familiarity(text: str, languages: Collection[str]) -> float:
     """Return the share of a text that is in a script of some languages, from 0 to 1.
 
@@ -66,7 +71,7 @@ def familiarity(text: str, languages: Collection[str]) -> float:
     if not scripts or (text.isascii() and "latin" in scripts):
         return 1.0
     letters = len(_LETTER.findall(text))
-    counted = {script: len(pattern.findall(text)) for script, pattern in _SCRIPTS.items()}
+    counted = script_counts(text)
     others = letters - sum(counted.values())
     worth = {script: count * _LETTERS_PER_WORD.get(script, 1) for script, count in counted.items()}
     total = sum(worth.values()) + max(0, others)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import lru_cache
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
@@ -50,6 +51,8 @@ _WAYS: Final = {
 _QUOTED: Final = 2
 _STEM: Final = 5
 _WORD: Final = re.compile(r"\w+")
+_TRUSTED: Final = 0.9
+"""From here on it is chance that the best of several tables is not the best of each."""
 SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
 _UNDER_NOISE: Final = 0.4
@@ -106,8 +109,9 @@ class Candidates:
         legs: Legs,
         query: str = "",
         noise: float = 0.0,
+        doubts: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._query, self._noise = query, noise
+        self._query, self._noise, self._doubts = query, noise, doubts
         self.slots: IntArray = union[fused.order]
         self.scores = fused.scores
         self.legs = legs
@@ -144,7 +148,7 @@ class Candidates:
                     note += f": {_words(leg.detail(slot))}"
                 if name == VECTOR and self.legs.asked:
                     note += f", compared with “{self.legs.asked}”: who is named is looked for by words"
-            detail[name] = Explanation.leaf(name, value, note)
+            detail[name] = Explanation.leaf(name, value, note + self._doubts.get(name, ""))
         return parts.explain(position, "relevance", detail, self._in_words(detail, slot))
 
     def _in_words(self, detail: Mapping[str, Explanation], slot: IntArray) -> str:
@@ -206,7 +210,9 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     lists: list[tuple[str, Found]] = []
     weights: list[float] = []
     more = () if placed else legs.more
-    soft = 0.0 if placed or not legs.soft.slots.size else (1 - share) * recipe.soft_weight
+    # As far as its tables are trusted, which is what its best has; what they are not is for exact words.
+    trust = min(1.0, float(legs.soft.scores[0])) if legs.soft.slots.size and not placed else 0.0
+    soft = (1 - share) * recipe.soft_weight * trust
     for name, found, used, weight in (
         (VECTOR, legs.vector, with_vectors or placed, share),
         (LEXICAL, legs.lexical, with_words or placed, 1 - share - soft),
@@ -234,8 +240,12 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         slots, aligned = align_slots(*parts)
     if "base" in takes and recipe.forgetting:
         options["base"] = _forgetting(recipe, context, slots)
-    noise = max(0.0, context.noise)
-    return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise)
+    noise, doubts = max(0.0, context.noise), {}
+    if recipe.by_language and context.familiarity < 1:
+        doubts[VECTOR] = f", at {context.familiarity:.0%}: the embedder knows so much of the query's letters"
+    if 0 < trust < _TRUSTED:
+        doubts[SOFT] = f", at {trust:.0%}: so far are token vectors of many languages trusted"
+    return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise, doubts)
 
 
 def blends_two(recipe: Recipe) -> bool:
@@ -259,8 +269,7 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
 def ceiling_of(name: str, leg: Found) -> float | None:
     """Return the score that fusion takes for a full match by words; None for other legs."""
     if name == SOFT:
-        # The best has 1 where the table knows all of the query's letters, and less where it does not.
-        return max(1.0, float(leg.scores[0]))
+        return float(leg.scores[0])
     if name != LEXICAL or not leg.scores.size:
         return None
     return max(leg.ceiling, float(leg.scores[0]))
