@@ -21,8 +21,8 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 import memorata
-from memorata.cli.demo import ASKED, conversation
 from memorata.engine import Engine
+from memorata.service.demo import ASKED, conversation
 from memorata.web.app import create_pages
 
 DRAWN = Path(__file__).parent / "images"

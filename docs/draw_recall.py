@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.text import Text
 
 import memorata
-from memorata.cli.demo import conversation
 from memorata.cli.recall import explanation_tree, hits_table
+from memorata.service.demo import conversation
 
 QUESTION = "Why did we move the job queue to PostgreSQL?"
 DRAWN = Path(__file__).parent / "recall.svg"

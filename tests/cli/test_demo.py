@@ -15,9 +15,10 @@ from rich.console import Console
 
 import memorata
 from memorata import RecallResult
-from memorata.cli.demo import ASKED, CONVERSATION, conversation, tour
+from memorata.cli.demo import tour
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
+from memorata.service.demo import ASKED, CONVERSATION, conversation
 
 
 class TestTheConversation:
@@ -43,7 +44,7 @@ class TestTheConversation:
     def test_has_ids_of_its_own_and_nothing_but_the_fields_of_a_memory(self) -> None:
         said = conversation()
         assert len({each.id for each in said}) == len(said)
-        lines = files("memorata.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
+        lines = files("memorata.service").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
         assert {key for line in lines for key in json.loads(line)} == {
             "id", "content", "created_at", "category", "tier", "confidence", "importance", "tags", "entities",
             "source", "place", "valid_from", "supersedes",

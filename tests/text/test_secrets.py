@@ -151,7 +151,9 @@ def test_nearly_every_secret_is_taken_out_and_hardly_anything_else() -> None:
 
 
 def test_a_real_conversation_loses_nothing() -> None:
-    lines = files("memorata.cli").joinpath("demo_conversation.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        files("memorata.service").joinpath("demo_conversation.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     assert len(lines) > 100
     assert [line for line in lines if secrets(line)] == []
 

@@ -18,14 +18,14 @@ from memorata.web.security import HEADERS
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
     "/graph/data?entity=Anna", "/communities", "/timeline", "/map", "/duplicates", "/lab",
-    "/lab/outcome", "/palette", "/palette?q=tea", "/experiments", "/settings", "/settings/vectors",
+    "/lab/outcome", "/palette", "/palette?q=tea", "/experiments", "/settings", "/settings/vectors", "/export",
 )  # fmt: skip
 FORMS = (
     "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
     "/recipes", "/duplicates/find", "/duplicates/resolve", "/duplicates/resolve-all", "/duplicates/undo",
     "/duplicates/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
     "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/prompts", "/settings/use",
-    "/settings/rollback",
+    "/settings/rollback", "/demo", "/import", "/backup",
 )  # fmt: skip
 
 

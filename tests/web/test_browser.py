@@ -20,11 +20,11 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
 import memorata
-from memorata.cli.demo import ASKED, conversation
 from memorata.engine import Engine
 from memorata.engine.access import ApiKeys
 from memorata.model.memory import Source
 from memorata.model.place import Place
+from memorata.service.demo import ASKED, conversation
 from memorata.web.app import create_pages
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -238,14 +238,55 @@ def test_correcting_from_the_page(page: Page, served: Served) -> None:
 
 def test_a_form_is_sent_once_however_often_it_is_clicked(page: Page) -> None:
     page.goto("/memories")
-    send = """form => [1, 2].map(() => {
-        const event = new Event("submit", {bubbles: true, cancelable: true});
-        form.dispatchEvent(event);
-        return event.defaultPrevented;
-    })"""
-    assert page.locator("#remember form").evaluate(send) == [False, True]
-    page.goto("/experiments")
-    assert page.locator("main form").last.evaluate(send) == [False, True]
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+    page.route(
+        "**/memories",
+        lambda route: route.fulfill(status=204) if route.request.method == "POST" else route.continue_(),
+    )
+    page.get_by_text("Remember something").click()
+    page.get_by_label("What was said").fill("Said once.")
+    event = "new Event('submit', {bubbles: true, cancelable: true})"
+    page.locator("#remember form").evaluate(f"form => [1, 2].forEach(() => form.dispatchEvent({event}))")
+    page.wait_for_timeout(300)
+    assert len(sent) == 1
+
+
+def test_a_form_that_is_refused_keeps_what_was_typed(page: Page) -> None:
+    page.goto("/memories")
+    page.get_by_text("Remember something").click()
+    page.get_by_label("What was said").fill("   ")
+    page.locator("#new-tags").fill("kept")
+    page.get_by_role("button", name="Remember", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="cannot be used")).to_be_visible()
+    expect(page.locator("#new-tags")).to_have_value("kept")
+    page.get_by_label("What was said").fill("Something worth keeping.")
+    page.get_by_role("button", name="Remember", exact=True).click()
+    expect(page.locator("blockquote")).to_have_text("Something worth keeping.")
+
+
+def test_the_first_visit_offers_the_demo_and_an_import(browser: Browser, tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("Anna keeps bees.\n\nBoris plays the cello.", encoding="utf-8")
+    with memorata.open(":memory:", embedder="lexical") as engine, Served(engine) as running:
+        context = browser.new_context(base_url=running.url)
+        heard = complaints(context)
+        page = context.new_page()
+        page.goto("/?namespace=mine")
+        page.get_by_text("Import notes, a chat export").click()
+        page.locator("[type=file]").set_input_files(notes)
+        expect(page.get_by_label("Paste it, or choose a file")).to_have_value(
+            notes.read_text(encoding="utf-8")
+        )
+        page.get_by_role("button", name="Import").click()
+        expect(page.get_by_role("status")).to_contain_text("2 memories imported")
+        expect(page.get_by_text("Boris plays the cello.")).to_be_visible()
+        page.goto("/")
+        page.get_by_role("button", name="Load the demo").click()
+        expect(page.locator(".hit").first).to_be_visible()
+        context.close()
+        assert len(engine.list(namespace="mine").memories) == 2
+    assert heard == []
 
 
 def test_saving_what_was_turned(page: Page, served: Served) -> None:
@@ -325,7 +366,7 @@ def test_the_map_can_be_zoomed(page: Page) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["/?q=document+title+owned+script", "/memories?session=attack", "/memories/attack", "/timeline?page=3"],
+    ["/?q=document+title+owned+script", "/memories?session=attack", "/memories/attack", "/timeline"],
 )
 def test_markup_in_a_memory_is_text_and_does_nothing(page: Page, path: str) -> None:
     page.goto(path)

@@ -80,7 +80,7 @@ def test_every_moment_is_in_the_bin_it_falls_into(moments: list[datetime]) -> No
 
 def test_memories_stand_in_the_order_of_what_happened(client: TestClient) -> None:
     page = client.get("/timeline").text
-    assert page.index("2 Mar 2026") < page.index("10 May 2026")
+    assert page.index('datetime="2026-05-10"') < page.index('datetime="2026-03-02"')
     assert "told on 10 May 2026" in page
 
 
@@ -103,9 +103,9 @@ def test_page_by_page(client: TestClient, engine: Engine) -> None:
         [{"content": f"Day {day}.", "created_at": at(2025, 1, 1) + timedelta(days=day)} for day in range(70)]
     )
     first, second = client.get("/timeline").text, client.get("/timeline?page=1").text
-    assert 'page=1">Later' in first
-    assert "Day 59." in first
-    assert "Day 60." in second
+    assert 'page=1">Older' in first
+    assert "Day 69." in first
+    assert "Day 1." in second
 
 
 def test_what_is_yet_to_come_is_marked(client: TestClient, engine: Engine) -> None:
@@ -124,7 +124,16 @@ def test_bad_questions(client: TestClient, query: str, status: int) -> None:
 
 def test_an_empty_time_says_so(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/timeline").text
-    assert "Nothing happened then" in page
+    assert "Load the demo" in page
+
+
+def test_a_time_without_memories_says_so(client: TestClient) -> None:
+    assert "Nothing happened then" in client.get("/timeline?start=1900-01-01&end=1900-12-31").text
+
+
+def test_a_bar_has_its_count(client: TestClient) -> None:
+    counts = re.findall(r'<span class="amount">(\d*)</span>', client.get("/timeline").text)
+    assert [int(count or 0) for count in counts] == [1, 0, 3]
 
 
 def test_markup_in_a_memory_is_text(client: TestClient) -> None:

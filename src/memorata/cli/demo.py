@@ -6,12 +6,10 @@ draws the result, and points out what to look at.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
@@ -31,12 +29,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from memorata.engine import Engine, RecallResult
-    from memorata.model.memory import Memory
-
-CONVERSATION: Final = "demo_conversation.jsonl"
-ASKED: Final = datetime(2026, 11, 15, 9, tzinfo=UTC)
-"""When the questions are asked: two days after the conversation ends."""
-
 
 Keep = Annotated[Path | None, Option("--keep", metavar="FILE", help="Keep the memories in a new file.")]
 
@@ -58,15 +50,6 @@ def demo(session: Session, keep: Keep = None) -> None:
         output.data({"steps": {name: result.as_dict() for name, result in results.items()}})
 
 
-def conversation() -> tuple[Memory, ...]:
-    """Return the memories of the demo, oldest first."""
-    from memorata.model.memory import Memory
-    from memorata.service.codec import memory_arguments
-
-    lines = files("memorata.cli").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
-    return tuple(Memory(**memory_arguments(json.loads(line))) for line in lines)
-
-
 def tour(
     database: Path | None = None, *, embedder: str = "auto", console: Console | None = None
 ) -> Mapping[str, RecallResult]:
@@ -86,6 +69,8 @@ class _Clock:
     """A clock that is set by hand, so that every session is remembered on its own day."""
 
     def __init__(self) -> None:
+        from memorata.service.demo import ASKED
+
         self.now = ASKED
 
     def __call__(self) -> datetime:
@@ -116,6 +101,8 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallRes
 
 def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from memorata.service.demo import ASKED, conversation
 
     memories = conversation()
     people = {each.source.speaker for each in memories}
@@ -211,6 +198,8 @@ def _meaning(walk: _Walk) -> None:
 
 
 def _identifier(walk: _Walk) -> None:
+    from memorata.service.demo import conversation
+
     walk.recall("identifier", "What is WX7741920?", limit=1)
     walk.notice(
         f"An identifier without any meaning, said once in {len(conversation())} memories: words find it."

@@ -228,6 +228,7 @@ def timeline(
     start: StartTime = None,
     end: EndTime = None,
     limit: options.Limit = 50,
+    newest_first: Annotated[bool, Option("--newest-first", help="What happened last first.")] = False,
     as_of: options.AsOf = None,
 ) -> None:
     """Show memories in the order in which what they tell happened, the oldest first."""
@@ -236,7 +237,9 @@ def timeline(
     output = session.output
     first, last, moment = time_of("--start", start), time_of("--end", end), time_of("--as-of", as_of)
     with session.memory() as engine:
-        memories = engine.graph.timeline(entity, start=first, end=last, limit=limit, as_of=moment)
+        memories = engine.graph.timeline(
+            entity, start=first, end=last, limit=limit, newest_first=newest_first, as_of=moment
+        )
     if not output.terminal:
         output.result(memories_json(memories), *map(plain_line, memories))
     elif memories:

@@ -141,13 +141,20 @@ async def timeline(
     start: Annotated[Time | None, Query(description="From then on.")] = None,
     end: Annotated[Time | None, Query(description="Before then.")] = None,
     limit: Limit = 50,
+    newest_first: Annotated[bool, Query(description="What happened last first.")] = False,
     as_of: AsOf = None,
 ) -> Response:
     """Return memories in the order in which what they tell happened."""
 
     def work() -> Json:
         memories = context.engine.graph.timeline(
-            entity, start=start, end=end, limit=limit, as_of=as_of, namespace=context.namespace
+            entity,
+            start=start,
+            end=end,
+            limit=limit,
+            newest_first=newest_first,
+            as_of=as_of,
+            namespace=context.namespace,
         )
         return memories_json(memories)
 

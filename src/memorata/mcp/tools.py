@@ -221,14 +221,14 @@ def _connections(engine: Engine, entity: str, to: str, args: Explore) -> Answer:
 def _surroundings(engine: Engine, entity: str, args: Explore) -> Answer:
     record = engine.entities.get(entity)
     relations = engine.entities.relations(entity)
-    newest = engine.graph.timeline(entity, limit=record.memories)[::-1]
+    newest = engine.graph.timeline(entity, limit=args.limit, newest_first=True)
     rows = [entity_row(record), *map(relation_row, relations[-args.limit :])]
-    rows += [memory_row(memory) for memory in newest[: args.limit]]
+    rows += [memory_row(memory) for memory in newest]
     counts = (
         f"{_counted(len(relations), 'relation', 'relations')}, "
         f"{_counted(record.memories, 'memory', 'memories')}"
     )
-    newest_of = f"; the newest {min(args.limit, len(newest))} of these" if newest else ""
+    newest_of = f"; the newest {len(newest)} of these" if newest else ""
     return within_budget(f"What is known: {counts}{newest_of}.", rows, args.budget)
 
 

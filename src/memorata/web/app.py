@@ -40,6 +40,7 @@ from memorata.web import (
     search,
     settings,
     timeline,
+    transfer,
     tuning,
 )
 from memorata.web.context import BROKEN, PageContext, PageRoute, failure
@@ -65,6 +66,7 @@ _ROUTES: Final[tuple[PageRoute, ...]] = (
     *tuning.ROUTES,
     *experiments.ROUTES,
     *settings.ROUTES,
+    *transfer.ROUTES,
 )
 
 
@@ -228,7 +230,7 @@ def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]
         text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
         title = "Not here" if status == 404 else BROKEN
         context = await run_in_threadpool(_known_visitor, site, request)
-        return context.page("error.html", status=status, title=title, text=text)
+        return context.page("error.html", status=status, title=title, text=text, meant=(), typed=())
 
     return say
 
@@ -239,7 +241,7 @@ def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
         template = "error_notice.html" if context.fragment else "error.html"
         name = request.scope.get("state", {}).get("request_id", "")
         text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
-        response = context.page(template, status=500, title=BROKEN, text=text)
+        response = context.page(template, status=500, title=BROKEN, text=text, meant=(), typed=())
         # What nobody foresaw is answered outside of everything that adds these.
         response.headers.update({**HEADERS, "Cache-Control": "no-store"})
         return response
@@ -273,6 +275,7 @@ def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
         may_administer=False,
         login=site.sessions.key_required,
         theme=theme if theme in _THEMES else "",
+        method=request.method,
     )
 
 

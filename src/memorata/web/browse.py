@@ -164,14 +164,17 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
         "tiers": forms.TIERS,
         "action": action,
         "changed": changed,
-        "remembered": context.engine.store.namespaces().get(context.namespace, 0),
+        "remembered": context.remembered,
+        "imported": values.whole("imported", 0),
+        "failed": values.whole("failed", 0),
     }
     if context.fragment and context.target == "listing":
         response = context.page("browse_listing.html", **variables)
         if action is None:
             response.headers["HX-Replace-Url"] = context.url("/memories", kept)
         return response
-    return context.page("browse.html", **variables)
+    choices = forms.choices(context.engine, context.namespace)
+    return context.page("browse.html", choices=choices, **variables)
 
 
 ROUTES: Final = (

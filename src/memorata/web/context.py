@@ -15,6 +15,7 @@ from memorata.engine import Engine
 from memorata.model.errors import (
     EntityNotFound,
     ExperimentNotFound,
+    InvalidArgument,
     MemorataError,
     MemoryNotFound,
     NotEnoughData,
@@ -27,6 +28,7 @@ from memorata.service.jobs import Job, Jobs
 from memorata.web.forms import Values
 from memorata.web.rendering import render
 
+_NEAREST: Final = re.compile(r"\(did you mean ([^()]+)\?\)")
 _DOTS: Final = re.compile(r"/\.\.?(?=/|$)")
 
 
@@ -56,6 +58,12 @@ class PageContext:
     may_administer: bool = True
     login: bool = False
     theme: str = ""
+    method: str = "GET"
+
+    @property
+    def remembered(self) -> int:
+        """How many memories the namespace has, hidden ones included."""
+        return self.engine.store.namespaces().get(self.namespace, 0)
 
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""
@@ -147,4 +155,35 @@ def failure(context: PageContext, error: MemorataError) -> Response:
     shown = status < 500 or context.may_administer or not context.login
     text = str(error) if shown else _ELSEWHERE
     template = "error_notice.html" if context.fragment else "error.html"
-    return context.page(template, status=status, title=title, text=text[:1].upper() + text[1:])
+    return context.page(
+        template,
+        status=status,
+        title=title,
+        text=text[:1].upper() + text[1:],
+        meant=_meant(context, error),
+        typed=_typed(context),
+    )
+
+
+def _meant(context: PageContext, error: MemorataError) -> tuple[tuple[str, str], ...]:
+    """Return links to the same page with what may have been meant in place of what was written."""
+    wrong, instead = "", tuple[str, ...]()
+    if isinstance(error, EntityNotFound):
+        wrong, instead = error.name, error.nearest
+    elif isinstance(error, InvalidArgument) and (nearest := _NEAREST.search(str(error))):
+        wrong, instead = str(error.value), (nearest[1],)
+    field = next((name for name in context.values if context.values.text(name) == wrong), None)
+    if field is None or context.method != "GET":
+        return ()
+    others = {name: list(values) for name, values in context.values.items() if name != field}
+    path = context.path.removeprefix(context.prefix)
+    return tuple((each, context.url(path, {**others, field: each})) for each in instead)
+
+
+def _typed(context: PageContext) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a form that was refused, to be corrected and sent again."""
+    if context.method != "POST":
+        return ()
+    return tuple(
+        (name, value) for name, values in context.values.items() if name != "token" for value in values
+    )

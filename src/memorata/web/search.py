@@ -94,7 +94,7 @@ def search(context: PageContext) -> Response:
         "settings": {name: written(value) for name, value in changes.items()},
         "kept": kept,
         "recent": () if sides else context.engine.list(namespace=context.namespace, limit=_RECENT).memories,
-        "remembered": context.engine.store.namespaces().get(context.namespace, 0),
+        "remembered": context.remembered,
     }
     if context.fragment and context.target == "results":
         response = context.page("search_results.html", **variables)

@@ -39,7 +39,7 @@ def settings(context: PageContext) -> Response:
         saved=engine.recipes.list(namespace=context.namespace),
         shipped=tuple(RECIPES),
         was_changed=bool(engine.store.saved_settings.list(context.namespace, IN_USE)),
-        remembered=engine.store.namespaces().get(context.namespace, 0),
+        remembered=context.remembered,
         store=store,
         duplicates=engine.dedupe_mode.value,
         dedupe=engine.runtime.dedupe,

@@ -1,4 +1,4 @@
-"""The timeline: memories in the order in which what they tell happened, and how many there are when."""
+"""The timeline: memories by when what they tell happened, the newest first, and how many there are when."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
+from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import day
 
@@ -49,7 +50,7 @@ def show(context: PageContext) -> Response:
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
     memories = context.engine.graph.timeline(
-        entity, start=start, end=end, limit=_COUNTED, namespace=context.namespace
+        entity, start=start, end=end, limit=_COUNTED, newest_first=True, namespace=context.namespace
     )
     page = values.whole("page", 0)
     shown = memories[page * _MAX_SHOWN : (page + 1) * _MAX_SHOWN]
@@ -65,6 +66,8 @@ def show(context: PageContext) -> Response:
         all_counted=len(memories) < _COUNTED,
         kept=kept,
         entity=entity or "",
+        names=forms.choices(context.engine, context.namespace)["entity"].values,
+        remembered=context.remembered,
         today=context.now,
     )
 

@@ -356,10 +356,11 @@ class GraphQueries:
         start: checks.Instant | None = None,
         end: checks.Instant | None = None,
         limit: int = 50,
+        newest_first: bool = False,
         as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> tuple[Memory, ...]:
-        """Return memories in the order in which what they tell happened, the oldest first.
+        """Return memories in the order in which what they tell happened.
 
         Parameters
         ----------
@@ -369,11 +370,14 @@ class GraphQueries:
             Only those from `start` on, and before `end`.
         limit
             How many at most.
+        newest_first
+            Begin with what happened last, not with the oldest.
         as_of
             What was known and believed at that moment; None for now.
         namespace
             Whose; None for the engine's.
         """
+        checks.flag("newest_first", newest_first)
         since, until = checks.optional_instant("start", start), checks.optional_instant("end", end)
         if since is not None and until is not None and until < since:
             raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
@@ -387,7 +391,8 @@ class GraphQueries:
             shown = look.shows(records)
             shown &= events >= (-math.inf if since is None else since.timestamp())
             shown &= events < (math.inf if until is None else until.timestamp())
-            chosen = slots[shown][np.lexsort((slots[shown], events[shown]))][:limit]
+            order = np.lexsort((slots[shown], events[shown]))
+            chosen = slots[shown][order[::-1] if newest_first else order][:limit]
             return tuple(_memories(look.view, chosen))
 
         return self._lookup.at(namespace, answer, then)

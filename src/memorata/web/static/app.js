@@ -24,11 +24,33 @@ document.addEventListener("htmx:beforeOnLoad", () => unanswered(false));
 
 // A double click is meant once: what is remembered twice counts as said twice.
 const sent = new WeakMap();
-document.addEventListener("submit", (event) => {
-  const form = event.target;
-  if (form.getAttribute("method") !== "post") return;
-  if (Date.now() - (sent.get(form) ?? 0) < 2000) event.preventDefault();
-  else sent.set(form, Date.now());
+document.addEventListener(
+  "submit",
+  (event) => {
+    const form = event.target;
+    if (form.getAttribute("method") !== "post") return;
+    if (Date.now() - (sent.get(form) ?? 0) >= 2000) {
+      sent.set(form, Date.now());
+    } else {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  },
+  true,
+);
+
+// A form that is refused stays as it is, and the reason stands in it.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const form = event.detail.requestConfig.elt.closest("form[data-keep]");
+  if (!form || event.detail.xhr.status < 400) return;
+  let notice = form.querySelector("[data-refused]");
+  if (!notice) {
+    notice = form.insertBefore(document.createElement("div"), form.firstChild);
+    notice.dataset.refused = "";
+  }
+  event.detail.shouldSwap = true;
+  event.detail.target = notice;
+  sent.delete(form);
 });
 
 // --- controls -------------------------------------------------------------------------------------------
@@ -45,7 +67,12 @@ function mark(field) {
 
 document.addEventListener("input", (event) => mark(event.target));
 
-document.addEventListener("change", (event) => {
+document.addEventListener("change", async (event) => {
+  const file = event.target.dataset.into && event.target.files[0];
+  if (file) {
+    document.getElementById(event.target.dataset.into).value = await file.text();
+    event.target.form.elements.file.value = file.name;
+  }
   const form = event.target.closest("[data-submit-on-change]");
   if (form) form.requestSubmit();
   if (event.target.matches("[data-tick-all]")) {
@@ -62,7 +89,7 @@ function countTicks() {
 
 document.addEventListener("DOMContentLoaded", () => {
   countTicks();
-  for (const button of document.querySelectorAll("[data-palette]")) button.hidden = false;
+  for (const extra of document.querySelectorAll("[data-palette], [data-into]")) extra.hidden = false;
 });
 document.addEventListener("htmx:afterSwap", countTicks);
 
