@@ -18,6 +18,7 @@ from tests.store.addresses import PASSWORD, changed
 from memorata.index import segments
 from memorata.store.memory import memories
 from memorata.store.postgres.dialect import OWNED
+from memorata.store.postgres.distribution import distribute
 from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.sqlite.store import SqliteStore
@@ -32,6 +33,8 @@ FAST = ("fsync = off", "full_page_writes = off", "autovacuum = off")
 
 OWN = "MEMORATA_TEST_POSTGRES"
 """Names the address of a server to test on instead, for those who have one running."""
+CITUS = "MEMORATA_TEST_CITUS"
+"""Names the address of a coordinator of Citus; the tables are then distributed."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -83,8 +86,9 @@ def role(base: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def base(tmp_path_factory: pytest.TempPathFactory, start_server: Callable[[Path], Any]) -> Iterator[str]:
     """The address of a PostgreSQL with pgvector, from a package; stopped when the last worker lets go."""
-    if os.environ.get(OWN):
-        yield os.environ[OWN]
+    own = os.environ.get(CITUS) or os.environ.get(OWN)
+    if own:
+        yield own
         return
     run = tmp_path_factory.getbasetemp()
     run = run.parent if "PYTEST_XDIST_WORKER" in os.environ else run
@@ -124,6 +128,8 @@ def used(base: str) -> Iterator[str]:
     """The address of a schema with our tables, which tests empty for each other."""
     with schema(base) as made:
         made_ready(made)
+        if os.environ.get(CITUS):
+            distribute(made, shards=4)
         yield made
 
 

@@ -31,6 +31,8 @@ _LABELS: Final = {
     "vector_search": "vector searches",
     "vector_search_advice": "they would be faster",
     "methods": "searched by",
+    "single_shard": "statements to one shard",
+    "multi_shard": "statements to several",
 }
 _MAX_FAILURES: Final = 20
 
@@ -41,12 +43,15 @@ PromptsName = Annotated[
     str | None, Option("--prompts", metavar="NAME", help="Use other prompts: own, none, similarity, ….")
 ]
 KeepOld = Annotated[bool, Option("--keep-old", help="Keep the vectors of other embedders.")]
+Shards = Annotated[int, Option("--shards", min=1, max=1024, help="Into how many parts tables are cut.")]
 Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one transaction.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
-    add_commands(app, "Administration", check, stats, vacuum, backup, encrypt, decrypt, reembed, index)
+    add_commands(
+        app, "Administration", check, stats, vacuum, backup, encrypt, decrypt, reembed, index, distribute
+    )
 
 
 def check(session: Session, repair: Repair = False) -> None:
@@ -190,6 +195,20 @@ def index(session: Session) -> None:
         output.say(f"{leg} leg: {method}")
 
 
+def distribute(session: Session, shards: Shards = 32) -> None:
+    """Distribute the tables over the servers of a Citus cluster, whose coordinator --db names."""
+    url = str(session.settings.db)
+    if not url.startswith(("postgresql://", "postgres://")):
+        raise NotSupportedHere("a file is on one machine; --db must be the coordinator of a Citus cluster")
+    from memorata.store.postgres.distribution import distribute as over_servers
+
+    placed = over_servers(url, shards=shards)
+    session.output.result(
+        {"shards": placed.shards, "servers": dict(placed.servers)},
+        f"{counted(placed.shards, 'shard')}: {_stat_text('servers', placed.servers)}",
+    )
+
+
 def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store counts
     if name == "vector_search":
         return ", ".join(f"{method} in {counted(n, 'namespace')}" for method, n in value.items() if n)
@@ -197,6 +216,8 @@ def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store
         return "; ".join(f"{leg}: {method}" for leg, method in value.items())
     if name == "bytes":
         return size(value)
+    if name == "servers":
+        return ", ".join(f"{server} with {counted(shards, 'shard')}" for server, shards in value.items())
     if isinstance(value, dict):
         return ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
     if isinstance(value, bool):

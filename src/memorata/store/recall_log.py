@@ -210,8 +210,10 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
     known = {id_ for (id_,) in written}
     there = _there(session, number, entries)
     recipes: dict[int, int] = {}
-    # Two writers of different namespaces may count from the same byte: the bound is exact to such a batch.
-    last = session.execute("SELECT start + bytes FROM recalls ORDER BY start DESC LIMIT 1").fetchone()
+    scope, of = _scope(session, number)
+    last = session.execute(
+        f"SELECT start + bytes FROM recalls WHERE {scope} ORDER BY start DESC LIMIT 1", of
+    ).fetchone()
     size = 0 if last is None else last[0]
     rows = []
     for entry in {entry.id: entry for entry in entries if entry.id not in known}.values():
@@ -227,20 +229,23 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
         size += length
     if rows:
         session.insert("recalls", _COLUMNS, *rows)
-    _trim(session, size - bounds.megabytes * _MEGABYTE, bounds.recalls)
+    _trim(session, number, size - bounds.megabytes * _MEGABYTE, bounds.recalls)
 
 
-def _trim(session: Session, start: int, recalls: int) -> None:
+def _scope(session: Session, number: int) -> tuple[str, tuple[int, ...]]:
+    """Return what the bounds are counted over: a file, or on a server, which has many, a namespace."""
+    return ("namespace = ?", (number,)) if session.dialect.remote else ("true", ())
+
+
+def _trim(session: Session, number: int, start: int, recalls: int) -> None:
     """Remove the recalls that lie before a byte of the log, and all but the latest so many."""
+    scope, of = _scope(session, number)
     surplus = session.execute(
-        "SELECT start FROM recalls ORDER BY start DESC LIMIT 1 OFFSET ?", (min(recalls, LARGEST),)
+        f"SELECT start FROM recalls WHERE {scope} ORDER BY start DESC LIMIT 1 OFFSET ?",
+        (*of, min(recalls, LARGEST)),
     ).fetchone()
     first = start if surplus is None else max(start, surplus[0] + 1)
-    owners = session.execute(
-        "SELECT DISTINCT namespace FROM recalls WHERE start < ? ORDER BY namespace", (first,)
-    )
-    for (namespace,) in owners.fetchall():
-        session.execute("DELETE FROM recalls WHERE namespace = ? AND start < ?", (namespace, first))
+    session.execute(f"DELETE FROM recalls WHERE {scope} AND start < ?", (*of, first))
 
 
 def _there(session: Session, number: int, entries: Sequence[LoggedRecall]) -> IntArray | None:

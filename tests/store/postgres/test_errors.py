@@ -38,6 +38,7 @@ def raised(base: str, statement: str) -> psycopg.Error:
         ("57P01", ConnectionLost, "was lost"),
         ("57P02", ConnectionLost, "was lost"),
         ("25P03", ConnectionLost, "was lost"),
+        ("08006", StoreUnavailable, "the server of its cluster that has these memories"),
         ("57014", StoreUnavailable, "took too long to answer"),
         ("55P03", StoreUnavailable, "locked for too long"),
         ("53100", StoreUnavailable, "out of space"),

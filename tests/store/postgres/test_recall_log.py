@@ -60,11 +60,11 @@ def test_a_recipe_is_written_once_in_a_namespace_and_goes_with_its_last_recall(
     assert count(used, "recall_recipes") == 2
 
 
-def test_the_oldest_goes_first_whichever_namespace_it_is_of(inhabited: PostgresStore) -> None:
-    for number in range(4):
+def test_a_namespace_has_a_bound_of_its_own(inhabited: PostgresStore) -> None:
+    for number in range(8):
         inhabited.recalls.log([logged(f"r{number}", [0], (HERE, THERE)[number % 2])], LogBounds(recalls=3))
-    assert [each.id for each in inhabited.recalls.list(HERE)] == ["r2"]
-    assert [each.id for each in inhabited.recalls.list(THERE)] == ["r3", "r1"]
+    assert [each.id for each in inhabited.recalls.list(HERE)] == ["r6", "r4", "r2"]
+    assert [each.id for each in inhabited.recalls.list(THERE)] == ["r7", "r5", "r3"]
 
 
 def test_of_a_recall_only_what_was_purged_is_removed(inhabited: PostgresStore) -> None:

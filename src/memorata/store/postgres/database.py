@@ -37,6 +37,7 @@ from memorata.store.database import DatabaseInfo, Session, Statement
 from memorata.store.postgres import maintenance, migrations
 from memorata.store.postgres.address import parsed
 from memorata.store.postgres.dialect import namespace_key
+from memorata.store.postgres.distribution import placed
 from memorata.store.postgres.errors import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
 from memorata.store.postgres.evidence import settled
 from memorata.store.postgres.optimistic import OptimisticSession
@@ -287,6 +288,13 @@ class PostgresDatabase:
         found: dict[str, Any] = {"bytes": int(size), "server": f"PostgreSQL {version}"}
         if self._replica is not None:
             found["replica"] = self._replica.state()
+        distribution = placed(self._asked)
+        if distribution.shards:
+            (found["bytes"],) = self._asked(
+                "SELECT sum(citus_total_relation_size(logicalrelid))::bigint FROM pg_dist_partition"
+            ) or (0,)
+            found["shards"], found["servers"] = distribution.shards, dict(distribution.servers)
+            found["single_shard"], found["multi_shard"] = distribution.single_shard, distribution.multi_shard
         return found
 
     def written(self, namespace: str) -> int:

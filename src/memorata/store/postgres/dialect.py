@@ -152,13 +152,16 @@ class PostgresDialect:
         """Copy every row of a namespace under the number of another path, and remove the old ones."""
         self.make_namespace(session, to)
         new, ours = namespace_key(to), _ours(session)
-        session.execute(
-            "UPDATE namespaces AS n SET (slots, flushed, change, generation, naming, settings, drawn) = "
-            "(SELECT o.slots, o.flushed, o.change, o.generation, o.naming, o.settings, "
-            "greatest(n.drawn, o.drawn) FROM namespaces o WHERE o.number = ?) WHERE n.number = ?",
-            (number, new),
-        )
+        kept = ("slots", "flushed", "change", "generation", "naming", "settings")
+        # Not in one statement: the two rows may be on two servers.
+        row = session.execute(
+            f"SELECT {', '.join(kept)} FROM namespaces WHERE number = ?", (number,)
+        ).fetchone()
         ours.drawn[new] = max(ours.drawn[new], ours.drawn[number])
+        session.execute(
+            f"UPDATE namespaces SET {' = ?, '.join(kept)} = ?, drawn = ? WHERE number = ?",
+            (*row, ours.drawn[new], new),
+        )
         for table in reversed(OWNED):
             columns = session.execute(
                 "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns "

@@ -39,6 +39,8 @@ class ViewMoved(StoreUnavailable):
 
 
 _AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)
+_AWAY: Final = "08"
+"""The class of errors about a connection that is not this one: from a coordinator to its workers."""
 LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
 
 
@@ -62,6 +64,11 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
             return ConnectionLost(
                 f"the connection to {name} was lost ({said}); nothing of this was written. Try again, and "
                 "look at the server if it happens again"
+            )
+        case _ if (error.sqlstate or "").startswith(_AWAY):
+            return StoreUnavailable(
+                f"{name}: the server of its cluster that has these memories cannot be reached ({said}); nothing "
+                "of this was written. Try again when it is back; memories on other servers can be used"
             )
         case errors.QueryCanceled():
             return StoreUnavailable(

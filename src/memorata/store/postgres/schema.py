@@ -70,7 +70,7 @@ contradictions: namespace n, number n, newer n, older n, cue t, reason t, at n, 
 """
 """Name, columns with a type, `?` for one that may be NULL and `=` for a default, and the primary key."""
 
-_REFERENCES: Final = (
+REFERENCES: Final = (
     ("relations", "memory", "memories"),
     ("repeats", "memory", "memories"),
     ("repeats", "winner", "memories"),
@@ -109,7 +109,7 @@ _INDEXES: Final = """
     CREATE INDEX relations_by_memory ON relations (namespace, memory) WHERE memory IS NOT NULL;
     CREATE UNIQUE INDEX recalls_by_id ON recalls (namespace, id);
     CREATE INDEX recalls_by_time ON recalls (namespace, at);
-    CREATE INDEX recalls_by_size ON recalls (start);
+    CREATE INDEX recalls_by_size ON recalls (namespace, start);
     CREATE INDEX recalls_by_recipe ON recalls (namespace, recipe);
     CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
     CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
@@ -176,7 +176,7 @@ def _made() -> str:
         # What a planner samples of texts and of the words in blocks would outlast a purge.
         sampled = re.findall(r"(\w+) [tb]\b", columns)
         script += [f'ALTER TABLE {name} ALTER COLUMN "{column}" SET STATISTICS 0;\n' for column in sampled]
-    for table, column, other in _REFERENCES:
+    for table, column, other in REFERENCES:
         script.append(
             f"ALTER TABLE {table} ADD FOREIGN KEY (namespace, {column}) "
             f"REFERENCES {other} (namespace, number) ON DELETE CASCADE;\n"
