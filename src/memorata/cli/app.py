@@ -34,7 +34,7 @@ COMMANDS: Final = {
     "duplicates": ("duplicates", "contradictions"),
     "transfer": ("import", "export", "copy"),
     "namespaces": ("namespaces", "purge-namespace", "namespace"),
-    "admin": ("check", "stats", "vacuum", "backup", "reembed", "index"),
+    "admin": ("check", "stats", "vacuum", "backup", "encrypt", "decrypt", "reembed", "index", "distribute"),
     "configuration": ("doctor", "trust", "install", "uninstall"),
     "server": ("mcp", "serve", "key"),
     "bench": ("bench",),

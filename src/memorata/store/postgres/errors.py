@@ -67,8 +67,8 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
             )
         case _ if (error.sqlstate or "").startswith(_AWAY):
             return StoreUnavailable(
-                f"{name}: the server of its cluster that has these memories cannot be reached ({said}); nothing "
-                "of this was written. Try again when it is back; memories on other servers can be used"
+                f"{name}: the server of its cluster that has these memories cannot be reached ({said}); "
+                "nothing of this was written. Try again when it is back; others can be used meanwhile"
             )
         case errors.QueryCanceled():
             return StoreUnavailable(
