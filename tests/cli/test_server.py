@@ -158,9 +158,20 @@ def mcp_served(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
         with opening() as engine:
             seen.append(("stdio", engine.namespace, reference))
 
-    def http(opening: Any, host: str, port: int, announce: Callable[[str], None], *, reference: bool) -> None:
+    def http(
+        opening: Any,
+        host: str,
+        port: int,
+        announce: Callable[[str], None],
+        *,
+        reference: bool,
+        verifier: Callable[[Any], Any] | None,
+    ) -> None:
         announce(f"http://{host}:{port}/mcp")
         seen.append(("http", host, port, reference))
+        if verifier is not None:
+            with opening() as engine:
+                seen.append(verifier(engine))
 
     monkeypatch.setattr(server, "serve_stdio", stdio)
     monkeypatch.setattr(server, "serve_http", http)
@@ -202,10 +213,21 @@ def test_what_cannot_be_is_refused(cli: Run, mcp_served: list[Any], given: tuple
     assert mcp_served == []
 
 
-def test_another_machine_is_not_served(cli: Run) -> None:
+def test_another_machine_is_not_served_without_a_key(cli: Run, mcp_served: list[Any]) -> None:
     ran = cli("mcp", "-t", "http", "--host", "0.0.0.0")
     assert ran.code == 2
-    assert "only this machine is served" in ran.err
+    assert "--host must be 127.0.0.1 as long as there is no key" in ran.err
+    assert cli("mcp", "-t", "http", "--require-key").code == 2
+    cli("key", "create", "mine", "-n", "*")
+    assert cli("mcp", "-t", "http", "--host", "0.0.0.0").code == 0
+    assert type(mcp_served[-1]).__name__ == "Verifier"
+
+
+def test_an_issuer_is_named_with_the_address_its_tokens_are_for(cli: Run, mcp_served: list[Any]) -> None:
+    issuer = ("--issuer", "https://login.example")
+    assert cli("mcp", "-t", "http", *issuer).code == 2
+    assert cli("mcp", "-t", "http", *issuer, "--resource", "https://memory.example/mcp").code == 0
+    assert str(mcp_served[-1].settings.resource_server_url) == "https://memory.example/mcp"
 
 
 def test_without_the_sdk_it_says_what_to_install(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

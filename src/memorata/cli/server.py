@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.engine.access import ApiKeys
     from memorata.engine.settings import Settings
+    from memorata.mcp.auth import Verifier
     from memorata.store.access import ApiKey
 
 _PORT: Final = 8765
@@ -89,11 +90,21 @@ Transport = Annotated[
     Literal["stdio", "http"],
     Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
 ]
-McpHost = Annotated[str, Option("--host", help="For http, the address to listen at.")]
+McpHost = Annotated[
+    str, Option("--host", help="For http, the address to listen at; others than loopback need a key.")
+]
 McpPort = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="For http; 0 for any free port.")]
 Compat = Annotated[
     Literal["reference"] | None,
     Option("--compat", help="Tools by the names of the protocol's reference memory server."),
+]
+
+McpIssuer = Annotated[
+    str | None, Option("--issuer", metavar="URL", help="An OAuth issuer whose access tokens are good, too.")
+]
+McpResource = Annotated[
+    str | None,
+    Option("--resource", metavar="URL", help="The address those tokens are for: this server's."),
 ]
 
 Name = Annotated[str, Argument(metavar="NAME", help="What the key is called.")]
@@ -118,8 +129,15 @@ def mcp(
     host: McpHost = "127.0.0.1",
     port: McpPort = _MCP_PORT,
     compat: Compat = None,
+    require_key: RequireKey = False,
+    issuer: McpIssuer = None,
+    resource: McpResource = None,
 ) -> None:
     """Serve this memory to agents by the Model Context Protocol."""
+    from memorata.service.auth import is_loopback
+
+    if (issuer is None) != (resource is None):
+        raise NotGiven("--issuer", "together with --resource, the address that its tokens are for")
     server = _load_mcp()
     server.log_to_stderr(debug=session.options.debug)
     reference = compat == "reference"
@@ -139,7 +157,23 @@ def mcp(
             )
         server.serve_stdio(opening, reference=reference)
     else:
-        server.serve_http(opening, host, port, announce, reference=reference)
+        keys = require_key or issuer is not None or not is_loopback(host)
+        verifier = partial(_verifier, host=host, issuer=issuer, resource=resource) if keys else None
+        server.serve_http(opening, host, port, announce, reference=reference, verifier=verifier)
+
+
+def _verifier(engine: Engine, *, host: str, issuer: str | None, resource: str | None) -> Verifier:
+    """Return what checks the tokens of agents; without an issuer there must be a key."""
+    from memorata.engine.access import ApiKeys
+    from memorata.mcp.auth import Issuer, Verifier
+    from memorata.service.auth import is_loopback
+
+    keys = ApiKeys(engine.store)
+    if issuer is None or resource is None:
+        if not _has_key(keys):
+            raise _key_needed(host, loopback=is_loopback(host))
+        return Verifier(keys)
+    return Verifier(keys, Issuer(issuer, resource))
 
 
 def _load_mcp() -> ModuleType:

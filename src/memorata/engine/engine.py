@@ -119,7 +119,6 @@ class Engine:
         self.runtime = runtime = Runtime(
             store, analyser, clock, namespace, LifecycleRules.of(life), DedupeRules.of(dedupe)
         )
-        self.namespace = runtime.namespace
         self.recipes = Recipes(runtime, recipe)
         self.recipe = self.recipes.default
         self.leases = Leases(store, clock, lease_seconds)
@@ -219,6 +218,11 @@ class Engine:
     @embedder.setter
     def embedder(self, embedder: Embedder | None) -> None:
         self._embedding.embedder = embedder
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that name none."""
+        return self.runtime.namespace
 
     @property
     def notes(self) -> tuple[str, ...]:

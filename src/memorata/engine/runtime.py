@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Final, TypeVar
 
@@ -39,7 +41,23 @@ class Runtime:
         self.clock = clock
         self.rules = rules
         self.dedupe = dedupe
-        self.namespace = checked_namespace("namespace", namespace)
+        self._namespace = checked_namespace("namespace", namespace)
+        self._inside = threading.local()
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that name none."""
+        return getattr(self._inside, "path", None) or self._namespace
+
+    @contextmanager
+    def inside(self, namespace: str | None) -> Iterator[None]:
+        """Let calls of this thread that name no namespace mean this one; None changes nothing."""
+        before = getattr(self._inside, "path", None)
+        self._inside.path = before if namespace is None else checked_namespace("namespace", namespace)
+        try:
+            yield
+        finally:
+            self._inside.path = before
 
     def path(self, namespace: str | None) -> str:
         """Return the namespace that a call means."""

@@ -1,8 +1,8 @@
 """The server: tools, resources and the prompt, served over standard input and output or over HTTP.
 
-On standard output there is nothing but the protocol; logs go to standard error. Over HTTP there are no keys
-yet, so only addresses of this machine are served, and requests that a web page of another origin makes a
-browser send (DNS rebinding) are refused by the SDK.
+On standard output there is nothing but the protocol; logs go to standard error. Over HTTP without keys only
+addresses of this machine are served, and requests that a web page of another origin makes a browser send (DNS
+rebinding) are refused by the SDK. With keys each call is about a namespace that its key is for.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine
     from memorata.mcp.answers import Answer
+    from memorata.mcp.auth import Verifier
 
     Opening = Callable[[], AbstractContextManager[Engine]]
 
@@ -43,6 +44,7 @@ PATH: Final = "/mcp"
 MAX_BODY_BYTES: Final = 1024**2
 """The longest request over HTTP, in bytes: ten times the longest text to remember."""
 
+_Answer = TypeVar("_Answer")
 _GRACE_SECONDS: Final = 5
 _BACKLOG: Final = 128
 
@@ -84,7 +86,7 @@ class _Handlers:
         return types.ListToolsResult(tools=[tool.definition() for tool in self._tools.values()])
 
     async def call_tool(
-        self, _: ServerRequestContext[Any], params: types.CallToolRequestParams
+        self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
@@ -92,28 +94,28 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
         try:
             given = tool.validated(params.arguments or {})
-            answer = await self._runner.run(
-                lambda engine: tool.run(engine, given), writing=not tool.read_only
-            )
+            run, writing = tool.run, not tool.read_only
+            answer = await self._run(context, lambda engine: run(engine, given), writing=writing)
         except Exception as error:
             return _result(error_answer(error, tool.name), is_error=True)
         return _result(answer)
 
     async def list_resources(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=await self._answered(resources.listed))
+        return types.ListResourcesResult(resources=await self._answered(context, resources.listed))
 
     async def list_templates(
-        self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+        self, context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=await self._answered(resources.templates))
+        listed = await self._answered(context, resources.templates)
+        return types.ListResourceTemplatesResult(resource_templates=listed)
 
     async def read_resource(
-        self, _: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+        self, context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         address = params.uri
-        text = await self._answered(partial(_read, address=address))
+        text = await self._answered(context, partial(_read, address=address))
         contents = types.TextResourceContents(uri=address, mime_type=resources.MIME, text=text)
         return types.ReadResourceResult(contents=[contents])
 
@@ -131,10 +133,27 @@ class _Handlers:
             )
         return prompt_result()
 
-    async def _answered(self, work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
+    async def _run(
+        self, context: ServerRequestContext[Any], work: Callable[[Engine], _Answer], *, writing: bool = False
+    ) -> _Answer:
+        """Return what `work` returns, done in the namespace of the request."""
+        request = context.request
+
+        def done(engine: Engine) -> _Answer:
+            if request is None:
+                return work(engine)
+            from memorata.mcp.auth import namespace_of
+
+            path = namespace_of(request, "write" if writing else "read", engine.namespace)
+            with engine.runtime.inside(path):
+                return work(engine)
+
+        return await self._runner.run(done, writing=writing)
+
+    async def _answered(self, context: ServerRequestContext[Any], work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""
         try:
-            return await self._runner.run(work)
+            return await self._run(context, work)
         except resources.ResourceNotFound as error:
             raise MCPError(
                 types.INVALID_PARAMS, "there is nothing at this address", {"uri": str(error)}
@@ -184,22 +203,36 @@ def serve_stdio(opening: Opening, *, reference: bool = False) -> None:
 
 
 def serve_http(
-    opening: Opening, host: str, port: int, announce: Callable[[str], None], *, reference: bool = False
+    opening: Opening,
+    host: str,
+    port: int,
+    announce: Callable[[str], None],
+    *,
+    reference: bool = False,
+    verifier: Callable[[Engine], Verifier] | None = None,
 ) -> None:
-    """Serve clients on this machine, until interrupted.
+    """Serve clients until interrupted: on this machine, or with a `verifier` those whose token is good.
 
     The engine is opened before anybody is served, so that what is wrong shows at once. `announce` is called
     with the address once it is listened on; port 0 is any that is free.
     """
     import uvicorn
 
-    listening = _listening(host, port)
+    from memorata.engine.query_vectors import prepare_to_serve
+
+    listening = _listening(host, port, keys=verifier is not None)
     runner = EngineRunner(opening)
     try:
-        runner.engine()
+        prepare_to_serve(runner.engine())
         ours = server(runner, reference=reference)
+        checked = None if verifier is None else verifier(runner.engine())
         app = ours.streamable_http_app(
-            streamable_http_path=PATH, host="127.0.0.1", max_request_body_size=MAX_BODY_BYTES
+            streamable_http_path=PATH,
+            # A page of another origin has no key, and who comes through a proxy names the proxy.
+            host="127.0.0.1" if checked is None else "",
+            max_request_body_size=MAX_BODY_BYTES,
+            auth=None if checked is None else checked.settings,
+            token_verifier=checked,
         )
         config = uvicorn.Config(
             app,
@@ -217,11 +250,11 @@ def serve_http(
         runner.close()
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listening(host: str, port: int, *, keys: bool = False) -> socket.socket:
     from memorata.model.errors import InvalidArgument
     from memorata.service.auth import is_loopback
 
-    if not is_loopback(host):
+    if not keys and not is_loopback(host):
         raise InvalidArgument(
             "--host", host, "127.0.0.1, ::1 or localhost: without keys, only this machine is served"
         )
