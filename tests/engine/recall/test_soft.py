@@ -61,6 +61,19 @@ def test_a_table_that_does_not_know_the_script_has_no_say(context: Make) -> None
     assert table.read == []
 
 
+def test_what_a_table_of_many_languages_is_not_trusted_with_goes_to_exact_words(context: Make) -> None:
+    table = Table()
+    table.languages = ("en", "de", "fr", "es")
+    said = context(["live in Porto", "Home is Porto"], "live in Porto", tables=[table])
+    legs = search(RECIPE, said)
+    assert legs.soft.scores[0] == pytest.approx(0.17)
+    told = fuse(RECIPE, said, legs).explain(0)
+    parts = {part.label: part for part in told.parts}
+    assert parts[SOFT].value == pytest.approx(0.5 * 0.5 * 0.17)
+    assert parts["lexical"].value == pytest.approx(0.5 * (1 - 0.5 * 0.17))
+    assert "at 17%: so far are token vectors of many languages trusted" in (parts[SOFT].note or "")
+
+
 def test_without_a_table_words_have_all_of_their_share(context: Make) -> None:
     said = context(["I live in Porto", "Green tea"], "live in Porto")
     before = fuse(RECIPE.changed({"soft_weight": 0.0}), said, search(RECIPE, said))

@@ -38,6 +38,7 @@ def dinners(memory: memorata.Engine, **days: int) -> None:
         ("What did we have for dinner yesterday?", ["fish"]),
         ("What did we have for dinner in September?", ["cake"]),
         ("What did we have for dinner between 1 and 9 March 2026?", ["stew"]),
+        ("Was we had for dinner am 7. März 2026?", ["stew"]),
     ],
 )
 def test_a_named_period_restricts(memory: memorata.Engine, query: str, wanted: list[str]) -> None:

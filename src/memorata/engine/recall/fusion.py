@@ -51,8 +51,6 @@ _WAYS: Final = {
 _QUOTED: Final = 2
 _STEM: Final = 5
 _WORD: Final = re.compile(r"\w+")
-_TRUSTED: Final = 0.9
-"""From here on it is chance that the best of several tables is not the best of each."""
 SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
 _UNDER_NOISE: Final = 0.4
@@ -243,7 +241,7 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     noise, doubts = max(0.0, context.noise), {}
     if recipe.by_language and context.familiarity < 1:
         doubts[VECTOR] = f", at {context.familiarity:.0%}: the embedder knows so much of the query's letters"
-    if 0 < trust < _TRUSTED:
+    if 0 < trust < 1:
         doubts[SOFT] = f", at {trust:.0%}: so far are token vectors of many languages trusted"
     return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise, doubts)
 

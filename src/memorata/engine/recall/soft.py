@@ -73,8 +73,9 @@ def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
                 break
     if not meetings:
         return NOTHING
-    total = sum(meeting.share for meeting in meetings)
-    scores = np.sum([most * meeting.share / total * meeting.scores for meeting in meetings], axis=0)
+    scores = np.sum([meeting.share * meeting.scores for meeting in meetings], axis=0)
+    # What its best has is what the leg is trusted with; tables that disagree are trusted no less for it.
+    scores *= most / max(float(scores.max()), 1e-9)
     order = (-scores).argsort(kind="stable")
     order = order[scores[order] > 0]
     return Found(slots[order], scores[order], partial(_detail, slots, meetings))

@@ -147,7 +147,10 @@ def named_time(
     if topic:
         topic = analyser.tokens(without_event_verbs(rest))
     period = expression.period
-    sentences = [match for match in _SENTENCE.finditer(text) if match[0].strip()]
+    # The point of "am 3. Mai" ends no sentence.
+    named = text[expression.start : expression.end].replace(".", " ")
+    told = text[: expression.start] + named + text[expression.end :]
+    sentences = [match for match in _SENTENCE.finditer(told) if match[0].strip()]
     alone = len(sentences) == 1
     if len(sentences) > _FEW_SENTENCES or not any(
         alone

@@ -180,7 +180,7 @@ class RuleAnchors:
         if clock is None:
             return narrowest
         start, end = clock.start, clock.end
-        if narrowest is not None and day is not None and narrowest.end <= start <= narrowest.end + 2:
+        if narrowest is not None and day is not None and narrowest.start < start <= narrowest.end + 2:
             start = narrowest.start
         return TimeExpression(start, end, text[start:end], clock.period)
 

@@ -1,6 +1,6 @@
 """Hours and minutes that a query names: "two hours ago", "in the last 30 minutes", "yesterday at 3 pm".
 
-Read in queries alone: what a memory tells of is kept by the day. English, German, French and Spanish.
+Read in queries alone, in the twelve languages that dates are read in: what a memory tells of is kept by the day.
 """
 
 from __future__ import annotations
@@ -12,30 +12,57 @@ from typing import Final, NamedTuple
 from memorata.model.period import Period
 
 _NUMBERS: Final = {
-    **dict.fromkeys(("a", "an", "one", "einer", "eine", "une", "un", "una"), 1),
-    **dict.fromkeys(("two", "zwei", "deux", "dos", "a couple of"), 2),
-    **dict.fromkeys(("three", "drei", "trois", "tres", "a few"), 3),
-    **dict.fromkeys(("four", "vier", "quatre", "cuatro"), 4),
-    **dict.fromkeys(("five", "fünf", "cinq", "cinco"), 5),
-    **dict.fromkeys(("six", "sechs", "seis"), 6),
-    **dict.fromkeys(("ten", "zehn", "dix", "diez"), 10),
-    **dict.fromkeys(("half an", "einer halben", "une demi", "media"), 0.5),
-}  # fmt: skip
+    word: number
+    for number, words in {
+        0.5: "half an|einer halben|une demi|media|mezz'|meia|een half|en halv|полчаса|半|반",
+        1: "a|an|one|einer|eine|une|un|una|uma|een|en|один|одну|一|한",
+        2: "two|zwei|deux|dos|a couple of|due|duas|dois|twee|två|два|две|两|兩|二|두",
+        3: "three|drei|trois|tres|a few|tre|três|drie|три|三|세",
+        4: "four|vier|quatre|cuatro|quattro|quatro|fyra|четыре|四|네",
+        5: "five|fünf|cinq|cinco|cinque|vijf|fem|пять|五|다섯",
+        6: "six|sechs|seis|sei|zes|sex|шесть|六|여섯",
+        7: "七|일곱",
+        8: "八|여덟",
+        9: "九|아홉",
+        10: "ten|zehn|dix|diez|dieci|dez|tien|tio|десять|十|열",
+        11: "十一|열한",
+        12: "十二|열두",
+    }.items()
+    for word in words.split("|")
+}
 _COUNT: Final = rf"(?P<count>\d{{1,3}}|{'|'.join(sorted(_NUMBERS, key=len, reverse=True))})"
 _UNIT: Final = (
-    r"(?:(?P<hours>hours?|hrs?|stunden?|heures?|horas?)|(?P<minutes>minutes?|mins?|minuten?|minutos?))"
+    r"(?:(?P<hours>hours?|hrs?|stunden?|heures?|horas?|or[ae]|uur|timm(?:e|ar)|час(?:а|ов)?)|"
+    r"minut(?:e|en|er|es|i|o|os|ы|у|)|mins?|минут[уы]?)"
 )
-_AGO: Final = re.compile(rf"(?<!\w)(?:{_COUNT}[\s-]{_UNIT} ago|(?:vor|il y a|hace) {_COUNT.replace('count', 'count2')}[\s-]"
-                         rf"{_UNIT.replace('hours', 'hours2', 1).replace('<minutes', '<minutes2')})(?!\w)", re.I)  # fmt: skip
-_LAST: Final = re.compile(
-    rf"(?<!\w)(?:the |den |les |las |los )?(?:last|past|letzten|dernières|últimas|últimos) (?:{_COUNT} )?{_UNIT}(?!\w)",
-    re.I,
+_EAST_UNIT: Final = r"\s?(?:个|個)?(?:(?P<hours>小时|小時|钟头|時間|시간)|分钟|分鐘|分間?|분)"
+_AGO: Final = (
+    # What tells that it is past stands after the time in some languages, before it in others.
+    re.compile(rf"(?<!\w)(?:för )?{_COUNT}[\s-]{_UNIT} (?:ago|fa|atrás|geleden|sedan|назад)(?!\w)", re.I),
+    re.compile(rf"(?<!\w)(?:vor|il y a|hace|há) {_COUNT}[\s-]{_UNIT}(?!\w)", re.I),
+    re.compile(rf"{_COUNT}{_EAST_UNIT}\s?(?:之前|以前|前|전)"),
 )
-_AT: Final = re.compile(
-    r"(?<!\w)(?:at|um|à|a las?) (?P<hour>2[0-3]|1\d|0?\d)(?::(?P<minute>[0-5]\d))?"
-    r"\s?(?P<half>am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h|heures?)?(?![\w%:])",
-    re.I,
+_LAST: Final = (
+    re.compile(
+        r"(?<!\w)(?:(?:the|den|les|las|los|le|as|os|gli|de) )?(?:last|past|letzten|dernières|últim[ao]s|ultim[ei]|"
+        rf"laatste|senaste|последни[ех]) (?:{_COUNT} )?{_UNIT}(?!\w)",
+        re.I,
+    ),
+    re.compile(rf"(?:最近|过去|過去|この|지난|최근)(?:的|の)?\s?{_COUNT}{_EAST_UNIT}"),
 )
+_AT: Final = (
+    re.compile(
+        r"(?<!\w)(?:at|um|à|a las?|all[ae']|às?|om|klockan|kl\.?|в) ?(?P<hour>2[0-3]|1\d|0?\d)(?:[:.](?P<minute>[0-5]\d))?"
+        r"\s?(?P<half>am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h|heures?|horas?|uur|час(?:а|ов)?)?(?![\w%:])",
+        re.I,
+    ),
+    re.compile(
+        r"(?P<half>上午|早上|凌晨|中午|下午|晚上|午前|午後|夜|朝|오전|오후|저녁|밤)の?\s?"
+        rf"{_COUNT.replace('count', 'hour')}\s?(?:点|點|時(?!間)|시(?!간)|:)\s?(?P<minute>半|반|[0-5]?\d(?=分|분)|(?<=:)[0-5]\d)?"
+    ),
+)
+_AFTERNOON: Final = ("p", "下", "晚", "午後", "夜", "오후", "저녁", "밤")
+_HALF_HOUR: Final = ("半", "반")
 
 
 class ClockTime(NamedTuple):
@@ -63,27 +90,41 @@ def clock_time(text: str, now: datetime, day: Period | None = None) -> ClockTime
     >>> clock_time("Who is 30?", asked) is None
     True
     """
-    if match := _AGO.search(text):
-        span = _span(match["count"] or match["count2"], bool(match["hours"] or match["hours2"]))
+    if match := _first(_AGO, text):
+        span = _span(match["count"], bool(match["hours"]))
         return ClockTime(*match.span(), Period.around(now - span, span / 4))
-    if match := _LAST.search(text):
+    if match := _first(_LAST, text):
         return ClockTime(*match.span(), Period(now - _span(match["count"] or "1", bool(match["hours"])), now))
-    match = _AT.search(text)
-    if match is None or not (match["half"] or match["minute"]):
+    match = _first(_AT, text)
+    if match is None:
         return None
-    hour = int(match["hour"])
-    if (match["half"] or "").lower().startswith("p") and hour < 12:
+    half, hour = (match["half"] or "").lower(), int(_number(match["hour"]))
+    # A number alone is an hour where it can be nothing else: in the afternoon of a day that is named.
+    if not (half or match["minute"] or (day is not None and hour > _NOON)):
+        return None
+    if half.startswith(_AFTERNOON) and hour < _NOON:
         hour += 12
+    minute = 30 if match["minute"] in _HALF_HOUR else int(match["minute"] or 0)
     base = (now if day is None else day.start.astimezone(now.tzinfo)).replace(
         minute=0, second=0, microsecond=0
     )
-    start = base.replace(hour=hour % 24, minute=int(match["minute"] or 0))
+    start = base.replace(hour=hour % 24, minute=minute)
     if day is None and start > now:
         start -= timedelta(days=1)
     length = timedelta(minutes=15) if match["minute"] else timedelta(hours=1)
     return ClockTime(*match.span(), Period(start, start + length, length))
 
 
+_NOON: Final = 12
+
+
+def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := pattern.search(text))), None)
+
+
+def _number(written: str) -> float:
+    return float(written) if written.isdecimal() else _NUMBERS[written.lower()]
+
+
 def _span(count: str, hours: bool) -> timedelta:
-    number = float(count) if count.isdecimal() else float(_NUMBERS[count.lower()])
-    return timedelta(hours=number) if hours else timedelta(minutes=number)
+    return timedelta(hours=_number(count)) if hours else timedelta(minutes=_number(count))
