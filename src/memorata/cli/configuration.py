@@ -120,6 +120,7 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
 
 
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
+    from memorata.engine.word_settings import outdated_words
     from memorata.store.sqlite.read_only import unwritable
 
     database: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
@@ -129,8 +130,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     try:
         with settings.open(must_exist=True, embed=False) as engine:
             database |= engine.store.statistics()
-            if faster := database.get("vector_search_advice"):
-                advice.append(faster)
+            advice += filter(None, (database.get("vector_search_advice"), outdated_words(engine.store)))
             database["embedder"] = engine.store.setting("embedder")
             database["read_only"] = engine.store.read_only
             if database["read_only"] and (reason := unwritable(Path(str(settings.db)))):

@@ -22,6 +22,7 @@ from memorata.embed.prompts import OWN, checked_name, prompted_specification, sp
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
 from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.runtime import Runtime
+from memorata.engine.word_settings import note_words_read, outdated_words
 from memorata.engine.write.purge import Purge
 from memorata.engine.write.terms import embedded_text
 from memorata.model import checks
@@ -110,7 +111,11 @@ class Admin:
 
     def check(self, *, repair: bool = False) -> list[str]:
         """Return what is wrong with the store, in words; with `repair`, rebuild what is derived."""
-        return self._store.check(self._runtime.terms_of, repair=repair)
+        outdated = outdated_words(self._store)
+        problems = self._store.check(self._runtime.terms_of, repair=repair)
+        if outdated and repair:
+            note_words_read(self._store)
+        return [outdated, *problems] if outdated else problems
 
     def stats(self) -> Mapping[str, Any]:
         """Return how much is in the store and how large it is."""

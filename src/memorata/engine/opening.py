@@ -34,6 +34,7 @@ from memorata.engine.services.specification import (
     open_reranker,
     open_summaries,
 )
+from memorata.engine.word_settings import WordSettings, checked_analyser
 from memorata.engine.write.drafts import DedupeMode, DedupeRules
 from memorata.index.approximate import LARGE
 from memorata.model import checks
@@ -48,7 +49,6 @@ from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.dialects import StoreOptions, open_dialect
 from memorata.store.postgres.address import ServerAddress, address_of
 from memorata.store.store import Store
-from memorata.text.analysers import ANALYSERS, Analyser, analyser
 from memorata.text.dates import AnchorExtractor
 from memorata.text.entities import EntityExtractor
 from memorata.text.queries import QueryClassifier
@@ -60,10 +60,6 @@ if TYPE_CHECKING:
 
 _AUTO = "auto"
 _WORDS = "lexical"
-_ANALYSER = "analyser"
-_LANGUAGE = "language"
-_MIN_LENGTH = "min_length"
-_USUAL = {_ANALYSER: "snowball", _LANGUAGE: "detect"}
 
 
 def open(
@@ -196,7 +192,7 @@ def open(
     checks.flag("must_exist", must_exist)
     checks.flag("read_only", read_only)
     # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
-    _reading(analyser_name, language, min_length)
+    checked_analyser(analyser_name, language, min_length)
     checked_namespace("namespace", namespace)
     checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
     checks.above("lease_seconds", lease_seconds, 0)
@@ -237,21 +233,16 @@ def open(
         encryption_key=encryption_key,
     )
     try:
-        names = (_ANALYSER, _LANGUAGE, _MIN_LENGTH, EMBEDDER_SETTING)
-        recorded = {setting: store.setting(setting) for setting in names}
-        least = None if min_length is None else str(min_length)
-        made_with = ANALYSERS.get(recorded[_ANALYSER] or "")
-        if made_with is not None and least is not None and recorded[_MIN_LENGTH] is None:
-            # The length that the analyser has by itself: nobody chose another when the store was made.
-            recorded[_MIN_LENGTH] = str(made_with.min_length)
-        asked = {_ANALYSER: analyser_name, _LANGUAGE: language, _MIN_LENGTH: least}
-        reader = _analyser(recorded, asked)
-        opened, absent = _embedder(store, recorded[EMBEDDER_SETTING], embedder, chosen, resources, prompts)
+        words = WordSettings(store, analyser_name, language, min_length)
+        reader, recorded = words.analyser(), store.setting(EMBEDDER_SETTING)
+        opened, absent = _embedder(store, recorded, embedder, chosen, resources, prompts)
         measure = None if opened is None else opened.embedder
         specification = None if opened is None else opened.specification
         notes = [] if opened is None else list(opened.notes)
         if absent is not None:
             notes.append(UNAVAILABLE + absent.why)
+        if outdated := words.outdated():
+            notes.append(outdated)
         if measure is not None and store.read_only and store.dimension_of(measure.name) is None:
             notes.append(f"none of its vectors are of {measure.name}, and none can be made: words only")
             measure = specification = None
@@ -273,9 +264,9 @@ def open(
             **options,
         )
         # Not before all is well: what is recorded holds for whoever opens the store next.
-        for setting, value in (*(_USUAL | _given(asked)).items(), (EMBEDDER_SETTING, specification)):
-            if recorded[setting] is None and value is not None and not store.read_only:
-                store.remember_setting(setting, value)
+        words.record()
+        if recorded is None and specification is not None and not store.read_only:
+            store.remember_setting(EMBEDDER_SETTING, specification)
         if chosen is not None:
             _agree(chosen.specification, resources)
         return engine
@@ -308,33 +299,6 @@ def open_store(
         )
     how = StoreOptions(durable, must_exist, backup, other, approximate_from, read_only, encryption_key)
     return open_dialect(str(path) if url is None else url, how)
-
-
-def _given(asked: Mapping[str, str | None]) -> dict[str, str]:
-    return {setting: value for setting, value in asked.items() if value is not None}
-
-
-def _analyser(recorded: Mapping[str, str | None], asked: Mapping[str, str | None]) -> Analyser:
-    for setting, given in _given(asked).items():
-        if recorded[setting] not in (None, given):
-            raise InvalidArgument(
-                setting,
-                given,
-                f"{recorded[setting]!r}, as the words of this store were read; make a new store to change it",
-            )
-    settings = {**asked, **_given(recorded)}
-    least = settings[_MIN_LENGTH]
-    return _reading(settings[_ANALYSER], settings[_LANGUAGE], None if least is None else int(least))
-
-
-def _reading(name: str | None, language: str | None, min_length: int | None) -> Analyser:
-    """Return what reads words, or raise if there is none such."""
-    changes = {} if min_length is None else {"min_length": checks.whole(_MIN_LENGTH, min_length, 1)}
-    return analyser(
-        checks.one_of(_ANALYSER, _USUAL[_ANALYSER] if name is None else name, tuple(ANALYSERS)),
-        language=_USUAL[_LANGUAGE] if language is None else language,
-        **changes,
-    )
 
 
 def _prompted(embedder: Embedder | str | None, prompts: str) -> Embedder | str | None:
