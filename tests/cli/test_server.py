@@ -290,3 +290,20 @@ def test_a_key_without_a_namespace_is_told_what_to_give(cli: Run) -> None:
 
 def test_no_key_yet_says_how_to_make_one(cli: Run) -> None:
     assert "memorata key create" in cli("key", "list").err
+
+
+def test_a_proxy_starts_stands_before_a_service_and_ends_with_a_signal(cli: Run, home: Path) -> None:
+    assert cli("proxy", "--upstream", "nowhere").code == 2
+    assert cli("proxy", "--upstream", "http://127.0.0.1:9", "--host", "0.0.0.0").code == 2
+    command = [sys.executable, "-m", "memorata", "proxy", "--upstream", "http://127.0.0.1:9", "--port", "0"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=home)
+    try:
+        assert process.stderr is not None
+        line = next(line for line in process.stderr if line.startswith("Proxy for"))
+        answer = httpx.post(f"{line.split()[-1]}/messages", json={}, trust_env=False)
+        assert answer.status_code == 502
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        process.communicate()

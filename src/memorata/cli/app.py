@@ -36,7 +36,7 @@ COMMANDS: Final = {
     "namespaces": ("namespaces", "purge-namespace", "namespace"),
     "admin": ("check", "stats", "vacuum", "backup", "encrypt", "decrypt", "reembed", "index", "distribute"),
     "configuration": ("doctor", "trust", "install", "uninstall"),
-    "server": ("mcp", "serve", "key"),
+    "server": ("mcp", "serve", "proxy", "key"),
     "bench": ("bench",),
     "feedback": ("feedback", "log", "replay", "retune"),
     "demo": ("demo",),

@@ -1,4 +1,4 @@
-"""Servers and their keys: mcp, serve, key.
+"""Servers and their keys: mcp, serve, proxy, key.
 
 This is the one place where the interfaces are put together: `serve` mounts the pages beside ``/v1``.
 """
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 _PORT: Final = 8765
 _MCP_PORT: Final = 8766
+_PROXY_PORT: Final = 8767
 _RATE: Final = 100.0
 """Requests a second that one key may make, where keys are needed and --rate is absent."""
 _BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -106,6 +107,10 @@ McpResource = Annotated[
     str | None,
     Option("--resource", metavar="URL", help="The address those tokens are for: this server's."),
 ]
+Upstream = Annotated[str, Option("--upstream", metavar="URL", help="The service, by its address.")]
+ProxyLimit = Annotated[int, Option("--limit", "-l", min=0, help="How many memories a prompt gets at most.")]
+ProxyBudget = Annotated[int, Option("--budget", min=0, help="How many tokens they may take.")]
+NoCapture = Annotated[bool, Option("--no-capture", help="Only recall; what is said is not remembered.")]
 
 Name = Annotated[str, Argument(metavar="NAME", help="What the key is called.")]
 Scope = Annotated[
@@ -119,7 +124,7 @@ KeyId = Annotated[str, Argument(metavar="ID", help="The id of the key.")]
 def register(app: typer.Typer) -> None:
     """Add these commands to the application."""
     add_commands(app, "For agents", mcp)
-    add_commands(app, _FOR_PROGRAMS, serve)
+    add_commands(app, _FOR_PROGRAMS, serve, proxy)
     add_group(app, "key", "API keys of the server.", _FOR_PROGRAMS, create, list_, revoke)
 
 
@@ -346,6 +351,48 @@ def _check_workers(session: Session, workers: int) -> None:
 def _one_thread(settings: Settings) -> Settings:
     """Return settings by which a model computes on one thread."""
     return settings.model_copy(update={"threads": 1})
+
+
+def proxy(
+    session: Session,
+    upstream: Upstream,
+    host: Host = "127.0.0.1",
+    port: Port = _PROXY_PORT,
+    limit: ProxyLimit = 8,
+    budget: ProxyBudget = 800,
+    no_capture: NoCapture = False,
+) -> None:
+    """Stand before a chat service of OpenAI's or Anthropic's kind, and give it a memory."""
+    try:
+        from memorata.http.proxy import Proxy, ProxySettings, checked_upstream
+        from memorata.http.proxy import serve as serve_proxy
+    except ModuleNotFoundError as error:
+        raise MissingExtra("The proxy", "'memorata[proxy]'") from error
+    from memorata.engine.access import ApiKeys
+    from memorata.service.auth import is_loopback
+
+    checked_upstream(upstream)
+    # What people type into a chat holds keys and passwords more often than what they choose to keep.
+    redact = True if session.settings.origin("redact") == "default" else None
+    with session.memory(create=True, embed=True, redact=redact) as engine:
+        keys = None if is_loopback(host) else ApiKeys(engine.store, required=True)
+        if keys is not None and not _has_key(keys):
+            raise _key_needed(host, loopback=False)
+        settings = ProxySettings(limit=limit, budget=budget, capture=not no_capture)
+        # A chat does not wait until a model is loaded.
+        engine.recall("warm up")
+        made = Proxy(engine, upstream, keys=keys, settings=settings)
+        try:
+            serve_proxy(
+                made,
+                host,
+                port,
+                lambda address: session.output.say(f"Proxy for {upstream} at {address}/v1", ""),
+            )
+        except OSError as error:
+            if error.errno not in (EADDRINUSE, EACCES):
+                raise
+            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
 
 def _announce(session: Session, address: str, *, key_required: bool) -> None:

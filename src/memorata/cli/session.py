@@ -81,14 +81,15 @@ class Session:
         embed: bool = False,
         reranker: str | None = None,
         prompts: str | None = None,
+        redact: bool | None = None,
     ) -> Iterator[Engine]:
         """Open the memory for the length of a block.
 
         With `create`, a missing database is created, with its folder if it is the default one; `embed` opens
-        the embedder; `reranker` and `prompts` take the place of those of the settings.
+        the embedder; `reranker`, `prompts` and `redact` take the place of those of the settings.
         """
         settings = self.settings
-        named = {"reranker": reranker, "prompts": prompts}
+        named = {"reranker": reranker, "prompts": prompts, "redact": redact}
         if changes := {name: value for name, value in named.items() if value is not None}:
             settings = settings.model_copy(update=changes)
         path = settings.db

@@ -68,8 +68,7 @@ def serve(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=_GRACE,
     )
-    # uvicorn raises the signal again when all is done; the process should then end as after any command.
-    before = signal.signal(signal.SIGTERM, _leave)
+    before = signal.signal(signal.SIGTERM, leave)
     try:
         _Server(config, app.state.server, connections, ready, parent).run(list(sockets))
     finally:
@@ -173,5 +172,6 @@ def _accepted(sock: socket.socket) -> Iterator[socket.socket]:
             yield sock.accept()[0]
 
 
-def _leave(sig: int, frame: FrameType | None) -> None:
+def leave(sig: int, frame: FrameType | None) -> None:
+    """End the process as after any command; uvicorn raises the signal again when all is done."""
     raise SystemExit(0)

@@ -1,0 +1,158 @@
+"""Requests and replies of chat services: where the prompt is, what is added to it, what was answered.
+
+Three shapes: OpenAI's chat completions (``messages``) and responses (``input``), and Anthropic's messages.
+What is remembered goes before the text of the last message that a person wrote: what stands before it stays
+as it is, and with it what a service has cached.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from memorata._frozen import frozen
+from memorata.service.formats.record import stable_id
+
+_TEXT_TYPES: Final = ("text", "input_text")
+
+
+@frozen
+class ChatFormat:
+    """A shape of chat: the key of its messages, the type of a part that is text, and how replies are read."""
+
+    key: str
+    part: str
+    whole: Callable[[Mapping[str, Any]], Iterator[str]]
+    delta: Callable[[Mapping[str, Any]], Iterator[str]]
+
+    def messages(self, body: Mapping[str, Any]) -> list[Any]:
+        """Return the messages of a request; a bare text is one message of a person."""
+        given = body.get(self.key)
+        if isinstance(given, str):
+            return [{"role": "user", "content": given}]
+        return list(given) if isinstance(given, list) else []
+
+    def prompt(self, body: Mapping[str, Any]) -> tuple[int, str]:
+        """Return the place and the text of the last message that a person wrote; -1 where there is none."""
+        messages = self.messages(body)
+        for place in range(len(messages) - 1, -1, -1):
+            if text := _person(messages[place]):
+                return place, text
+        return -1, ""
+
+    def with_block(self, body: Mapping[str, Any], block: str) -> dict[str, Any]:
+        """Return a request with a block of data before the text of its prompt."""
+        messages = self.messages(body)
+        place, _ = self.prompt(body)
+        if place < 0 or not block:
+            return dict(body)
+        message = dict(messages[place])
+        content = message["content"]
+        if isinstance(content, str):
+            message["content"] = f"{block}\n\n{content}"
+        else:
+            message["content"] = [{"type": self.part, "text": block}, *content]
+        messages[place] = message
+        if isinstance(body.get(self.key), str):
+            return {**body, self.key: message["content"]}
+        return {**body, self.key: messages}
+
+    def reply(self, data: bytes, media_type: str) -> str:
+        """Return the text that a service answered with, as a whole or as server-sent events."""
+        if media_type == "text/event-stream":
+            return "".join(text for event in _events(data) for text in self.delta(event))
+        return "".join(self.whole(json.loads(data)))
+
+    def session(self, body: Mapping[str, Any]) -> str:
+        """Return a name for a conversation: clients send it whole each time, so it begins the same."""
+        first = next((text for message in self.messages(body) if (text := _person(message))), "")
+        return f"chat-{stable_id('chat', first)[:18]}"
+
+
+def user_of(body: Mapping[str, Any]) -> str:
+    """Return whom a request says it is for: `user` or `safety_identifier`, or `user_id` of its metadata."""
+    metadata = body.get("metadata")
+    named = metadata.get("user_id") if isinstance(metadata, Mapping) else None
+    given = body.get("user") or body.get("safety_identifier") or named
+    return given if isinstance(given, str) else ""
+
+
+def _person(message: object) -> str:
+    """Return the text of a message that a person wrote; nothing for results of tools and for others."""
+    if not isinstance(message, Mapping) or message.get("role") != "user":
+        return ""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content.strip()
+    parts = content if isinstance(content, list) else []
+    texts = [part["text"] for part in parts if isinstance(part, Mapping) and part.get("type") in _TEXT_TYPES]
+    return "\n".join(text for text in texts if isinstance(text, str)).strip()
+
+
+def _events(data: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the data of server-sent events that are JSON objects."""
+    for line in data.decode("utf-8", "replace").splitlines():
+        if not line.startswith("data:"):
+            continue
+        try:
+            event = json.loads(line.removeprefix("data:"))
+        except ValueError:  # [DONE], or an event that was cut off
+            continue
+        if isinstance(event, Mapping):
+            yield event
+
+
+def _texts(*values: object) -> Iterator[str]:
+    yield from (value for value in values if isinstance(value, str))
+
+
+def _at(value: Any, *path: str | int) -> Any:  # noqa: ANN401 - whatever a service sends
+    """Return what is at a path of plain data; None where it leads nowhere."""
+    for step in path:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def _output_texts(answer: Mapping[str, Any]) -> Iterator[str]:
+    for item in _at(answer, "output") or ():
+        for part in _at(item, "content") or ():
+            if _at(part, "type") == "output_text":
+                yield from _texts(_at(part, "text"))
+
+
+def _content_texts(answer: Mapping[str, Any]) -> Iterator[str]:
+    for part in _at(answer, "content") or ():
+        if _at(part, "type") == "text":
+            yield from _texts(_at(part, "text"))
+
+
+def _response_delta(event: Mapping[str, Any]) -> Iterator[str]:
+    return _texts(event.get("delta") if event.get("type") == "response.output_text.delta" else None)
+
+
+CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = {
+    "chat/completions": ChatFormat(
+        "messages",
+        "text",
+        lambda answer: _texts(_at(answer, "choices", 0, "message", "content")),
+        lambda event: _texts(_at(event, "choices", 0, "delta", "content")),
+    ),
+    "responses": ChatFormat("input", "input_text", _output_texts, _response_delta),
+    "messages": ChatFormat(
+        "messages", "text", _content_texts, lambda event: _texts(_at(event, "delta", "text"))
+    ),
+}
+"""By the end of the path of a request, its shape."""
+
+
+def chat_format(path: str) -> ChatFormat | None:
+    """Return the shape of requests to a path; None for one that is no chat.
+
+    >>> chat_format("/v1/chat/completions").key, chat_format("/v1/models")
+    ('messages', None)
+    """
+    return next((shape for end, shape in CHAT_FORMATS.items() if path.rstrip("/").endswith(f"/{end}")), None)
