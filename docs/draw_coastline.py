@@ -1,22 +1,24 @@
-"""Draw the coastline of the map page: simplified land of Natural Earth as one SVG path.
+"""Draw the map page: land and borders of Natural Earth as two SVG paths, and where names of countries stand.
 
-The input is ``land-50m.json`` of the npm package world-atlas (ISC licence), which holds the land of Natural
-Earth 4.1 (public domain) as TopoJSON. The output goes into a template of the page::
+The input is ``countries-50m.json`` of the npm package world-atlas (ISC licence), which holds the land and the
+countries of Natural Earth 4.1 (public domain) as TopoJSON. The output goes into the folder of the pages::
 
-    python docs/draw_coastline.py node_modules/world-atlas/land-50m.json \
-        > src/memorata/web/templates/coastline.svg
+    python docs/draw_coastline.py node_modules/world-atlas/countries-50m.json src/memorata/web
 
 A degree is a unit, west is left and north is up (the plate carrée), so that a place is put on the map by its
 coordinates. Lines are thinned out by the rule of Ramer (1972) and of Douglas and Peucker (1973): a point goes
-if it is closer than a tolerance to the line between those that stay.
+if it is closer than a tolerance to the line between those that stay. A border is what two countries share.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 Point = tuple[float, float]
 
@@ -26,19 +28,57 @@ SMALLEST = 0.25
 """In square degrees: smaller islands are left out."""
 
 
-def main(path: Path) -> None:
-    """Write the path of the land in a file of TopoJSON to the standard output."""
-    topology = json.loads(path.read_text(encoding="utf-8"))
+def main(source: Path, folder: Path) -> None:
+    """Write the paths and the names of a file of TopoJSON into a folder."""
+    topology = json.loads(source.read_text(encoding="utf-8"))
     arcs = [unpacked(arc, topology["transform"]) for arc in topology["arcs"]]
-    pieces = []
-    for geometry in topology["objects"]["land"]["geometries"]:
-        polygons = [geometry["arcs"]] if geometry["type"] == "Polygon" else geometry["arcs"]
-        for polygon in polygons:
-            for ring in polygon:
-                points = joined(ring, arcs)
-                if abs(area(points)) >= SMALLEST:
-                    pieces.append(drawn(thinned(points, TOLERANCE)))
-    sys.stdout.write(f'<path class="land" d="{"".join(pieces)}"/>\n')
+    land = [
+        drawn(thinned(ring, TOLERANCE)) + "z"
+        for geometry in topology["objects"]["land"]["geometries"]
+        for ring in rings(geometry, arcs)
+        if abs(area(ring)) >= SMALLEST
+    ]
+    countries = topology["objects"]["countries"]["geometries"]
+    uses = Counter(
+        number for country in countries for number in {max(each, ~each) for each in numbers(country["arcs"])}
+    )
+    borders = [drawn(thinned(arcs[number], TOLERANCE)) for number, count in uses.items() if count > 1]
+    svg = f'<path class="land" d="{"".join(land)}"/>\n<path class="border" d="{"".join(borders)}"/>\n'
+    (folder / "templates" / "coastline.svg").write_text(svg, encoding="utf-8")
+    names = sorted((named(country, arcs) for country in countries), key=lambda each: -each[3])
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in names)
+    (folder / "countries.json").write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def named(country: dict[str, Any], arcs: list[list[Point]]) -> tuple[str, float, float, float]:
+    """Return the name of a country, the middle of its largest piece, east and south, and how wide that is."""
+    largest = max(rings(country, arcs), key=lambda ring: abs(area(ring)))
+    xs, ys = [x for x, _ in largest], [y for _, y in largest]
+    turned = [*largest[1:], largest[0]]
+    twice = [x1 * y2 - x2 * y1 for (x1, y1), (x2, y2) in zip(largest, turned, strict=True)]
+    x = sum((a[0] + b[0]) * each for a, b, each in zip(largest, turned, twice, strict=True)) / (
+        3 * sum(twice)
+    )
+    y = sum((a[1] + b[1]) * each for a, b, each in zip(largest, turned, twice, strict=True)) / (
+        3 * sum(twice)
+    )
+    wide = min(max(xs) - min(xs), 2 * (max(ys) - min(ys)))
+    return country["properties"]["name"], round(x, 1), round(-y, 1), round(wide, 1)
+
+
+def rings(geometry: dict[str, Any], arcs: list[list[Point]]) -> list[list[Point]]:
+    """Return the rings of a shape."""
+    polygons = [geometry["arcs"]] if geometry["type"] == "Polygon" else geometry["arcs"]
+    return [joined(ring, arcs) for polygon in polygons for ring in polygon]
+
+
+def numbers(nested: Any) -> Iterator[int]:  # noqa: ANN401 - lists of lists of numbers
+    """Yield the numbers of arcs in the nested lists of a shape."""
+    if isinstance(nested, int):
+        yield nested
+    else:
+        for each in nested:
+            yield from numbers(each)
 
 
 def unpacked(arc: list[list[int]], transform: dict[str, list[float]]) -> list[Point]:
@@ -92,14 +132,14 @@ def distance(point: Point, start: Point, end: Point) -> float:
 
 
 def drawn(points: list[Point]) -> str:
-    """Return a ring as a piece of an SVG path, in tenths of a degree from point to point."""
+    """Return a line as a piece of an SVG path, in tenths of a degree from point to point."""
     tenths = [(round(x * 10), round(-y * 10)) for x, y in points]
     text = f"M{written(tenths[0][0])} {written(tenths[0][1])}l"
     steps = []
     for (x1, y1), (x2, y2) in pairwise(tenths):
         if (x1, y1) != (x2, y2):
             steps.append(f"{written(x2 - x1)} {written(y2 - y1)}")
-    return text + " ".join(steps).replace(" -", "-") + "z"
+    return text + " ".join(steps).replace(" -", "-") if steps else ""
 
 
 def written(tenths: int) -> str:
@@ -109,4 +149,4 @@ def written(tenths: int) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,6 +1,5 @@
 """The graph explorer: what leads from a name to others, as data to draw and as a list to read."""
 
-import re
 from datetime import UTC, datetime
 
 import pytest
@@ -99,9 +98,42 @@ def test_bad_questions(client: TestClient, path: str) -> None:
 
 
 def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
-    page = TestClient(create_pages(empty), base_url="http://localhost").get("/graph").text
+    client = TestClient(create_pages(empty), base_url="http://localhost")
+    assert "Load the demo" in client.get("/graph").text
+    empty.remember("it rained.")
+    page = client.get("/graph").text
     assert "No entities are known here yet" in page
     assert "memorata relate" in page
+
+
+def test_names_have_a_kind(client: TestClient, engine: Engine) -> None:
+    engine.entities.describe("Anna", type="person")
+    engine.entities.describe("Bank of England", type="company")
+    engine.entities.relate("Anna", "works_at", "Bank of England")
+    found = client.get("/graph/data?entity=Anna").json()
+    kinds = {node["label"]: node["type"] for node in found["nodes"] if node["kind"] == "name"}
+    # Boris speaks, and somebody was in Lisbon.
+    assert kinds == {
+        "Anna": "person",
+        "Bank of England": "organisation",
+        "Boris": "person",
+        "Lisbon": "place",
+    }
+
+
+def test_the_way_from_one_name_to_another(client: TestClient, engine: Engine) -> None:
+    engine.entities.relate("Lisbon", "in", "Portugal")
+    page = client.get("/graph?entity=Anna&to=Portugal").text
+    assert "The shortest way to <bdi>Portugal</bdi>" in page
+    (way,) = engine.graph.paths("Anna", to="Portugal", shortest=True).paths
+    assert way.cost is not None
+    assert f"cost {way.cost:.2f}" in page
+    drawn = client.get("/graph/data?entity=Anna&to=Portugal").json()["nodes"]
+    assert {node["label"] for node in drawn if node["kind"] == "name"} == {"Anna", "Lisbon", "Portugal"}
+    every = client.get("/graph?entity=Anna&to=Portugal&ways=all&depth=4").text
+    assert every.count('class="way"') == len(engine.graph.paths("Anna", to="Portugal", depth=4).paths)
+    assert "None leads there" in client.get("/graph?entity=Anna&to=<em>Name</em>").text
+    assert client.get("/graph?entity=Anna&to=Nowhere").status_code == 404
 
 
 def test_markup_in_a_name_is_text(client: TestClient) -> None:
@@ -113,26 +145,28 @@ def test_markup_in_a_name_is_text(client: TestClient) -> None:
 
 
 def test_groups_are_those_of_the_engine(client: TestClient, engine: Engine) -> None:
-    found = engine.graph.communities(limit=12)
+    found = engine.graph.communities(limit=12, level=1)
     assert found.groups
     page = client.get("/communities").text
     assert page.count('<section class="panel"') == len(found.groups)
     largest = found.groups[0]
-    assert ", ".join(largest.summary.terms) in page
+    assert ", ".join(largest.entities[:3]) in page
     assert f'href="/memories/{largest.summary.representative}"' in page
 
 
 def test_levels_and_how_many(client: TestClient) -> None:
     page = client.get("/communities?level=2&limit=1").text
     assert page.count('<section class="panel"') == 1
-    assert re.search(r'level=2" aria-current="true">coarse', page)
+    assert '<option value="2" selected>coarsest</option>' in page
+    assert client.get("/communities?levels=5&level=4&resolution=2.5").status_code == 200
+    assert client.get("/communities?resolution=-1").status_code == 400
     assert client.get("/communities?level=3").status_code == 400
     assert client.get("/communities?limit=0").status_code == 400
 
 
 def test_an_empty_memory_has_no_communities(empty: Engine) -> None:
     page = TestClient(create_pages(empty), base_url="http://localhost").get("/communities").text
-    assert "There are no communities here yet" in page
+    assert "Load the demo" in page
 
 
 def test_markup_in_a_memory_is_text(client: TestClient) -> None:
@@ -158,8 +192,8 @@ class Model:
 
 def test_what_a_model_writes_is_shown_and_labelled(client: TestClient, engine: Engine) -> None:
     assert "written by" not in client.get("/communities").text
-    engine.graph._writer = Model()
-    page = client.get("/communities").text
+    engine._summaries = Model()
+    page = TestClient(create_pages(engine), base_url="http://localhost").get("/communities?level=0").text
     assert "They travel a lot." in page
     assert "written by chat:tiny" in page
     assert "About " in page

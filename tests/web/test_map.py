@@ -12,7 +12,7 @@ from memorata.engine import Engine
 from memorata.model.memory import Memory
 from memorata.model.place import Place
 from memorata.web.app import create_pages
-from memorata.web.map import Window, around, dots
+from memorata.web.map import Window, around, countries, dots
 
 
 def memory(id_: str, place: Place) -> Memory:
@@ -75,8 +75,19 @@ def test_bad_questions(client: TestClient, query: str) -> None:
 
 
 def test_an_empty_memory_says_what_to_do(empty: Engine) -> None:
-    page = TestClient(create_pages(empty), base_url="http://localhost").get("/map").text
-    assert "memorata remember --place" in page
+    client = TestClient(create_pages(empty), base_url="http://localhost")
+    assert "Load the demo" in client.get("/map").text
+    empty.remember("It rained.")
+    assert "memorata remember --place" in client.get("/map").text
+
+
+def test_countries_have_names_and_borders(client: TestClient) -> None:
+    page = client.get("/map").text
+    assert '<path class="border"' in page
+    assert ">Portugal</text>" in page
+    assert {"Portugal", "Georgia", "Germany"} <= {country.name for country in countries()}
+    (portugal,) = (country for country in countries() if country.name == "Portugal")
+    assert (round(portugal.x), round(portugal.y)) == (-8, -40)
 
 
 def test_markup_in_a_place_is_text(client: TestClient, engine: Engine) -> None:

@@ -21,6 +21,7 @@ from memorata.model.memory import Tier
 MAX_FIELDS: Final = 2_000
 _MAX_READ: Final = 500
 _MAX_CHOICES: Final = 60
+_CHOSEN: Final = ("category", "speaker", "session", "tag", "place")
 _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
@@ -174,12 +175,14 @@ class Choices:
 def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
     """Return for each field of a filter what the newest memories of a namespace have in it."""
     page = engine.list(namespace=namespace, limit=_MAX_READ)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in ("category", "speaker", "session", "tag")}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _CHOSEN}
     for memory in page.memories:
         counts["category"][memory.category] += 1
         counts["speaker"][memory.source.speaker] += 1
         counts["session"][memory.source.session] += 1
         counts["tag"].update(memory.tags)
+        # "Graça, Lisbon" is in Graça and in Lisbon.
+        counts["place"].update(() if memory.place is None else map(str.strip, memory.place.name.split(",")))
     found = {
         name: Choices(
             tuple(value for value, _ in count.most_common(_MAX_CHOICES) if value), page.cursor is None

@@ -14,10 +14,12 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.graph.communities import METHODS, FoundPath, Group, Paths
+from memorata.engine.graph.communities import LEVELS, METHODS, FoundPath, Group, Paths
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.model import checks
 from memorata.model.memory import Memory
+from memorata.text.folding import folded
+from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import excerpt
 
@@ -25,10 +27,17 @@ _NODES: Final = 60
 _PATHS: Final = 2_000
 _MAX_ENTITIES: Final = 40
 _MAX_HUBS: Final = 8
+_MAX_WAYS: Final = 12
 _MAX_ADDED: Final = 20
 """How many names are put beside somebody whose memories alone would fill the drawing."""
 _SECONDS: Final = 2.0
 _OWN: Final = (MENTIONS, NEXT, SUPERSEDES)
+_TYPES: Final = {
+    "person": "person", "people": "person", "human": "person", "user": "person",
+    "place": "place", "location": "place", "city": "place", "country": "place",
+    "organisation": "organisation", "organization": "organisation", "company": "organisation",
+}  # fmt: skip
+"""The kinds of names that have a colour, by the types that people declare."""
 
 
 @dataclass(slots=True)
@@ -41,6 +50,22 @@ class Drawing:
     def node(self, id_: str, label: str, kind: str, url: str) -> None:
         """Put a node on the drawing, unless it is there."""
         self.nodes.setdefault(id_, {"id": id_, "label": label, "kind": kind, "url": url})
+
+    def colour(self, context: PageContext) -> Drawing:
+        """Say of every name whether it is a person, a place, an organisation or some other thing.
+
+        What was declared counts; else whoever speaks is a person, and where something happened a place.
+        """
+        names = {node["label"]: node for node in self.nodes.values() if node["kind"] == "name"}
+        existing = forms.choices(context.engine, context.namespace)
+        speakers, places = existing["speaker"].values, existing["place"].values
+        for name, node in names.items():
+            declared = context.engine.entities.get(name, namespace=context.namespace).entity.type
+            type_ = _TYPES.get(declared.lower(), "thing")
+            if type_ == "thing":
+                type_ = "person" if name in speakers else "place" if name in places else "thing"
+            node["type"] = type_
+        return self
 
     def edge(self, source: str, target: str, type_: str, weight: float) -> None:
         """Put an edge on the drawing, unless it is there."""
@@ -62,8 +87,9 @@ def explore(context: PageContext) -> Response:
     if not wanted:
         return context.page("graph.html", known=known, about=None)
     about = engine.entities.get(wanted, namespace=context.namespace)
-    depth = values.whole("depth", 2, 1, 3)
-    answer = _ways(context, wanted, depth)
+    depth = values.whole("depth", 2, 1, 4)
+    to = values.text("to")
+    answer = _route(context, wanted, to) if to else _ways(context, wanted, depth)
     drawing = _drawing(context, answer, depth)
     others = [
         node
@@ -80,15 +106,19 @@ def explore(context: PageContext) -> Response:
         depth=depth,
         turns=values.flag("turns"),
         truncated=answer.truncated not in (None, "depth"),
+        to=to,
+        ways=answer.paths[:_MAX_WAYS] if to else (),
+        shortest=_shortest(context),
         hubs=engine.graph.hubs(limit=_MAX_HUBS, namespace=context.namespace),
     )
 
 
 def data(context: PageContext) -> Response:
     """Return the neighbourhood of a name, to be drawn."""
-    depth = context.values.whole("depth", 2, 1, 3)
-    answer = _ways(context, context.values.text("entity"), depth)
-    return context.data(_drawing(context, answer, depth).as_dict())
+    depth = context.values.whole("depth", 2, 1, 4)
+    start, to = context.values.text("entity"), context.values.text("to")
+    answer = _route(context, start, to) if to else _ways(context, start, depth)
+    return context.data(_drawing(context, answer, depth).colour(context).as_dict())
 
 
 def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
@@ -157,40 +187,66 @@ def _ways(context: PageContext, start: str, depth: int) -> Paths:
     )
 
 
-_LEVELS: Final = (("0", "fine"), ("1", "middle"), ("2", "coarse"))
+def _shortest(context: PageContext) -> bool:
+    return context.values.text("ways", "shortest") == "shortest"
+
+
+def _route(context: PageContext, start: str, to: str) -> Paths:
+    """Return the shortest way from one name to another, or all ways of so many steps."""
+    return context.engine.graph.paths(
+        start,
+        to=to,
+        shortest=_shortest(context),
+        depth=context.values.whole("depth", 2, 1, 4),
+        nodes=_PATHS,
+        paths=_MAX_WAYS,
+        seconds=_SECONDS,
+        namespace=context.namespace,
+    )
+
+
 _MAX_MEMORIES: Final = 4
 _MAX_NAMES: Final = 10
 
 
 @frozen
 class Card:
-    """A group, and those of its memories that speak for it, the one in its middle first."""
+    """A group, those of its memories that speak for it, its middle first, and terms beside its names."""
 
     group: Group
     speakers: tuple[Memory, ...]
     names: tuple[str, ...]
+    terms: tuple[str, ...]
 
 
 def communities(context: PageContext) -> Response:
     """Show the communities of the namespace."""
     values = context.values
     method = checks.one_of("method", values.text("method", "propagation"), METHODS)
-    level = values.whole("level", 0, 0, 2) if method == "propagation" else 0
+    levels = values.whole("levels", LEVELS, 1, 20)
+    level = values.whole("level", min(1, levels - 1), 0, levels - 1) if method == "propagation" else 0
     limit = values.whole("limit", 12, 1, 100)
     iterations = values.whole("iterations", 100 if method == "propagation" else 2, 1, 1000)
+    resolution = values.number("resolution", 1.0) or 0.0
     found = context.engine.graph.communities(
-        level=level, limit=limit, method=method, iterations=iterations, namespace=context.namespace
+        level=level,
+        limit=limit,
+        method=method,
+        levels=levels,
+        iterations=iterations,
+        resolution=resolution,
+        namespace=context.namespace,
     )
-    cards = tuple(_card(context, group) for group in found.groups)
+    settings = {"method": method, "levels": levels, "iterations": iterations, "resolution": resolution}
     return context.page(
         "communities.html",
         found=found,
-        cards=cards,
+        cards=tuple(_card(context, group) for group in found.groups),
         level=level,
-        levels=_LEVELS,
         limit=limit,
         methods=METHODS,
-        iterations=iterations,
+        settings=settings,
+        remembered=context.remembered,
     )
 
 
@@ -199,7 +255,9 @@ def _card(context: PageContext, group: Group) -> Card:
     ids = [] if not middle else [middle]
     ids += [id_ for id_ in group.memories if id_ != middle][: _MAX_MEMORIES - len(ids)]
     speakers = context.engine.store.get(context.namespace, ids) if ids else []
-    return Card(group, tuple(speakers), group.entities[:_MAX_NAMES])
+    named = {word for name in group.entities for word in folded(name).split()}
+    terms = tuple(term for term in group.summary.terms if folded(term) not in named)
+    return Card(group, tuple(speakers), group.entities[:_MAX_NAMES], terms)
 
 
 ROUTES: Final = (

@@ -1,4 +1,4 @@
-"""The map: where memories happened, on a drawn coastline, and what is near a point.
+"""The map: where memories happened, on a drawing of coasts, borders and names, and what is near a point.
 
 The plate carrée needs no arithmetic: a degree of longitude is a unit to the right, one of latitude a unit up.
 Memories that are closer to each other than the map can show are one dot.
@@ -6,8 +6,11 @@ Memories that are closer to each other than the map can show are one dot.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -31,6 +34,23 @@ _MARGIN: Final = 0.12
 
 
 @frozen
+class Country:
+    """A country's name, the middle of it (north is negative), and how wide it is, in degrees."""
+
+    name: str
+    x: float
+    y: float
+    width: float
+
+
+@cache
+def countries() -> tuple[Country, ...]:
+    """Return the countries of the world, the widest first."""
+    rows = json.loads(files("memorata.web").joinpath("countries.json").read_text(encoding="utf-8"))
+    return tuple(Country(*row) for row in rows)
+
+
+@frozen
 class Window:
     """The piece of the world that is shown: its west and north edge (north is negative), width and height."""
 
@@ -48,6 +68,11 @@ class Dot:
     lon: float
     name: str
     memories: tuple[Memory, ...]
+
+    @property
+    def short(self) -> str:
+        """The name on the map: of "Graça, Lisbon and 4 other places" the city."""
+        return self.name.partition(" and ")[0].rpartition(", ")[2]
 
     @property
     def size(self) -> float:
@@ -75,12 +100,14 @@ def show(context: PageContext) -> Response:
         "map.html",
         window=window,
         dots=dots(page.memories, window.width / _CELLS),
+        countries=countries(),
         chosen=chosen,
         near=near,
         precision=precision,
         cells=context.engine.graph.cells(precision=precision, namespace=context.namespace),
         count=len(page.memories),
         all_shown=page.cursor is None,
+        choices=forms.choices(context.engine, context.namespace),
         narrowed=forms.filled(values),
         kept=forms.kept(values),
     )

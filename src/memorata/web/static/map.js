@@ -10,7 +10,39 @@ if (map) {
     const wide = Math.min(360, Math.max(1, width));
     const high = (wide * height) / width;
     map.setAttribute("viewBox", [x, y, wide, high].map((each) => each.toFixed(4)).join(" "));
+    names();
   };
+
+  // Names are as large as elsewhere on the page, however close one looks; those that would cover another are
+  // left out: of dots the larger goes first, of countries the wider.
+  const names = () => {
+    const [, , width, height] = box();
+    const unit = Math.max(width / map.clientWidth, height / map.clientHeight);
+    const taken = [];
+    const put = (text, size, x, y, anchor) => {
+      text.setAttribute("font-size", (size * unit).toFixed(4));
+      text.setAttribute("x", x);
+      text.setAttribute("text-anchor", anchor);
+      const half = (text.textContent.length * size * unit * 0.64) / 2;
+      const middle = anchor === "middle" ? x : x + half;
+      const spot = [middle - half, y - size * unit, middle + half, y + size * unit * 0.3];
+      const free = !taken.some((t) => spot[0] < t[2] && t[0] < spot[2] && spot[1] < t[3] && t[1] < spot[3]);
+      text.setAttribute("visibility", free ? "visible" : "hidden");
+      if (free) taken.push(spot);
+    };
+    for (const text of map.querySelectorAll(".names text")) {
+      text.dataset.x ??= text.getAttribute("x");
+      const reach = (Number(text.dataset.size) / 2 + 4) * unit;
+      put(text, 12.5, Number(text.dataset.x) + reach, Number(text.getAttribute("y")), "start");
+    }
+    for (const text of map.querySelectorAll(".countries text")) {
+      const wide = text.textContent.length * 11 * unit * 0.56;
+      if (Number(text.dataset.width) * 1.3 < wide) text.setAttribute("visibility", "hidden");
+      else put(text, 11, Number(text.getAttribute("x")), Number(text.getAttribute("y")), "middle");
+    }
+  };
+  window.addEventListener("resize", names);
+  names();
 
   const zoom = (factor, atX = 0.5, atY = 0.5) => {
     const [x, y, width, height] = box();
@@ -23,7 +55,7 @@ if (map) {
   document.getElementById("zoom").addEventListener("click", (event) => {
     const factor = Number(event.target.dataset.zoom);
     if (event.target.dataset.zoom === undefined) return;
-    if (factor === 0) map.setAttribute("viewBox", whole);
+    if (factor === 0) show(...whole.split(" ").map(Number));
     else zoom(factor);
   });
 
