@@ -37,6 +37,7 @@ def test_every_field_can_be_given(cli: Run) -> None:
     )
     assert (memory["confidence"], memory["importance"]) == (0.9, 1.0)
     source = {"speaker": "Bob", "session": "chat-1", "position": None, "link": "https://example.org/1"}
+    source["via"] = "cli"
     assert memory["source"] == source
     assert memory["place"] == {"lat": 48.857, "lon": 2.352, "name": "Paris"}
     assert memory["metadata"] == {"room": 12}

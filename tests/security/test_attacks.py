@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import memorata
-from memorata.model.errors import MemorataError
+from memorata.model.errors import MemorataError, PurgeUnfinished
 from memorata.model.memory import Source
 
 pytestmark = pytest.mark.skipif(not os.environ.get("MEMORATA_ATTACK"), reason="only by `make attack`")
@@ -119,3 +119,44 @@ def test_a_damaged_file_raises_errors_of_ours_alone(tmp_path: Path, sound: bytes
         for leftover in tmp_path.glob(f"{number}.db*"):
             leftover.unlink()
     assert raised
+
+
+BUSY = (
+    "import memorata, sys\n"
+    "with memorata.open(sys.argv[1], embedder='lexical', durable=False) as memory:\n"
+    "    number = 0\n"
+    "    while True:\n"
+    "        number += 1\n"
+    "        if sys.argv[2] == 'write':\n"
+    "            memory.remember(f'note {number} of a busy process')\n"
+    "        else:\n"
+    "            memory.recall('what does a busy process note?', limit=50)\n"
+)
+PURGES = 24
+
+
+def test_a_purge_beside_busy_processes_is_finished_or_says_what_is_left(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with memorata.open(path, embedder="lexical", durable=False) as memory:
+        memory.remember_many([f"note {number} of before" for number in range(2_000)])
+        said = [memory.remember(f"zqsecret{number}x is the word") for number in range(PURGES)]
+        busy = [
+            subprocess.Popen([sys.executable, "-c", BUSY, str(path), work])
+            for work in ("write", "read", "read")
+        ]
+        try:
+            for each in said:
+                try:
+                    memory.purge(each.id)
+                except PurgeUnfinished:
+                    assert memory.store.statistics()["unfinished_purge"]
+            assert [process.poll() for process in busy] == [None] * 3
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
+        memory.lifecycle.maintain()
+        assert not memory.store.statistics()["unfinished_purge"]
+        assert memory.admin.check() == []
+    for left in tmp_path.glob("m.db*"):
+        assert b"zqsecret" not in left.read_bytes()

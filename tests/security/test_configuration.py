@@ -62,6 +62,7 @@ def test_every_setting_that_is_not_known_to_be_harmless_needs_trust(here: Path, 
         "migration_backup", "models", "hub_cache", "api_key", "api_key_address", "dimension", "log_limit",
         "log_megabytes", "lease_seconds", "dedupe", "prompts", "analyser", "language", "min_length",
         "classifier", "classifier_key", "extractor", "extractor_key", "summaries", "summaries_key",
+        "encryption_key",
     }  # fmt: skip
     written(
         here, f'api_key = "sk-x"\napi_key_address = "{spy.origin}"\ndurable = false\n[life]\nworking_days = 0'

@@ -27,6 +27,7 @@ _LABELS: Final = {
     "waiting": "not yet in a segment",
     "changes": "changes so far",
     "unfinished_purge": "purge to be finished",
+    "copies": "kept before migrations",
     "bytes": "size",
     "vector_search": "vector searches",
     "vector_search_advice": "they would be faster",
@@ -218,6 +219,8 @@ def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store
         return size(value)
     if name == "servers":
         return ", ".join(f"{server} with {counted(shards, 'shard')}" for server, shards in value.items())
+    if name == "copies":
+        return ", ".join(value)
     if isinstance(value, dict):
         return ", ".join(f"{count:,} of {key}" for key, count in value.items()) or "none"
     if isinstance(value, bool):

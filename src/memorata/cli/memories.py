@@ -311,6 +311,10 @@ def purge(
         if not session.confirm(f"Remove {memories(len(matches))}{along} for good?", yes=yes, lines=lines):
             return
         engine.purge(*whole_ids)
+        for kept in engine.store.statistics().get("copies", ()):
+            output.say(
+                f"Note: {kept}, the file as it was before a migration, may still hold it; remove it too"
+            )
     output.changed("purged", whole_ids, "Removed")
 
 

@@ -379,3 +379,25 @@ def test_one_tenant_waits_for_no_other(
     finally:
         with psycopg.connect(url, autocommit=True) as admin:
             admin.execute(f"DROP OWNED BY {other}; DROP ROLE {other}")
+
+
+@pytest.mark.parametrize("mode", ["ACCESS EXCLUSIVE", "EXCLUSIVE", "SHARE ROW EXCLUSIVE"])
+def test_a_table_that_a_tenant_locks_is_waited_for_no_longer_than_one_is_patient(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str, mode: str
+) -> None:
+    """PostgreSQL lets whoever may delete rows lock their table: others lose time, and not much of it."""
+    with closing(PostgresStore(url, patience=1)) as hasty, psycopg.connect(as_user(url, role)) as mine:
+        before = {memory.id for memory in hasty.export(THERE)}
+        mine.execute(f"LOCK TABLE memories, namespaces IN {mode} MODE")
+        with pytest.raises(StoreUnavailable, match="locked for too long"):
+            hasty.add([entry("one", "tea", namespace=THERE)])
+        if mode != "ACCESS EXCLUSIVE":
+            assert {memory.id for memory in hasty.export(THERE)} == before
+        mine.rollback()
+        assert {memory.id for memory in hasty.export(THERE)} == before
+        hasty.add([entry("one", "tea", namespace=THERE)])
+        # What a tenant may not delete from it may not lock: the keys, settings and other tenants.
+        for table in ("settings", "embedders", "access_keys", "tenants"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                mine.execute(f"LOCK TABLE {table} IN {mode} MODE")
+            mine.rollback()

@@ -136,7 +136,6 @@ class Writer:
         """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
         kept: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
         # The words that its time was read from are not those of the new text.
-        kept["source"] = replace(old.source, via=self.drafts.via)
         kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
         read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
         kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)

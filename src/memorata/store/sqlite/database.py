@@ -17,6 +17,7 @@ from memorata.store.rows import LARGEST
 from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
 from memorata.store.sqlite.errors import translated
+from memorata.store.sqlite.files import kept_copies
 from memorata.store.sqlite.fork import watch_forks
 from memorata.store.sqlite.maintenance import back_up, erase, is_owed, owe
 from memorata.store.sqlite.migrations import Migration
@@ -157,10 +158,11 @@ class SqliteDatabase:
         return LARGEST
 
     def statistics(self) -> Mapping[str, Any]:
-        """Return the size of the file, and whether traces of something purged may still be in it."""
+        """Return the size of the file, and where traces of what was purged may be: in it, in copies."""
         files = [Path(self.path + suffix) for suffix in ("", "-wal")]
         return {
             "unfinished_purge": self.read(is_owed),
+            "copies": kept_copies(Path(self.path)),
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from contextlib import suppress
@@ -23,6 +24,13 @@ def create_private(file: Path) -> None:
 
 
 _LEFTOVER: Final = re.compile(r"(?:\.schema-\d+(?:-\d+)?\.backup)?\.(?P<process>\d+)\.partial(?:-journal)?")
+
+
+def kept_copies(file: Path) -> list[str]:
+    """Return the names of the copies that migrations kept beside a database: a purge leaves them alone."""
+    if not file.parent.is_dir():
+        return []
+    return sorted(path.name for path in file.parent.glob(f"{glob.escape(file.name)}.schema-*.backup"))
 
 
 def remove_leftovers(file: Path) -> None:
