@@ -12,7 +12,7 @@ DOCUMENTED := memorata memorata.aio memorata.testing $(addprefix memorata.,model
 CORE := src/memorata/model/*,src/memorata/text/*,src/memorata/rank/*,src/memorata/graph/*,src/memorata/geo/*,src/memorata/dedupe/*
 export MEMORATA_MODELS := $(CURDIR)/$(VENV)/models
 
-.PHONY: help demo test test-adapters attack audit lock serve lint typecheck bench docs site clean
+.PHONY: help demo test test-adapters test-typescript attack audit lock serve lint typecheck bench docs site clean
 .DEFAULT_GOAL := help
 
 help:  ## Show what can be made
@@ -86,6 +86,11 @@ test-adapters: export MEM0_TELEMETRY := false
 test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews)  ## Run the suites of the frameworks that adapters are for
 	for name in chains agents services crews; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q tests/adapters || exit 1; done
 	for package in integrations/*; do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
+
+# The packages come from npm; without them `make test` skips these tests and says so.
+test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests against a real server
+	cd clients/typescript && npm install --no-audit --no-fund --no-package-lock
+	$(BIN)/python -m pytest -q tests/clients
 
 # The parts of `tests/security` that take long: silent sockets, damaged files, kills, and an hour of fuzzing.
 # atheris has no wheels for every Python: without it there is no fuzzing.

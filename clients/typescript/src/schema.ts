@@ -1,0 +1,1071 @@
+// Written by generate.py from the OpenAPI document of the server. Do not edit.
+/** Everything about an entity, hidden memories too. */
+export type AboutAnswer = {
+  entity: string;
+  memories: Array<MemoryAnswer>;
+  entities: Array<Record<string, unknown>>;
+  relations: Array<RelationAnswer>;
+  /** How many more have the word, and probably mean something else. */
+  in_texts: number;
+};
+/** How far several samples of one query agree. */
+export type AgreementAnswer = {
+  confidence: number;
+  /** By memory, the share of the samples that found it. */
+  support: Record<string, number>;
+  /** How each was asked. */
+  samples: Array<string>;
+  /** Why nothing is shown; empty where something is. */
+  refused: string;
+};
+/** A word that queries may say for somebody who speaks; `undone` if it stands for itself. */
+export type AliasAnswer = {
+  word: string;
+  name: string;
+  memories: number;
+  undone: boolean;
+};
+/** The nicknames of who speaks, and those that were undone. */
+export type AliasesAnswer = {
+  aliases: Array<AliasAnswer>;
+};
+/** What to know before anything is asked. */
+export type BriefingAnswer = {
+  items: Array<BriefingItemAnswer>;
+  /** The same in lines. */
+  text: string;
+  tokens: number;
+  /** How many memories did not fit in the budget. */
+  omitted: number;
+};
+/** A memory of a briefing. */
+export type BriefingItemAnswer = {
+  section: "pinned" | "instruction" | "preference" | "important" | "unfinished" | "recent";
+  memory: MemoryAnswer;
+};
+/** A cell of the grid, the mean of the places in it, and the ids of the memories there. */
+export type CellAnswer = {
+  name: string;
+  lat: number;
+  lon: number;
+  memories: Array<string>;
+};
+/** The cells in which memories are, those with the most first. */
+export type CellsAnswer = {
+  cells: Array<CellAnswer>;
+};
+/** The communities of a namespace, the largest first. */
+export type CommunitiesAnswer = {
+  communities: Array<CommunityAnswer>;
+  level: number;
+  count: number;
+  modularity: number;
+  converged: boolean;
+  method: string;
+  failure: string;
+};
+/** A community. */
+export type CommunityAnswer = {
+  summary: string;
+  terms: Array<string>;
+  entities: Array<string>;
+  memories: Array<string>;
+  since: string | null;
+  until: string | null;
+  representative: string | null;
+  written: string | null;
+  written_by: string | null;
+};
+/** A remark that a newer memory may contradict an older one, and what was decided. */
+export type ContradictionAnswer = {
+  newer: string;
+  older: string;
+  cue: string;
+  reason: string;
+  at: string;
+  verdict: string | null;
+  decided_by: string;
+  decided_because: string;
+  decided_at: string | null;
+};
+/** Contradictions, in the order in which they were noticed. */
+export type ContradictionsAnswer = {
+  contradictions: Array<ContradictionAnswer>;
+};
+/** The memory that replaces another; what is left out is copied from that. */
+export type Correction = {
+  category?: string;
+  tier?: "working" | "episodic" | "semantic" | "procedural";
+  confidence?: number;
+  importance?: number;
+  pinned?: boolean;
+  tags?: Array<string>;
+  metadata?: Record<string, unknown>;
+  entities?: Array<string>;
+  place?: PlaceInput | null;
+  valid_from?: string | null;
+  valid_to?: string | null;
+  expires_at?: string | null;
+  content: string;
+};
+/** Whether a newer memory contradicts an older one, and the reason. */
+export type Decision = {
+  newer: string;
+  older: string;
+  contradicts: boolean;
+  because: string;
+};
+/** How many things were changed. */
+export type DoneAnswer = {
+  done: number;
+};
+/** A run that superseded duplicates. */
+export type DuplicateRunAnswer = {
+  number: number;
+  started_at: string;
+  finished_at: string | null;
+  undone_at: string | null;
+  strategy: string;
+  repeats: number;
+};
+/** Runs, the latest first. */
+export type DuplicateRunsAnswer = {
+  runs: Array<DuplicateRunAnswer>;
+};
+/** A search for duplicates; with `apply`, they are superseded. */
+export type DuplicatesJob = {
+  strategy?: "keep_highest_confidence" | "keep_most_recent" | "merge" | "keep_both";
+  /** Whether other words for the same count. Look first. */
+  paraphrases?: boolean;
+  /** Whether to supersede; otherwise nothing is written. */
+  apply?: boolean;
+  /** Only the groups in which one of these stays. */
+  keep?: Array<string> | null;
+};
+/** A hit that a newer memory contradicts, as was noted. */
+export type EarlierAnswer = {
+  id: string;
+  newer: string;
+  reason: string;
+};
+/** Who and what is known, those that most memories mention first. */
+export type EntitiesAnswer = {
+  entities: Array<EntityAnswer>;
+};
+/** An entity, and how much is known about it. */
+export type EntityAnswer = {
+  name: string;
+  type: string;
+  aliases: Array<string>;
+  description: string;
+  memories: number;
+  relations: number;
+  merged: Array<string>;
+};
+/** How many memories were removed, or would be, where that was all that was asked. */
+export type EntityPurgeAnswer = {
+  removed: number;
+  would_remove?: number | null;
+};
+/** An entity and its score. */
+export type EntityScoreAnswer = {
+  entity: string;
+  score: number;
+};
+/** Fields of an entity to set; what is left out stays as it is. */
+export type EntityUpdate = {
+  type?: string | null;
+  aliases?: Array<string> | null;
+  description?: string | null;
+};
+/** An experiment, and how it stands, in answers about one. */
+export type ExperimentAnswer = {
+  name: string;
+  base: string;
+  method: string;
+  variants: Array<Variant>;
+  least_users: number;
+  least_days: number;
+  started: string;
+  stopped: string | null;
+  winner?: string | null;
+  reason?: string;
+  recommendation?: Record<string, unknown> | null;
+  preference?: Record<string, unknown> | null;
+};
+/** A query of a user who takes part in an experiment. */
+export type ExperimentRecallRequest = {
+  /** What to look for. `question` and `text`, its former names, are still understood. */
+  query: string;
+  /** Several namespaces instead of one; acme/* is all below acme. */
+  namespaces?: Array<string>;
+  /** Also what is above each namespace, and linked. */
+  inherit?: boolean;
+  limit?: number;
+  /** Rank sessions instead of single memories. */
+  sessions?: boolean;
+  /** How to search: see /v1/recipes. */
+  recipe?: string | null;
+  /** Parameters of the recipe to change for this query. */
+  parameters?: Record<string, unknown>;
+  filter?: Record<string, unknown> | null;
+  /** Answer with what was believed then. */
+  as_of?: string | null;
+  /** Answer with what held in the world then. */
+  true_at?: string | null;
+  /** The period the query is about. */
+  period?: PeriodInput | null;
+  /** Only memories of what happened from then on. */
+  since?: string | null;
+  /** Only memories of what happened before then. */
+  until?: string | null;
+  /** The turns of the conversation before the query, oldest first. */
+  history?: Array<string>;
+  /** Memories from near there count more. */
+  near?: PlaceInput | null;
+  /** How many tokens the hits may take together. */
+  budget?: number | null;
+  /** Explain the score of every hit. */
+  explain?: boolean;
+  /** Leave out what is not good enough. */
+  gate?: boolean;
+  /** The query in other words: how far do the answers agree? */
+  variants?: Array<string>;
+  /** Know all that was written before, where a replica may be a moment behind. */
+  fresh?: boolean;
+  user: string;
+};
+/** Experiments, the latest first. */
+export type ExperimentsAnswer = {
+  experiments: Array<ExperimentAnswer>;
+};
+/** One thing that is wrong with a request. */
+export type Fault = {
+  /** Where it is. */
+  at: string;
+  /** What is wrong with it. */
+  problem: string;
+};
+/** Feedback about a hit. */
+export type FeedbackAnswer = {
+  recall_id: string;
+  memory_id: string;
+  signal: string;
+  rating: number | null;
+  given_at: string;
+};
+/** Feedback, in the order in which it was given. */
+export type FeedbackListAnswer = {
+  feedback: Array<FeedbackAnswer>;
+  more: boolean;
+};
+/** How many memories were forgotten, or the ids of all that would be. */
+export type ForgetAnswer = {
+  done: number;
+  would_forget?: Array<string> | null;
+};
+/** The status of the server. */
+export type HealthAnswer = {
+  status: string;
+  version: string;
+};
+/** A memory that answers, its score, and how likely it answers. */
+export type HitAnswer = {
+  id: string;
+  /** Relative to the other candidates of the query; hits are ordered by it. */
+  score: number;
+  /** How likely it answers the query, from 0 to 1, calibrated. */
+  confidence: number;
+  memory: MemoryAnswer;
+  /** Why it is here, in one sentence; only if `explain`. */
+  reason?: string | null;
+  /** A tree whose parts make up exactly the score; only if `explain`. */
+  explanation?: Record<string, unknown> | null;
+};
+/** An entity, its PageRank, and how many memories mention it. */
+export type HubAnswer = {
+  entity: string;
+  score: number;
+  memories: number;
+};
+/** The entities that most of the graph leads to, the first first. */
+export type HubsAnswer = {
+  hubs: Array<HubAnswer>;
+};
+/** What came of an import: new memories, entities and relations, and how many were there already. */
+export type ImportAnswer = {
+  imported: number;
+  entities: number;
+  relations: number;
+  known: number;
+  known_entities: number;
+  known_relations: number;
+  import_id: string;
+  failed: number;
+  problems: Array<LineProblem>;
+};
+/** An import that can be undone. */
+export type ImportedAnswer = {
+  id: string;
+  source: string;
+  at: string;
+  memories: number;
+  relations: number;
+};
+/** The imports into a namespace that were not undone. */
+export type ImportsAnswer = {
+  imports: Array<ImportedAnswer>;
+};
+/** A job, as it is now. */
+export type JobAnswer = {
+  id: string;
+  kind: string;
+  namespace: string;
+  created_at: string;
+  state: string;
+  done: number;
+  total: number | null;
+  note: string;
+  result: Record<string, unknown> | null;
+  problem: string;
+};
+/** Jobs, the newest first. */
+export type JobsAnswer = {
+  jobs: Array<JobAnswer>;
+};
+/** What is to stand under a key. */
+export type KeyedMemory = {
+  category?: string;
+  tier?: "working" | "episodic" | "semantic" | "procedural";
+  confidence?: number;
+  importance?: number;
+  pinned?: boolean;
+  tags?: Array<string>;
+  metadata?: Record<string, unknown>;
+  entities?: Array<string>;
+  place?: PlaceInput | null;
+  valid_from?: string | null;
+  valid_to?: string | null;
+  expires_at?: string | null;
+  content: string;
+};
+/** The limits of a request. */
+export type LimitsAnswer = {
+  body: number;
+  text: number;
+  query: number;
+  batch: number;
+  results: number;
+  rate: number | null;
+  seconds: number;
+};
+/** A line that could not be taken in. */
+export type LineProblem = {
+  line: number;
+  problem: string;
+};
+/** A linked namespace, and which of its memories are seen; null for all. */
+export type LinkAnswer = {
+  namespace: string;
+  filter: Record<string, unknown> | null;
+  linked_at: string;
+};
+/** What a namespace is linked to. */
+export type LinksAnswer = {
+  links: Array<LinkAnswer>;
+};
+/** A recall, as it was logged: the query, and the ids of what was shown, best first. */
+export type LoggedRecallAnswer = {
+  recall_id: string;
+  at: string;
+  query: string | null;
+  recipe: string;
+  embedder: string;
+  candidates: number;
+  shown: Array<string>;
+  milliseconds: Record<string, number>;
+};
+/** Maintenance: promote, demote, expire, summarise. */
+export type MaintenanceJob = {
+  dry_run?: boolean;
+};
+/** Memories. */
+export type MemoriesAnswer = {
+  memories: Array<MemoryAnswer>;
+};
+/** A memory. */
+export type MemoryAnswer = {
+  id: string;
+  content: string;
+  created_at: string;
+  namespace: string;
+  category: string;
+  tier: "working" | "episodic" | "semantic" | "procedural";
+  confidence: number;
+  importance: number;
+  pinned: boolean;
+  tags: Array<string>;
+  metadata: Record<string, unknown>;
+  source: SourceAnswer;
+  entities: Array<string>;
+  place: PlaceAnswer | null;
+  valid_from: string | null;
+  valid_to: string | null;
+  expires_at: string | null;
+  supersedes: Array<string>;
+  superseded_by: string | null;
+  mentions: number;
+  supported_at: string | null;
+  access_count: number;
+  last_accessed_at: string | null;
+  version: number;
+  fingerprint: string;
+  embedder: string;
+};
+/** Memories by their ids. */
+export type MemoryIds = {
+  ids: Array<string>;
+};
+/** Memories, the newest first, and where the list goes on. */
+export type MemoryPageAnswer = {
+  memories: Array<MemoryAnswer>;
+  cursor: string | null;
+};
+/** Memories to remove: by their ids, or all that pass a filter. */
+export type MemorySelection = {
+  ids?: Array<string> | null;
+  filter?: Record<string, unknown> | null;
+  /** Remove nothing, and only tell what would go. */
+  dry_run?: boolean;
+};
+/** Fields of a memory to change; what is left out stays as it is. */
+export type MemoryUpdate = {
+  category?: string;
+  tier?: "working" | "episodic" | "semantic" | "procedural";
+  confidence?: number;
+  importance?: number;
+  pinned?: boolean;
+  tags?: Array<string>;
+  metadata?: Record<string, unknown>;
+  entities?: Array<string>;
+  place?: PlaceInput | null;
+  valid_from?: string | null;
+  valid_to?: string | null;
+  expires_at?: string | null;
+  /** The version it was read at: if it is another by now, nothing changes. */
+  expected_version?: number | null;
+};
+/** Two names that mean one entity. */
+export type MergeRequest = {
+  keep: string;
+  other: string;
+};
+/** By old path, the new one. */
+export type MovedAnswer = {
+  moved: Record<string, string>;
+};
+/** A namespace, and how many memories it holds, hidden ones too. */
+export type NamespaceAnswer = {
+  namespace: string;
+  memories: number;
+};
+/** Another path for a namespace. */
+export type NamespaceMove = {
+  to: string;
+  /** Whether what is below it moves along. */
+  below?: boolean;
+};
+/** Memories to move into another namespace. */
+export type NamespaceSplit = {
+  /** Conditions on the memories, as plain data. */
+  filter: Record<string, unknown>;
+  to: string;
+  dry_run?: boolean;
+};
+/** The namespaces that a key is for. */
+export type NamespacesAnswer = {
+  namespaces: Array<NamespaceAnswer>;
+};
+/** The memories nearest to a point. */
+export type NearAnswer = {
+  memories: Array<NearbyAnswer>;
+};
+/** A memory, and how far away it was. */
+export type NearbyAnswer = {
+  metres: number;
+  memory: MemoryAnswer;
+};
+/** An experiment to begin. */
+export type NewExperiment = {
+  name: string;
+  variants: Array<Variant>;
+  /** The recipe that the variants change. */
+  base?: string | null;
+  method?: "split" | "interleave";
+  least_users?: number;
+  least_days?: number;
+};
+/** Feedback about a hit. */
+export type NewFeedback = {
+  recall_id: string;
+  memory_id: string;
+  kind: "thumbs" | "rating" | "relevant" | "click";
+  /** up or down; 1 to 5; yes or no; nothing for a click. */
+  value?: number | string | null;
+};
+/** A namespace that another is to inherit from. */
+export type NewLink = {
+  to: string;
+  filter?: Record<string, unknown> | null;
+};
+/** Memories to write, all of them or none. */
+export type NewMemories = {
+  items: Array<NewMemory>;
+};
+/** A memory to write. */
+export type NewMemory = {
+  category?: string;
+  tier?: "working" | "episodic" | "semantic" | "procedural";
+  confidence?: number;
+  importance?: number;
+  pinned?: boolean;
+  tags?: Array<string>;
+  metadata?: Record<string, unknown>;
+  entities?: Array<string>;
+  place?: PlaceInput | null;
+  valid_from?: string | null;
+  valid_to?: string | null;
+  expires_at?: string | null;
+  /** The text of the memory, verbatim. */
+  content: string;
+  /** An id of your own; made for you if left out. */
+  id?: string | null;
+  /** When it was learnt; now if left out. */
+  created_at?: string | null;
+  source?: SourceInput;
+  /** The memories that it replaces. */
+  supersedes?: Array<string>;
+  /** Its vector by the server's embedder, if you have it. */
+  vector?: Array<number> | null;
+  /** What made the vector; refused if the server has another. */
+  embedder?: string;
+};
+/** A recipe to save: another one, with some parameters changed. */
+export type NewRecipe = {
+  name: string;
+  /** The recipe to begin with; the one in use if left out. */
+  base?: string | null;
+  parameters?: Record<string, unknown>;
+  /** What speaks for it. */
+  evidence?: Record<string, unknown>;
+};
+/** A relation between two entities. */
+export type NewRelation = {
+  subject: string;
+  type: string;
+  object: string;
+  weight?: number;
+  /** The memory that asserts it. */
+  memory?: string | null;
+  valid_from?: string | null;
+  valid_to?: string | null;
+};
+/** One parameter of a recipe, and what it may be. */
+export type ParameterAnswer = {
+  name: string;
+  value: unknown;
+  type: string;
+  low: number | null;
+  high: number | null;
+  choices: Array<string>;
+  doc: string;
+  group: string;
+};
+/** A way from an entity. */
+export type PathAnswer = {
+  start: string;
+  score: number;
+  cost: number | null;
+  steps: Array<StepAnswer>;
+};
+/** Ways, the shortest first, the limit that was hit, if one was, and the score of each entity reached. */
+export type PathsAnswer = {
+  paths: Array<PathAnswer>;
+  truncated: string | null;
+  scores: Array<EntityScoreAnswer>;
+};
+/** The period a query is about. */
+export type PeriodInput = {
+  start: string;
+  end: string;
+};
+/** Where it was. */
+export type PlaceAnswer = {
+  lat: number;
+  lon: number;
+  name: string;
+};
+/** A place, in degrees. */
+export type PlaceInput = {
+  lat: number;
+  lon: number;
+  name?: string;
+};
+/** What went wrong. */
+export type Problem = {
+  /** A word for programs, after memorata: */
+  type: string;
+  /** What kind of problem it is. */
+  title: string;
+  /** The status of the answer. */
+  status: number;
+  /** What happened, and what to do about it. */
+  detail?: string;
+  /** The request, as the server's log calls it. */
+  instance?: string;
+  /** Each thing that is wrong with the request. */
+  errors?: Array<Fault>;
+};
+/** How many memories were removed, or the ids of all that would be. */
+export type PurgeAnswer = {
+  done: number;
+  would_purge?: Array<string> | null;
+};
+/** The result of a recall. */
+export type RecallAnswer = {
+  /** What feedback about a hit refers to; empty where recalls are not logged. */
+  recall_id: string;
+  /** How likely the first hit answers, from 0 to 1; 0 without hits. */
+  confidence: number;
+  /** How well the best candidate stands by itself, from 0 to 1: to compare queries by. */
+  support: number;
+  hits: Array<HitAnswer>;
+  sessions: Array<SessionAnswer>;
+  /** What could not be done as it should. */
+  degraded: Array<string>;
+  rejected: RejectedAnswer | null;
+  history: Array<EarlierAnswer>;
+  recipe: string;
+  embedder: string;
+  /** How many hits did not fit in the budget. */
+  omitted: number;
+  milliseconds: Record<string, number>;
+  /** How the store searched, by vectors and words. */
+  methods: Record<string, string>;
+  /** Of recipes that ask in several ways. */
+  agreement: AgreementAnswer | null;
+};
+/** Recalls, the latest first. */
+export type RecallLogAnswer = {
+  recalls: Array<LoggedRecallAnswer>;
+};
+/** A query, and how to answer it. */
+export type RecallRequest = {
+  /** What to look for. `question` and `text`, its former names, are still understood. */
+  query: string;
+  /** Several namespaces instead of one; acme/* is all below acme. */
+  namespaces?: Array<string>;
+  /** Also what is above each namespace, and linked. */
+  inherit?: boolean;
+  limit?: number;
+  /** Rank sessions instead of single memories. */
+  sessions?: boolean;
+  /** How to search: see /v1/recipes. */
+  recipe?: string | null;
+  /** Parameters of the recipe to change for this query. */
+  parameters?: Record<string, unknown>;
+  filter?: Record<string, unknown> | null;
+  /** Answer with what was believed then. */
+  as_of?: string | null;
+  /** Answer with what held in the world then. */
+  true_at?: string | null;
+  /** The period the query is about. */
+  period?: PeriodInput | null;
+  /** Only memories of what happened from then on. */
+  since?: string | null;
+  /** Only memories of what happened before then. */
+  until?: string | null;
+  /** The turns of the conversation before the query, oldest first. */
+  history?: Array<string>;
+  /** Memories from near there count more. */
+  near?: PlaceInput | null;
+  /** How many tokens the hits may take together. */
+  budget?: number | null;
+  /** Explain the score of every hit. */
+  explain?: boolean;
+  /** Leave out what is not good enough. */
+  gate?: boolean;
+  /** The query in other words: how far do the answers agree? */
+  variants?: Array<string>;
+  /** Know all that was written before, where a replica may be a moment behind. */
+  fresh?: boolean;
+};
+/** A way to recall, and every parameter of it. */
+export type RecipeAnswer = {
+  name: string;
+  doc: string;
+  parameters: Array<ParameterAnswer>;
+};
+/** The name of a recipe; null for the server's. */
+export type RecipeName = {
+  name: string | null;
+};
+/** The ways to recall, shipped and saved, and the one that is used where a question names none. */
+export type RecipesAnswer = {
+  recipes: Array<RecipeAnswer>;
+  saved: Array<SavedRecipeAnswer>;
+  default: string;
+};
+/** New vectors for everything, by the server's embedder. */
+export type ReembedJob = {
+  dry_run?: boolean;
+  keep_old?: boolean;
+};
+/** The best memory that was not good enough, and what it missed. */
+export type RejectedAnswer = {
+  id: string;
+  /** Relative to the other candidates: the best of a bad lot may have 1. */
+  score: number;
+  reason: string;
+  missed: Array<ShortfallAnswer>;
+};
+/** A relation. */
+export type RelationAnswer = {
+  subject: string;
+  type: string;
+  object: string;
+  weight: number;
+  memory: string | null;
+  valid_from: string | null;
+  valid_to: string | null;
+  created_at: string | null;
+};
+/** Relations that hold, in the order in which they were declared. */
+export type RelationsAnswer = {
+  relations: Array<RelationAnswer>;
+  /** Whether there are more than the limit. */
+  more: boolean;
+};
+/** What was remembered, and how many had been known already by their ids. */
+export type RememberedAnswer = {
+  memories: Array<MemoryAnswer>;
+  known: number;
+};
+/** How many there were. */
+export type RemovedAnswer = {
+  removed: number;
+};
+/** That a memory says what another one says, and was superseded for that. */
+export type RepeatAnswer = {
+  memory_id: string;
+  of: string;
+  kind: string;
+  reason: string;
+  at: string;
+  mentions: number;
+  confidence: number | null;
+  supported_at: string | null;
+  run: number | null;
+};
+/** The repeats of a memory. */
+export type RepeatsAnswer = {
+  repeats: Array<RepeatAnswer>;
+};
+/** A recipe that a namespace has saved, in its latest version, and what speaks for it. */
+export type SavedRecipeAnswer = {
+  name: string;
+  doc: string;
+  parameters: Array<ParameterAnswer>;
+  evidence: Record<string, unknown>;
+  saved_at: string;
+  versions: number;
+  in_use: boolean;
+};
+/** A session that answers, and the ids of the memories that speak for it. */
+export type SessionAnswer = {
+  session: string;
+  score: number;
+  hits: Array<string>;
+};
+/** The settings of the server. */
+export type SettingsAnswer = {
+  version: string;
+  namespace: string;
+  recipe: string;
+  embedder: string | null;
+  dimension: number | null;
+  reranker: string | null;
+  notes: Array<string>;
+  limits: LimitsAnswer;
+};
+/** A threshold that was missed. */
+export type ShortfallAnswer = {
+  /** A cosine, a share of the best match, a confidence, an agreement or a support. */
+  measure: "similarity" | "lexical" | "confidence" | "agreement" | "support";
+  /** None for a meaning that nobody has measured yet. */
+  value: number | null;
+  least: number;
+};
+/** The source of a memory. */
+export type SourceAnswer = {
+  speaker: string;
+  session: string;
+  position: number | null;
+  link: string;
+  via: string;
+};
+/** The source of a memory: speaker, session, position in it, and where to read it again. */
+export type SourceInput = {
+  speaker?: string;
+  session?: string;
+  position?: number | null;
+  link?: string;
+};
+/** The ids of the memories that went, or would go. */
+export type SplitAnswer = {
+  moved?: Array<string> | null;
+  would_move?: Array<string> | null;
+};
+/** One edge of a path, as it was walked, to an entity or a memory. */
+export type StepAnswer = {
+  type: string;
+  forward: boolean;
+  weight: number;
+  entity: string | null;
+  memory: string | null;
+};
+/** Proposed summaries. */
+export type SummariesAnswer = {
+  summaries: Array<SummaryAnswer>;
+};
+/** A proposed summary, and the memories it was made from. */
+export type SummaryAnswer = {
+  id: string;
+  content: string;
+  sources: Array<string>;
+};
+/** A search for better parameters, judged by the feedback of the namespace. */
+export type TuningJob = {
+  /** The recipe to begin with; the one in use if left out. */
+  recipe?: string | null;
+  /** By parameter, the values to try. */
+  grid?: Record<string, Array<unknown>> | null;
+  metric?: string;
+  /** Tune the thresholds of the gate by this rule instead of a grid of parameters. */
+  thresholds?: "precision" | "youden" | "f1" | "probability" | null;
+  /** The least precision, or probability, for these two rules. */
+  target?: number;
+  /** Save what wins as a recipe of this name. */
+  save_as?: string | null;
+  /** Use it in this namespace from then on. */
+  use?: boolean;
+};
+/** A nickname or misspelt name that stands for itself from now on, or no longer. */
+export type UndoAliasRequest = {
+  word: string;
+  restore?: boolean;
+};
+/** An import to undo. */
+export type UndoImport = {
+  id: string;
+  /** Remove what it brought for good, instead of forgetting it. */
+  purge?: boolean;
+  dry_run?: boolean;
+};
+/** A merged name to separate again. */
+export type UndoMergeRequest = {
+  name: string;
+};
+/** The run to undo; null for the latest. */
+export type UndoRequest = {
+  run?: number | null;
+};
+/** The memories that are current again, and those that something newer has taken the place of. */
+export type UndoneAnswer = {
+  reinstated: Array<string>;
+  left: Array<string>;
+};
+/** What undoing an import took out, or would: memories by namespace, and how many relations. */
+export type UndoneImportAnswer = {
+  memories: Record<string, Array<string>>;
+  relations: number;
+};
+/** A variant of a recipe in an experiment. */
+export type Variant = {
+  name: string;
+  /** Its share of the users; all shares make 1. */
+  weight: number;
+  /** Parameters of the recipe that it changes. */
+  settings?: Record<string, unknown>;
+};
+/** By method and path, what an operation takes and what it answers. */
+export interface Operations {
+  /** Find the right few memories for a query. */
+  "POST /v1/recall": { path: {}; query: {namespace?: string | null;}; body: RecallRequest; answer: RecallAnswer };
+  /** Tell what to know before anything is asked: pinned, instructions, preferences, important, recent. */
+  "GET /v1/briefing": { path: {}; query: {budget?: number; namespace?: string | null;}; body: undefined; answer: BriefingAnswer };
+  /** Remember one thing; when the answer is there, it is on the disk. */
+  "POST /v1/memories": { path: {}; query: {namespace?: string | null;}; body: NewMemory; answer: MemoryAnswer };
+  /** List memories, the newest first, a page at a time. */
+  "GET /v1/memories": { path: {}; query: {limit?: number; cursor?: string | null; hidden?: boolean; oldest_first?: boolean; fresh?: boolean; filter?: string | null; namespace?: string | null;}; body: undefined; answer: MemoryPageAnswer };
+  /** Remember several things, all or none; one whose id is known already is left as it is. */
+  "POST /v1/memories/batch": { path: {}; query: {namespace?: string | null;}; body: NewMemories; answer: RememberedAnswer };
+  /** Remember under a key; what stood there before stays readable in the history. */
+  "PUT /v1/memories/keyed": { path: {}; query: {key: string; namespace?: string | null;}; body: KeyedMemory; answer: MemoryAnswer };
+  /** Return the current version under a key. */
+  "GET /v1/memories/keyed": { path: {}; query: {key: string; namespace?: string | null;}; body: undefined; answer: MemoryAnswer };
+  /** Forget the current version under a key, which is free then. */
+  "DELETE /v1/memories/keyed": { path: {}; query: {key: string; namespace?: string | null;}; body: undefined; answer: MemoryAnswer };
+  /** Hide memories from every recall, by ids or by a filter; `restore` brings them back. */
+  "POST /v1/memories/forget": { path: {}; query: {namespace?: string | null;}; body: MemorySelection; answer: ForgetAnswer };
+  /** Show forgotten memories again. */
+  "POST /v1/memories/restore": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Keep memories: they do not fade, and no maintenance touches them. */
+  "POST /v1/memories/pin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Undo `pin`. */
+  "POST /v1/memories/unpin": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Record that memories were of use, which makes them last and count more. */
+  "POST /v1/memories/mark_used": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Confirm that memories are still true, which raises their confidence. */
+  "POST /v1/memories/confirm": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Remove memories for good, with every trace of them. This cannot be undone, and takes a while. */
+  "POST /v1/memories/purge": { path: {}; query: {namespace?: string | null;}; body: MemorySelection; answer: PurgeAnswer };
+  /** Return the chain a memory is part of: what was replaced before what replaced it. */
+  "GET /v1/memories/{id}/history": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: MemoriesAnswer };
+  /** Replace a memory; the old one stays readable in its history. */
+  "POST /v1/memories/{id}/correct": { path: {id: string;}; query: {namespace?: string | null;}; body: Correction; answer: MemoryAnswer };
+  /** Return one memory, a hidden one too; its ETag is its version. */
+  "GET /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: MemoryAnswer };
+  /** Change what is known about a memory, never its content; 409 if it has changed meanwhile. */
+  "PATCH /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: MemoryUpdate; answer: MemoryAnswer };
+  /** Hide a memory from every recall; POST its id to restore to bring it back. */
+  "DELETE /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: DoneAnswer };
+  /** List who and what is known. */
+  "GET /v1/entities": { path: {}; query: {prefix?: string; limit?: number; namespace?: string | null;}; body: undefined; answer: EntitiesAnswer };
+  /** Read one name as another from now on. */
+  "POST /v1/entities/merge": { path: {}; query: {namespace?: string | null;}; body: MergeRequest; answer: EntityAnswer };
+  /** Undo a merge: the name stands for itself again. */
+  "POST /v1/entities/undo_merge": { path: {}; query: {namespace?: string | null;}; body: UndoMergeRequest; answer: EntityAnswer };
+  /** List the nicknames of who speaks, as queries are read by them, and those that were undone. */
+  "GET /v1/entities/aliases": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: AliasesAnswer };
+  /** Let a nickname or a misspelt name stand for itself in queries, or no longer. */
+  "POST /v1/entities/undo_alias": { path: {}; query: {namespace?: string | null;}; body: UndoAliasRequest; answer: AliasesAnswer };
+  /** Return what is known about one entity, by any of its names. */
+  "GET /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: EntityAnswer };
+  /** Describe an entity; a new name becomes one. */
+  "PUT /v1/entities/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: EntityUpdate; answer: EntityAnswer };
+  /** Return the relations that hold. */
+  "GET /v1/relations": { path: {}; query: {entity?: string | null; as_of?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: RelationsAnswer };
+  /** Relate two entities; a relation that exists gets the new weight and end. */
+  "POST /v1/relations": { path: {}; query: {namespace?: string | null;}; body: NewRelation; answer: RelationAnswer };
+  /** Remove every relation of a type from one entity to another. */
+  "DELETE /v1/relations": { path: {}; query: {subject: string; type: string; object: string; namespace?: string | null;}; body: undefined; answer: RemovedAnswer };
+  /** Return everything about a person or a thing that is known. */
+  "GET /v1/about": { path: {}; query: {entity: string; text?: boolean; namespace?: string | null;}; body: undefined; answer: AboutAnswer };
+  /** Remove everything about a person or a thing that is known. This cannot be undone, and takes a while. */
+  "DELETE /v1/about": { path: {}; query: {entity: string; text?: boolean; dry_run?: boolean; namespace?: string | null;}; body: undefined; answer: EntityPurgeAnswer };
+  /** Return the ways that lead from an entity through relations and memories. */
+  "GET /v1/paths": { path: {}; query: {start: string; to?: string | null; depth?: number; type?: Array<string> | null; direction?: "both" | "out" | "in"; order?: "breadth" | "depth"; decay?: number; shortest?: boolean; nodes?: number; limit?: number; seconds?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: PathsAnswer };
+  /** Return the groups of memories and entities that hang together. */
+  "GET /v1/communities": { path: {}; query: {level?: number; limit?: number; seed?: number; method?: "propagation" | "leiden"; levels?: number; iterations?: number | null; resolution?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CommunitiesAnswer };
+  /** Return the entities of the highest PageRank. */
+  "GET /v1/hubs": { path: {}; query: {limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: HubsAnswer };
+  /** Return the grid cells in which memories are, those with the most memories first. */
+  "GET /v1/cells": { path: {}; query: {precision?: number; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: CellsAnswer };
+  /** Return memories in the order in which what they tell happened. */
+  "GET /v1/timeline": { path: {}; query: {entity?: string | null; start?: string | null; end?: string | null; limit?: number; newest_first?: boolean; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: MemoriesAnswer };
+  /** Return the memories that were nearest to a point, and how far each was. */
+  "GET /v1/near": { path: {}; query: {lat: number; lon: number; radius?: number | null; limit?: number; as_of?: string | null; namespace?: string | null;}; body: undefined; answer: NearAnswer };
+  /** Return the repeats of a memory. */
+  "GET /v1/repeats": { path: {}; query: {id: string; namespace?: string | null;}; body: undefined; answer: RepeatsAnswer };
+  /** List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one. */
+  "GET /v1/duplicates/runs": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: DuplicateRunsAnswer };
+  /** Undo a run: what it superseded is current again. */
+  "POST /v1/duplicates/undo": { path: {}; query: {namespace?: string | null;}; body: UndoRequest; answer: UndoneAnswer };
+  /** Take back that memories were superseded: they are current again. */
+  "POST /v1/duplicates/reinstate": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Return which memories may contradict each other. */
+  "GET /v1/contradictions": { path: {}; query: {id?: string | null; resolved?: boolean; namespace?: string | null;}; body: undefined; answer: ContradictionsAnswer };
+  /** Decide about a contradiction: if it is one, the newer memory supersedes the older one. */
+  "POST /v1/contradictions": { path: {}; query: {namespace?: string | null;}; body: Decision; answer: ContradictionAnswer };
+  /** List summaries of episodes: those that wait, or were accepted or rejected. */
+  "GET /v1/summaries": { path: {}; query: {state?: "open" | "accepted" | "rejected"; namespace?: string | null;}; body: undefined; answer: SummariesAnswer };
+  /** Let proposed summaries be memories like others. */
+  "POST /v1/summaries/accept": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** Leave proposed summaries hidden for good. */
+  "POST /v1/summaries/reject": { path: {}; query: {namespace?: string | null;}; body: MemoryIds; answer: DoneAnswer };
+  /** List the ways to recall, with every parameter that a query may change. */
+  "GET /v1/recipes": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: RecipesAnswer };
+  /** Save a recipe of the namespace's own; one of that name gets a new version. */
+  "POST /v1/recipes": { path: {}; query: {namespace?: string | null;}; body: NewRecipe; answer: SavedRecipeAnswer };
+  /** Let the namespace use a recipe where a query names none; null goes back to the server's. */
+  "POST /v1/recipes/use": { path: {}; query: {namespace?: string | null;}; body: RecipeName; answer: RecipeAnswer };
+  /** Take the last version of a saved recipe back; null takes back the last change of which one is used. */
+  "POST /v1/recipes/rollback": { path: {}; query: {namespace?: string | null;}; body: RecipeName; answer: RecipeAnswer };
+  /** Return one recipe, shipped or saved. */
+  "GET /v1/recipes/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: RecipeAnswer };
+  /** Record feedback about a hit, which is named by the ids of its recall and its memory. */
+  "POST /v1/feedback": { path: {}; query: {namespace?: string | null;}; body: NewFeedback; answer: FeedbackAnswer };
+  /** Return feedback. */
+  "GET /v1/feedback": { path: {}; query: {since?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: FeedbackListAnswer };
+  /** Return the recalls that were logged. */
+  "GET /v1/recalls": { path: {}; query: {since?: string | null; limit?: number; namespace?: string | null;}; body: undefined; answer: RecallLogAnswer };
+  /** List the experiments of a namespace. */
+  "GET /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentsAnswer };
+  /** Begin an experiment: variants of a recipe that users are divided among, or that meet in one list. */
+  "POST /v1/experiments": { path: {}; query: {namespace?: string | null;}; body: NewExperiment; answer: ExperimentAnswer };
+  /** Tell how an experiment stands; looking does not change the odds. */
+  "GET /v1/experiments/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
+  /** Stop an experiment, and tell how it stood. */
+  "POST /v1/experiments/{name}/stop": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
+  /** Recall as the variant of a user does, and note who saw what. */
+  "POST /v1/experiments/{name}/recall": { path: {name: string;}; query: {namespace?: string | null;}; body: ExperimentRecallRequest; answer: RecallAnswer };
+  /** Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads. */
+  "GET /v1/export": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: unknown };
+  /** Import lines of JSON, as `export` writes them; what is there already is left as it is. A line that cannot be read is listed, and the others are imported. Everything goes to the one namespace of the request. Lines are written some hundred at a time: an import that breaks off can be sent again. */
+  "POST /v1/import": { path: {}; query: {namespace?: string | null;}; body: string; answer: ImportAnswer };
+  /** List the imports into a namespace that were not undone, the latest first. */
+  "GET /v1/imports": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: ImportsAnswer };
+  /** Undo an import as one: forget what it brought, or with `purge` remove it for good. */
+  "POST /v1/imports/undo": { path: {}; query: {namespace?: string | null;}; body: UndoImport; answer: UndoneImportAnswer };
+  /** List the jobs about the namespaces that the key is for, or about one of them. */
+  "GET /v1/jobs": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: JobsAnswer };
+  /** Return a job as it is now. */
+  "GET /v1/jobs/{id}": { path: {id: string;}; query: {}; body: undefined; answer: JobAnswer };
+  /** Ask a job to stop at its next step; what it has written stays. One that waits is over at once. */
+  "DELETE /v1/jobs/{id}": { path: {id: string;}; query: {}; body: undefined; answer: JobAnswer };
+  /** Watch a job: an event with all of it at every step, until its end, as long as the key is good. */
+  "GET /v1/jobs/{id}/events": { path: {id: string;}; query: {}; body: undefined; answer: unknown };
+  /** Start a check of the whole database; nothing is changed. */
+  "POST /v1/jobs/check": { path: {}; query: {}; body: undefined; answer: JobAnswer };
+  /** Start a search for duplicates. */
+  "POST /v1/jobs/duplicates": { path: {}; query: {namespace?: string | null;}; body: DuplicatesJob; answer: JobAnswer };
+  /** Start maintenance: promote, demote, expire, summarise; nothing is removed. */
+  "POST /v1/jobs/maintain": { path: {}; query: {namespace?: string | null;}; body: MaintenanceJob; answer: JobAnswer };
+  /** Start a search for better parameters of a recipe; what chance explains is refused. */
+  "POST /v1/jobs/tune": { path: {}; query: {namespace?: string | null;}; body: TuningJob; answer: JobAnswer };
+  /** Start to embed everything with the server's embedder; searches go on meanwhile. */
+  "POST /v1/jobs/reembed": { path: {}; query: {}; body: ReembedJob; answer: JobAnswer };
+  /** List the namespaces that the key is for, and that something was ever written to. */
+  "GET /v1/namespaces": { path: {}; query: {}; body: undefined; answer: NamespacesAnswer };
+  /** Remove a namespace for good, with its name and all that belongs to it. This cannot be undone. It has to be named, even if it is the server's own. */
+  "DELETE /v1/namespaces": { path: {}; query: {namespace: string;}; body: undefined; answer: RemovedAnswer };
+  /** List what a namespace is linked to. */
+  "GET /v1/namespaces/links": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: LinksAnswer };
+  /** Let a namespace inherit from another, which the key must be for as well. */
+  "POST /v1/namespaces/links": { path: {}; query: {namespace?: string | null;}; body: NewLink; answer: LinkAnswer };
+  /** Take a link back. */
+  "DELETE /v1/namespaces/links": { path: {}; query: {to: string; namespace?: string | null;}; body: undefined; answer: DoneAnswer };
+  /** Give a namespace, which has to be named, another path with everything in it, all or nothing. */
+  "POST /v1/namespaces/move": { path: {}; query: {namespace: string;}; body: NamespaceMove; answer: MovedAnswer };
+  /** Move the memories that pass a filter into another namespace, all or nothing. */
+  "POST /v1/namespaces/split": { path: {}; query: {namespace?: string | null;}; body: NamespaceSplit; answer: SplitAnswer };
+  /** Tell that the server is there; asks nothing of the database. */
+  "GET /v1/health": { path: {}; query: {}; body: undefined; answer: HealthAnswer };
+  /** Tell whether the server can answer: its database can be read, and it is not about to stop. */
+  "GET /v1/ready": { path: {}; query: {}; body: undefined; answer: HealthAnswer };
+  /** Return the metrics, for Prometheus. */
+  "GET /v1/metrics": { path: {}; query: {}; body: undefined; answer: unknown };
+  /** Tell how the server is set, as far as it matters to those who use it. */
+  "GET /v1/settings": { path: {}; query: {}; body: undefined; answer: SettingsAnswer };
+}
