@@ -108,9 +108,31 @@ def test_filters(store: MemorataStore, conditions: dict[str, Any], expected: set
     assert {item.key for item in store.search(("x",), query="tea", filter=conditions)} == expected
 
 
+def test_filters_of_nested_listed_and_infinite_values(store: MemorataStore) -> None:
+    store.put(("x",), "one", {"n": 1, "tags": ["draft"], "user": {"access-level": "nested"}})
+    store.put(("x",), "two", {"n": -2, "tags": ["draft", "old"], "123abc": "ok"})
+    infinity = float("inf")
+    for conditions, expected in (
+        ({"tags": ["draft"]}, {"one"}),
+        ({"tags": {"$ne": ["draft"]}}, {"two"}),
+        ({"user": {"access-level": "nested"}}, {"one"}),
+        ({"user.access-level": "nested"}, {"one"}),
+        ({"123abc": "ok"}, {"two"}),
+        ({"n": {"$lt": infinity}}, {"one", "two"}),
+        ({"n": {"$gt": -infinity, "$lt": 0}}, {"two"}),
+        ({"n": {"$gte": infinity}}, set()),
+        ({"n": float("nan")}, set()),
+        ({"n": {"$lt": 10**100}}, {"one", "two"}),
+        ({"n') = 1 OR '1'='1' OR ('": "x"}, set()),
+    ):
+        assert {item.key for item in store.search(("x",), filter=conditions)} == expected, conditions
+
+
 def test_an_operator_that_is_not_known(store: MemorataStore) -> None:
     with pytest.raises(ValueError, match=r"\$near"):
         store.search(("x",), filter={"n": {"$near": 3}})
+    with pytest.raises(ValueError, match="Invalid filter key"):
+        store.search(("x",), filter={"n.": 3})
 
 
 def test_a_batch_reads_before_it_writes_and_answers_in_order(store: MemorataStore) -> None:

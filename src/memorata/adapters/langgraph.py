@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from itertools import islice
@@ -145,6 +146,9 @@ class MemorataStore(BaseStore):
         texts = [text for path in paths for text in get_text_at_path(value, tokenize_path(path)) if text]
         minutes = op.ttl if op.ttl is not None else (self.ttl_config or {}).get("default_ttl")
         metadata = {"path": _path(op.namespace), "name": op.key, "value": value, "searched": searched}
+        # A filter compares lists and objects as they are written.
+        if written := {name: _written(each) for name, each in value.items() if isinstance(each, list | dict)}:
+            metadata["written"] = written
         if minutes is not None:
             metadata["minutes"] = minutes
         self.engine.put(
@@ -213,15 +217,36 @@ def _conditions(op: SearchOp) -> Json | None:
     if op.query:
         parts.append({"metadata.searched": True})
     for name, wanted in (op.filter or {}).items():
-        field = "metadata.value." + name.replace("\\", "\\\\").replace(".", "\\.")
-        if not isinstance(wanted, Mapping):
-            parts.append({field: wanted})
-            continue
+        if not isinstance(wanted, Mapping) or not any(str(operator).startswith("$") for operator in wanted):
+            wanted = {"$eq": wanted}
         unknown = [operator for operator in wanted if operator not in _OPERATORS]
         if unknown:
             raise ValueError(f"Unsupported operator: {unknown[0]}; there are {', '.join(_OPERATORS)}")
-        parts.append({field: {_OPERATORS[operator]: value for operator, value in wanted.items()}})
+        parts += [_comparison(name, operator, value) for operator, value in wanted.items()]
     return {"and": parts} if parts else None
+
+
+def _comparison(name: str, operator: str, value: Any) -> Json:  # noqa: ANN401 - any JSON
+    """Return a comparison as a condition of ours; a period in a name leads into an object."""
+    if not all(name.split(".")):
+        raise ValueError(f"Invalid filter key: {name!r}; it must be a name, or names with periods between")
+    path = name.replace("\\", "\\\\")
+    if isinstance(value, list | dict):
+        return {f"metadata.written.{path}": {_OPERATORS[operator]: _written(value)}}
+    field = f"metadata.value.{path}"
+    if isinstance(value, float) and not math.isfinite(value):
+        # Every number is below infinity, and above minus infinity; nothing equals any of these.
+        holds = (
+            operator == "$ne"
+            or (operator[:3] == "$lt" and value > 0)
+            or (operator[:3] == "$gt" and value < 0)
+        )
+        return {field: {"exists": True}} if holds else {"and": [{field: 0}, {field: 1}]}
+    return {field: {_OPERATORS[operator]: value}}
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 - any JSON
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def _matches(path: tuple[str, ...], condition: MatchCondition) -> bool:
