@@ -68,7 +68,7 @@ test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with bran
 # Frameworks bring dozens of packages and pin them, so their suites run in environments of their own, one for
 # those that get along with each other.
 FRAMEWORKS ?= .venv-frameworks
-chains := --editable 'integrations/langchain-memorata[test]' --editable 'integrations/memorata-haystack[test]' langgraph-checkpoint
+chains := --editable 'integrations/langchain-memorata[test]' --editable 'integrations/memorata-haystack[test]' langgraph
 agents := openai-agents strands-agents llama-index-core agent-framework-core
 services := google-adk pydantic-ai-slim anthropic mem0ai
 crews := crewai agno
@@ -84,7 +84,7 @@ test-adapters: export CREWAI_DISABLE_TELEMETRY := true
 test-adapters: export OTEL_SDK_DISABLED := true
 test-adapters: export MEM0_TELEMETRY := false
 test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews)  ## Run the suites of the frameworks that adapters are for
-	for name in chains agents services crews; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q tests/adapters || exit 1; done
+	for name in chains agents services crews; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters || exit 1; done
 	for package in integrations/*; do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 
 # The packages come from npm; without them `make test` skips these tests and says so.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class MemorataKnowledge:
-    """Knowledge for ``Agent(knowledge=…)``: Agno's ``KnowledgeProtocol``.
+    """Knowledge for ``Agent(knowledge=knowledge, tools=knowledge.get_tools())``: a ``KnowledgeProtocol``.
 
     With ``add_knowledge_to_context=True`` Agno recalls for every prompt; its filters compare metadata.
     """

@@ -35,7 +35,7 @@ _MISSING: Final = "The path {} does not exist. Please provide a valid path."
 
 
 class MemorataMemoryTool(BetaAbstractMemoryTool):
-    """A tool for ``client.beta.messages.run_tools(tools=[…])``.
+    """A tool for ``client.beta.messages.tool_runner(tools=[…])``.
 
     Parameters
     ----------
