@@ -1,13 +1,15 @@
-"""What HTTP costs: recall through `memorata serve` under load, beside the same recalls inside the process.
+"""Recall over HTTP under load, beside what the bare embedder alone can embed on the same processors.
 
-Run ``python -m benchmarks.server``. A database of made-up memories is served by a process of its own; another
-process holds a number of connections open and asks on each as soon as it has its answer. Before and after,
-the same questions are asked inside a process: one at a time, and by as many threads as there were
-connections, which is what the same crowd costs without HTTP. Memory is that of the serving process; with the
-log of recalls it holds the pages that were written, as far as SQLite keeps them, so it is also shown without.
+Run ``python -m benchmarks.server``. First as many processes as there are processors embed queries, one after
+the other on one thread each, and then four at a time: the better of the two is the bound, since every recall
+has to embed its query. Then a database of made-up memories is served by `memorata serve` with as many
+processes, and asked over 1 to 256 connections, on each as soon as there is an answer; every query is another
+one. The load is made by ``wrk`` where that is installed, otherwise by asyncio, in a process of its own on the
+same processors.
 
-The embedder is the lexical one unless another is named: what a model takes to embed a question is the same on
-both sides, and would hide what is compared.
+``--agents`` asks the MCP server over HTTP as well, with keys, by clients of the SDK. ``--chroma PYTHON`` asks
+Chroma's server for the ten nearest of the same number of vectors, with the interpreter of an environment that
+has it; the query's vector is given there, so compare it with a static embedder here.
 """
 
 from __future__ import annotations
@@ -19,201 +21,344 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter
-from typing import Any
+from time import perf_counter, sleep
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import numpy as np
 
 import memorata
 from benchmarks.engine_data import batches, mixed
+from memorata.engine.access import ApiKeys
+from memorata.engine.settings import Settings
 
-_ASKED = 500
-"""How many different questions there are."""
+_QUERIES: Final = 20_000
+_TOGETHER: Final = 4
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_SCRIPT: Final = """
+local bodies, at = {}, 0
+for line in io.lines("%s") do bodies[#bodies + 1] = line end
+request = function()
+  at = at %% #bodies + 1
+  return wrk.format("POST", "%s", {["Content-Type"] = "application/json"}, bodies[at])
+end
+done = function(summary, latency)
+  local errors = summary.errors
+  io.write(string.format('\\nJSON [%%d, %%f, %%f, %%f, %%f, %%d]\\n',
+    summary.requests, summary.duration / 1e6,
+    latency:percentile(50) / 1e3, latency:percentile(95) / 1e3, latency:percentile(99) / 1e3,
+    errors.status + errors.connect + errors.read + errors.timeout))
+end
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What came of asking for a while: milliseconds of each answer, the errors, and the seconds it took."""
+    """What came of asking for a while: answers, seconds, milliseconds of an answer, and errors."""
 
-    milliseconds: list[float]
-    errors: int
+    answers: int
     seconds: float
+    p50: float
+    p95: float
+    p99: float
+    errors: int
 
-    def row(self, name: str) -> str:
-        """Return it as a row of the table."""
-        p50, p95, p99 = np.percentile(self.milliseconds, [50, 95, 99])
-        rate = len(self.milliseconds) / self.seconds
-        times = f"{p50:.1f} | {p95:.1f} | {p99:.1f}"
-        return f"| {name} | {len(self.milliseconds):,} | {rate:,.0f} | {times} | {self.errors} |"
+    @property
+    def rate(self) -> float:
+        """Answers a second."""
+        return self.answers / self.seconds
+
+    def row(self, name: str, bound: float | None, processor: float) -> str:
+        """Return it as a row of the table; `processor` is what the server used, in seconds."""
+        share = "" if bound is None else f"{self.rate / bound:.2f}"
+        cost = processor * 1000 / max(1, self.answers)
+        times = f"{self.p50:.1f} | {self.p95:.1f} | {self.p99:.1f}"
+        return f"| {name} | {self.rate:,.0f} | {share} | {times} | {cost:.2f} | {self.errors} |"
 
 
-async def load(address: str, connections: int, seconds: float, size: int) -> Load:
-    """Ask on every connection, again and again."""
+def _load(taken: Sequence[float], seconds: float, errors: int) -> Load:
+    p50, p95, p99 = np.percentile(taken, [50, 95, 99]).tolist()
+    return Load(len(taken), seconds, p50, p95, p99, errors)
+
+
+def loaded(address: str, bodies: Sequence[str], connections: int, seconds: float) -> Load:
+    """Send bodies on every connection, again and again."""
+    if shutil.which("wrk") is None:
+        command = [sys.executable, "-m", "benchmarks.server", "--load", address]
+        command += ["--connections", str(connections), "--seconds", str(seconds)]
+        ran = subprocess.run(command, input="\n".join(bodies), stdout=subprocess.PIPE, check=True, text=True)
+        return Load(*json.loads(ran.stdout))
+    with tempfile.TemporaryDirectory() as folder:
+        lines, script = Path(folder) / "bodies", Path(folder) / "load.lua"
+        lines.write_text("\n".join(bodies))
+        script.write_text(_SCRIPT % (lines, urlsplit(address).path))
+        command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds:.0f}s", "--timeout", "60s"]
+        command += ["-s", str(script), address]
+        ran = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    answer = next(line for line in ran.stdout.splitlines() if line.startswith("JSON"))
+    return Load(*json.loads(answer[5:]))
+
+
+async def ask(address: str, bodies: Sequence[str], connections: int, seconds: float) -> Load:
+    """Do what wrk does, without it."""
     where = urlsplit(address)
     host, port = where.hostname or "", where.port or 80
-    asked = [_request(text, host) for text in _questions(size)]
+    taken: list[float] = []
+    errors, turn = 0, 0
+    begun = perf_counter()
+
+    async def one() -> None:
+        nonlocal errors, turn
+        reader, writer = await asyncio.open_connection(host, port)
+        while perf_counter() - begun < seconds:
+            body = bodies[turn % len(bodies)].encode()
+            turn += 1
+            started = perf_counter()
+            writer.write(
+                f"POST {where.path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n".encode()
+                + body
+            )
+            head = await reader.readuntil(b"\r\n\r\n")
+            fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
+            await reader.readexactly(int(fields[b"content-length"]))
+            taken.append((perf_counter() - started) * 1000)
+            errors += not head.startswith(b"HTTP/1.1 200")
+        writer.close()
+
+    await asyncio.gather(*(one() for _ in range(connections)))
+    return _load(taken, perf_counter() - begun, errors)
+
+
+async def ask_by_sdk(address: str, token: str, queries: Sequence[str], clients: int, seconds: float) -> Load:
+    """Call the tool `recall` by clients of the SDK, each again and again."""
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
     taken: list[float] = []
     errors = 0
     begun = perf_counter()
 
     async def one(number: int) -> None:
         nonlocal errors
-        reader, writer = await asyncio.open_connection(host, port)
-        turn = number * 31
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(address, http_client=http)) as client,
+        ):
+            turn = number * 997
+            while perf_counter() - begun < seconds:
+                started = perf_counter()
+                result = await client.call_tool("recall", {"query": queries[turn % len(queries)]})
+                taken.append((perf_counter() - started) * 1000)
+                errors += bool(result.is_error)
+                turn += 1
+
+    await asyncio.gather(*(one(number) for number in range(clients)))
+    return _load(taken, perf_counter() - begun, errors)
+
+
+def embedded(embedder: str, seconds: float, together: int) -> float:
+    """Return how many queries a second an embedder embeds, on one thread, so many at once."""
+    queries = [query.text for query in mixed(1_000, 500)]
+    resources = replace(Settings().resources, threads=1)
+    with memorata.open(":memory:", embedder=embedder, resources=resources) as memory:
+        model: Any = memory.embedder
+        batch = getattr(model, "embed_queries", None) if together > 1 else None
+        model.embed_query(queries[0])
+        begun, count = perf_counter(), 0
         while perf_counter() - begun < seconds:
-            started = perf_counter()
-            writer.write(asked[turn % len(asked)])
-            head = await reader.readuntil(b"\r\n\r\n")
-            fields = dict(line.lower().split(b": ", 1) for line in head.split(b"\r\n")[1:] if b": " in line)
-            await reader.readexactly(int(fields[b"content-length"]))
-            taken.append((perf_counter() - started) * 1000)
-            errors += not head.startswith(b"HTTP/1.1 200")
-            turn += 1
-        writer.close()
-
-    await asyncio.gather(*(one(number) for number in range(connections)))
-    return Load(taken, errors, perf_counter() - begun)
+            some = [queries[(count + number) % len(queries)] for number in range(together)]
+            _ = [model.embed_query(text) for text in some] if batch is None else batch(some)
+            count += together
+        return count / (perf_counter() - begun)
 
 
-def inside(engine: memorata.Engine, threads: int, seconds: float, size: int) -> Load:
-    """Ask inside this process, by a number of threads."""
-    asked = _questions(size)
-    taken: list[float] = []
-    begun = perf_counter()
-
-    def one(number: int) -> None:
-        turn = number * 31
-        while perf_counter() - begun < seconds:
-            started = perf_counter()
-            engine.recall(asked[turn % len(asked)])
-            taken.append((perf_counter() - started) * 1000)
-            turn += 1
-
-    crowd = [threading.Thread(target=one, args=(number,)) for number in range(threads)]
-    for each in crowd:
-        each.start()
-    for each in crowd:
-        each.join()
-    return Load(taken, 0, perf_counter() - begun)
+def bound_of(embedder: str, processes: int, seconds: float) -> dict[int, float]:
+    """Return how many queries a second processes embed together: one at a time, and four."""
+    rates = {}
+    for together in (1, _TOGETHER):
+        command = [sys.executable, "-m", "benchmarks.server", "--bare", str(together)]
+        command += ["--embedder", embedder, "--seconds", str(seconds)]
+        running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
+        rates[together] = sum(float(process.communicate()[0]) for process in running)
+    return rates
 
 
 @contextmanager
-def served(db: Path, embedder: str, options: Sequence[str], *, log: bool = True) -> Iterator[tuple[int, str]]:
-    """Run a server, with the log of recalls or without; give its process and its address."""
-    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--no-pages", *options]
-    settings = {
-        "MEMORATA_DB": str(db),
-        "MEMORATA_EMBEDDER": embedder,
-        "MEMORATA_LOG_RECALLS": "true" if log else "false",
-    }
+def running(
+    command: Sequence[str],
+    settings: dict[str, str],
+    stop: int = signal.SIGTERM,
+    output: int = subprocess.PIPE,
+) -> Iterator[Any]:
+    """Run a server until the block ends."""
     process = subprocess.Popen(
-        [*command, "--log-level", "warning"],
-        env={**os.environ, **settings},
-        stdout=subprocess.PIPE,
-        text=True,
+        command, env={**os.environ, **settings}, stdout=output, stderr=output, text=True
     )
-    assert process.stdout is not None
     try:
-        yield process.pid, json.loads(process.stdout.readline())["address"]
+        yield process
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.send_signal(stop)
+        process.communicate(timeout=120)
 
 
-def resident(pid: int) -> float:
-    """Return how many megabytes of a process are in memory."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise LookupError(pid)
+def processes_of(pid: int) -> list[int]:
+    """Return a process and those that it started."""
+    children = map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+    return [pid, *(each for child in children for each in processes_of(child))]
 
 
-def _request(text: str, host: str) -> bytes:
-    body = json.dumps({"query": text}).encode()
-    head = (
-        f"POST /v1/recall HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
+def processor_seconds(pid: int) -> float:
+    """Return the processor time of a server's processes."""
+    fields = (Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split() for each in processes_of(pid))
+    return sum(int(each[11]) + int(each[12]) for each in fields) / _TICKS
+
+
+def megabytes(pid: int) -> float:
+    """Return the memory of a server's processes, what they share counted once."""
+    rows = (
+        line.split()
+        for each in processes_of(pid)
+        for line in Path(f"/proc/{each}/smaps_rollup").read_text().splitlines()
     )
-    return head.encode() + body
+    return sum(int(row[1]) for row in rows if row[0] == "Pss:") / 1024
 
 
-def _questions(size: int) -> list[str]:
-    return [question.text for question in mixed(size, _ASKED)]
+def _measured(pid: int, name: str, bound: float | None, work: Callable[[], Load]) -> Load:
+    before = processor_seconds(pid)
+    load = work()
+    print(load.row(name, bound, processor_seconds(pid) - before), flush=True)
+    return load
 
 
-def _filled(db: Path, embedder: str, size: int) -> None:
-    with memorata.open(db, embedder=embedder) as engine:
-        for batch in batches(size):
-            engine.remember_many([{"content": text} for text in batch.texts])
+def over_http(db: Path, options: argparse.Namespace, bound: float, queries: Sequence[str]) -> None:
+    """Measure `memorata serve`."""
+    bodies = [json.dumps({"query": query}) for query in queries]
+    command = [sys.executable, "-m", "memorata", "serve", "--port", "0", "--json", "--no-pages"]
+    command += ["--log-level", "error", "--workers", str(options.workers)]
+    settings = {"MEMORATA_DB": str(db), "MEMORATA_EMBEDDER": options.embedder}
+    with running(command, settings) as process:
+        started = perf_counter()
+        address = json.loads(process.stdout.readline())["address"] + "/v1/recall"
+        ready = perf_counter()
+        first = asyncio.run(ask(address, bodies[:1], 1, 0.01))
+        print(f"ready after {ready - started:.1f} s; the first recall took {first.p50:.0f} ms\n")
+        print("| connections | recalls a second | share | p50 ms | p95 ms | p99 ms | processor ms | errors |")
+        print("|---|--:|--:|--:|--:|--:|--:|--:|")
+        loaded(address, bodies[:200], 16, 3)
+        for number, connections in enumerate(options.connections):
+            # Other queries each time: none of them is in a cache.
+            own = bodies[number :: len(options.connections)]
+            work = lambda own=own, connections=connections: loaded(  # noqa: E731
+                address, own, connections, options.seconds
+            )
+            _measured(process.pid, f"{connections}", bound, work)
+        repeated = lambda: loaded(address, bodies[:100], 16, options.seconds)  # noqa: E731
+        _measured(process.pid, "16, of 100 queries", bound, repeated)
+        print(f"\nmemory of the server: {megabytes(process.pid):.0f} MB, what is shared counted once\n")
 
 
-def _asked_elsewhere(address: str, options: argparse.Namespace) -> Load:
-    command = [sys.executable, "-m", "benchmarks.server", "--load", address]
-    command += ["--connections", str(options.connections), "--seconds", str(options.seconds)]
-    command += ["--size", str(options.size)]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return Load(found["milliseconds"], found["errors"], found["seconds"])
+def over_mcp(db: Path, options: argparse.Namespace, bound: float, queries: Sequence[str]) -> None:
+    """Measure `memorata mcp` with keys, by as many clients of the SDK."""
+    with memorata.open(db, embedder=options.embedder) as memory:
+        token = ApiKeys(memory.store).create("agents", ["default"], ["read"])[1]
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+    command = [sys.executable, "-m", "memorata", "mcp", "-t", "http", "--require-key", "--port", str(port)]
+    settings = {"MEMORATA_DB": str(db), "MEMORATA_EMBEDDER": options.embedder}
+    with running(command, settings, signal.SIGINT) as process:
+        while "Listening" not in (line := process.stderr.readline()):
+            assert line, "the server did not start"
+        address = f"http://127.0.0.1:{port}/mcp"
+        asyncio.run(ask_by_sdk(address, token, queries, 4, 2))
+        work = lambda: asyncio.run(ask_by_sdk(address, token, queries, 16, options.seconds))  # noqa: E731
+        _measured(process.pid, "16 clients of MCP", bound, work)
+
+
+def over_chroma(python: str, options: argparse.Namespace) -> None:
+    """Measure Chroma's server: the ten nearest vectors, the query's given."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port = sock.getsockname()[1]
+        sock.close()
+        command = [str(Path(python).with_name("chroma")), "run", "--path", folder, "--port", str(port)]
+        quiet = {"ANONYMIZED_TELEMETRY": "False"}, signal.SIGTERM, subprocess.DEVNULL
+        with running([*command, "--host", "127.0.0.1"], *quiet) as process:
+            random = np.random.default_rng(0)
+            fill = (
+                "import chromadb, numpy as np, sys\n"
+                f"client = chromadb.HttpClient(host='127.0.0.1', port={port})\n"
+                "made = client.create_collection('memories', embedding_function=None)\n"
+                f"rows = np.random.default_rng(1).normal(size=({options.size}, 256)).astype('float32')\n"
+                "for at in range(0, len(rows), 1000):\n"
+                "    part = rows[at:at + 1000]\n"
+                "    made.add(ids=[str(at + n) for n in range(len(part))], embeddings=part.tolist(),\n"
+                "             documents=[f'text {at + n}' for n in range(len(part))])\n"
+                "print(made.id)"
+            )
+            sleep(5)
+            ran = subprocess.run([python, "-c", fill], stdout=subprocess.PIPE, check=True, text=True)
+            rows = random.normal(size=(500, 256)).round(4).tolist()
+            bodies = [json.dumps({"query_embeddings": [row], "n_results": 10}) for row in rows]
+            place = "/api/v2/tenants/default_tenant/databases/default_database/collections"
+            address = f"http://127.0.0.1:{port}{place}/{ran.stdout.strip()}/query"
+            loaded(address, bodies, 4, 2)
+            for connections in (1, 16, 256):
+                work = lambda n=connections: loaded(address, bodies, n, options.seconds)  # noqa: E731
+                _measured(process.pid, f"{connections}, Chroma, vector given", None, work)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--size", type=int, default=10_000)
-    parser.add_argument("--connections", type=int, default=16)
-    parser.add_argument("--seconds", type=float, default=30.0)
-    parser.add_argument("--threads", type=int, default=4)
-    parser.add_argument("--embedder", default="lexical")
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 4, 16, 64, 256])
+    parser.add_argument("--seconds", type=float, default=15.0)
+    parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--embedder", default="builtin")
+    parser.add_argument("--agents", action="store_true")
+    parser.add_argument("--chroma", metavar="PYTHON")
     parser.add_argument("--load", metavar="ADDRESS", help=argparse.SUPPRESS)
+    parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.load:
-        found = asyncio.run(load(options.load, options.connections, options.seconds, options.size))
-        json.dump(
-            {"milliseconds": found.milliseconds, "errors": found.errors, "seconds": found.seconds}, sys.stdout
-        )
+    if options.bare:
+        print(embedded(options.embedder, options.seconds, options.bare))
         return
-    short = min(10.0, options.seconds)
+    if options.load:
+        bodies = sys.stdin.read().splitlines()
+        load = asyncio.run(ask(options.load, bodies, options.connections[0], options.seconds))
+        json.dump([getattr(load, name) for name in Load.__slots__], sys.stdout)
+        return
+    queries = list(dict.fromkeys(query.text for query in mixed(options.size, _QUERIES)))
     with tempfile.TemporaryDirectory() as folder:
         db = Path(folder) / "memories.db"
-        _filled(db, options.embedder, options.size)
-        with memorata.open(db, embedder=options.embedder) as engine:
-            inside(engine, 1, 1.0, options.size)
-            before = inside(engine, 1, short, options.size)
-            crowd = inside(engine, options.connections, short, options.size)
-        with served(db, options.embedder, ["--threads", str(options.threads)]) as (pid, address):
-            asyncio.run(load(address, options.connections, 2.0, options.size))
-            first = resident(pid)
-            over = _asked_elsewhere(address, options)
-            last = resident(pid)
-            alone = asyncio.run(load(address, 1, short, options.size))
-        with served(db, options.embedder, ["--threads", str(options.threads)], log=False) as (pid, address):
-            asyncio.run(load(address, options.connections, 2.0, options.size))
-            first_unlogged = resident(pid)
-            unlogged = _asked_elsewhere(address, options)
-            last_unlogged = resident(pid)
-        with memorata.open(db, embedder=options.embedder) as engine:
-            inside(engine, 1, 1.0, options.size)
-            after = inside(engine, 1, short, options.size)
-    print(f"{options.size:,} memories, {options.embedder}, {options.threads} threads in the server\n")
-    print("| | recalls | a second | p50 ms | p95 ms | p99 ms | errors |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
-    print(before.row("inside, one at a time, before"))
-    print(after.row("inside, one at a time, after"))
-    print(crowd.row(f"inside, {options.connections} threads"))
-    print(alone.row("over HTTP, 1 connection"))
-    print(over.row(f"over HTTP, {options.connections} connections, {options.seconds:g} s"))
-    print(unlogged.row("the same, without the log of recalls"))
-    print(f"\nmemory of the server: {first:.0f} MB at the start of the load, {last:.0f} MB at its end;")
-    print(f"without the log of recalls: {first_unlogged:.0f} MB and {last_unlogged:.0f} MB")
+        with memorata.open(db, embedder=options.embedder) as memory:
+            for batch in batches(options.size):
+                memory.remember_many([{"content": text} for text in batch.texts])
+        rates = bound_of(options.embedder, len(os.sched_getaffinity(0)), min(10.0, options.seconds))
+        bound = max(rates.values())
+        print(f"{options.size:,} memories, {options.embedder}, {options.workers} processes; ", end="")
+        print(f"load average {os.getloadavg()[0]:.1f}")
+        print(f"bare embedder: {rates[1]:,.0f} queries a second one at a time, ", end="")
+        print(f"{rates[_TOGETHER]:,.0f} four at a time; the bound is {bound:,.0f}")
+        over_http(db, options, bound, queries)
+        if options.agents:
+            over_mcp(db, options, bound, queries)
+        if options.chroma:
+            over_chroma(options.chroma, options)
+        print(f"\nload average {os.getloadavg()[0]:.1f} at the end")
 
 
 if __name__ == "__main__":

@@ -231,6 +231,8 @@ def serve_http(
             # A page of another origin has no key, and who comes through a proxy names the proxy.
             host="127.0.0.1" if checked is None else "",
             max_request_body_size=MAX_BODY_BYTES,
+            # A tool has one answer, and nothing to tell before it: no stream of events is needed.
+            json_response=True,
             auth=None if checked is None else checked.settings,
             token_verifier=checked,
         )
