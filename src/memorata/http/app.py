@@ -9,6 +9,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
+from starlette.responses import HTMLResponse
 from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -31,6 +32,7 @@ from memorata.http import (
 )
 from memorata.http.context import ServerState, lifespan
 from memorata.http.middleware import API, MEM0, Limits, RequestMiddleware
+from memorata.http.reference import POLICY, reference_page
 from memorata.http.telemetry import Metrics, spans
 from memorata.http.workers import Workers
 from memorata.service.auth import RateLimiter
@@ -39,6 +41,7 @@ from memorata.service.jobs import Jobs
 _ROUTERS: Final = (
     recall, memories, entities, graph, duplicates, recipes, learning, transfer, jobs, namespaces, status,
 )  # fmt: skip
+DOCS: Final = "/docs"
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 REQUESTS_PER_SECOND_OF_WORK: Final = 100
 """How many requests one second of processor time counts for in the rate limit: a large limit, explanations
@@ -101,7 +104,7 @@ def create_api(
         version=__version__,
         description="Memory retrieval for AI agents: the right few memories, with reasons.",
         openapi_url=f"{API}/openapi.json",
-        # The usual pages load their scripts from elsewhere; a server that works offline does without.
+        # The usual pages load their scripts from elsewhere: see http/reference.py.
         docs_url=None,
         redoc_url=None,
         lifespan=running,
@@ -114,6 +117,7 @@ def create_api(
         from memorata.http.mem0 import router
 
         app.router.routes += [*router.routes, Route(f"{MEM0}/{{rest:path}}", _NoPage())]
+    app.router.routes.append(Route(DOCS, lambda request: _reference(app), methods=["GET"]))
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)
@@ -161,6 +165,10 @@ class _NoPage:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         response = errors.problem(404, "see /v1/openapi.json for what there is", instance=_instance(scope))
         await response(scope, receive, send)
+
+
+def _reference(app: FastAPI) -> HTMLResponse:
+    return HTMLResponse(reference_page(app.openapi()), headers={"Content-Security-Policy": POLICY})
 
 
 def _instance(scope: Scope) -> str:
