@@ -21,7 +21,13 @@ from memorata.model.errors import InvalidArgument
 HOOK: Final = "memorata-hook"
 SERVER: Final = "memorata"
 # Event by event: seconds that the agent grants the hook, above what the hook itself takes at most.
-_CLAUDE_CODE: Final = {"SessionStart": 5, "UserPromptSubmit": 2, "Stop": 5, "PreCompact": 5, "SessionEnd": 5}
+CLAUDE_CODE_EVENTS: Final = {
+    "SessionStart": 5,
+    "UserPromptSubmit": 2,
+    "Stop": 5,
+    "PreCompact": 5,
+    "SessionEnd": 5,
+}
 _CODEX: Final = {"SessionStart": 5, "UserPromptSubmit": 2, "Stop": 5, "PreCompact": 5}
 _CURSOR: Final = ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse")
 _TOML_TABLE: Final = re.compile(rf"\n*\[mcp_servers\.{SERVER}\]\n(?:(?!\[).*\n?)*")
@@ -62,7 +68,7 @@ def edits(agent: str, home: Path, *, remove: bool, command: str = HOOK) -> list[
     files: list[tuple[Path, Callable[[Json], Json]]]
     if agent == "claude-code":
         files = [
-            (home / ".claude" / "settings.json", lambda data: _hooks(data, _CLAUDE_CODE, hook, remove)),
+            (home / ".claude" / "settings.json", lambda data: _hooks(data, CLAUDE_CODE_EVENTS, hook, remove)),
             (home / ".claude.json", lambda data: _servers(data, remove, {"type": "stdio"})),
         ]
     elif agent == "codex":
