@@ -9,8 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 import memorata
+from memorata.agents.client import log_failure
 from memorata.cli.app import app
+from memorata.http.server import listening_file
 from memorata.store.sqlite import connection as module
+from memorata.store.sqlite.encryption import convert
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights of files are another matter there")
@@ -51,4 +54,25 @@ def test_what_the_command_line_makes_is_its_owners(tmp_path: Path, monkeypatch: 
     (folder,) = (tmp_path / "home").iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert run.invoke(app, ["export", str(folder / "all.jsonl")]).exit_code == 0
+    assert set(rights(folder).values()) == {0o600}
+
+
+def test_sockets_and_logs_are_their_owners(tmp_path: Path) -> None:
+    log_failure(tmp_path / "hooks", "it did not answer")
+    log_failure(tmp_path / "hooks", "again")
+    assert stat.S_IMODE((tmp_path / "hooks").stat().st_mode) == 0o700
+    assert rights(tmp_path / "hooks") == {"failures.log": 0o600}
+    (tmp_path / "run").mkdir()
+    with listening_file(str(tmp_path / "run" / "s")):
+        assert rights(tmp_path / "run") == {"s": 0o600}
+
+
+def test_what_is_encrypted_is_its_owners(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    with memorata.open(folder / "m.db", embedder="lexical", encryption_key="5f" * 32) as memory:
+        memory.remember("Anna prefers green tea.")
+        memory.admin.backup(folder / "copy.db")
+        assert set(rights(folder).values()) == {0o600}
+    convert(folder / "m.db", folder / "plain.db", "5f" * 32, encrypt=False)
     assert set(rights(folder).values()) == {0o600}

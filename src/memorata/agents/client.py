@@ -135,7 +135,8 @@ def log_failure(folder: Path, message: str) -> None:
         log = folder / "failures.log"
         if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             log.write_bytes(log.read_bytes()[-MAX_LOG_BYTES // 2 :])
-        with log.open("a", encoding="utf-8") as lines:
+        opened = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        with os.fdopen(opened, "a", encoding="utf-8") as lines:
             lines.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {' '.join(message.split())}\n")
     except OSError as error:
         sys.stderr.write(f"memorata-hook: {message}; and the log cannot be written: {error}\n")
