@@ -318,7 +318,22 @@ def _lexicon() -> _Lexicon:
 
 
 _LEXICON: Final = _lexicon()
-_PLAIN: Final = Sense()
+
+
+@lru_cache(maxsize=256)
+def plain_words(kind: str, name: str) -> tuple[str, ...]:
+    """Return the words of plain letters that stand for something; one that may go on ends in ``*``."""
+    listed = [
+        word + end
+        for table, end in ((_LEXICON.words, ""), (_LEXICON.starts, "*"))
+        for word, senses in table.items()
+        if word.isascii() and (kind, name) in senses
+    ]
+    return tuple(listed)
+
+
+PLAIN: Final = Sense()
+"""That of a word which is not listed."""
 _HAN: Final = re.compile("[\u3400-\u9fff]")
 HAN_WORDS: Final = frozenset(word for word in (*_LEXICON.words, *_UNITS, *_NUMBERS) if _HAN.match(word))
 """Words of Chinese that are read as one; any other character stands for itself."""
@@ -330,7 +345,7 @@ def sense(word: str) -> Sense:
     """Return what a folded word means to a comparison of claims."""
     entry = _LEXICON.look_up(word)
     if not entry:
-        return _PLAIN
+        return PLAIN
 
     def named(kind: str) -> frozenset[str]:
         return frozenset(name for of, name in entry if of == kind)

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, Sense, number, sense, word_set
+from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, PLAIN, Sense, number, sense, word_set
 from memorata.dedupe.wording import Word, pieces, root, spelt
 
 MAX_CLAUSES: Final = 8
@@ -200,6 +200,11 @@ def _spelt(piece: str) -> tuple[Token, ...]:
 def _token(word: Word) -> Token:
     read = sense(word.text)
     stem = value = ""
+    if read is PLAIN and word.text.isascii() and word.text.isalpha() and number(word.text) is None:
+        # Most words are nothing else.
+        return Token(
+            word.text, word.name, False, read, root(Word(word.text)), "name" if word.name else "word"
+        )
     if not (read.light or read.flags & {"negative", "me"}):
         stem = number(word.text) or root(Word(word.text))
         if not read.attributes and not read.flags & _NO_VALUES:

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import ATTRIBUTES, CLASSES, number, sense
+from memorata.dedupe.claim_words import ATTRIBUTES, CLASSES, PLAIN, number, plain_words, sense
 from memorata.dedupe.claims import (
     AGENTS,
     COPULAS,
@@ -209,9 +209,25 @@ def signs(text: str) -> Signs:
     return Signs(frozenset(content), bits)
 
 
-def is_telling(own: Signs) -> bool:
-    """Return whether a text may contradict another with which it shares no content, or says "I"."""
-    return bool(own.bits & (_ATTRIBUTES | _CLASSES | _DENIED | _HEADS | _COPULA | _OPPOSED | _ME | _NUMBER))
+@lru_cache(maxsize=1_024)
+def companions(bits: int) -> tuple[str, ...] | None:
+    """Return words of which a plain text holds one if it contradicts one of these bits and shares no root.
+
+    They name an attribute of both, or tell of what one denies; a word that may go on ends in ``*``. None
+    where no word need be shared, as where both say what somebody is, or may be written in other ways.
+    """
+    if bits & (_COPULA | _NUMBER | _attribute_bits(("work", "age"))):
+        return None
+    words: list[str] = []
+    for place, name in enumerate(_ATTRIBUTE_NAMES):
+        if bits & 1 << place:
+            words += plain_words("attributes", name)
+    for name in CLASSES:
+        if bits & _class_bits((name,), 0):
+            words += (*plain_words("lacks", name), *plain_words("heads", name), *ONLY_CHILD)
+        if bits & _class_bits((name,), 1):
+            words += plain_words("classes", name)
+    return tuple(words)
 
 
 def may_contradict(older: Signs, newer: Signs) -> bool:
@@ -293,11 +309,12 @@ def _class_bits(names: Iterable[str], place: int) -> int:
 def _sign_bits(word: str) -> int:
     """Return what a word adds to the signs of a text."""
     read = sense(word)
-    bits = _attribute_bits(read.attributes) | _class_bits(read.classes, 0)
-    bits |= _class_bits(read.lacks, 1) | _class_bits(read.heads, 2)
-    for flag, bit in _FLAGS.items():
-        if flag in read.flags:
-            bits |= bit
+    bits = 0
+    if read is not PLAIN:
+        bits = _attribute_bits(read.attributes) | _class_bits(read.classes, 0)
+        bits |= _class_bits(read.lacks, 1) | _class_bits(read.heads, 2)
+        for flag in read.flags & _FLAGS.keys():
+            bits |= _FLAGS[flag]
     if number(word) is not None:
         bits |= _NUMBER
     if word in ONLY_CHILD:

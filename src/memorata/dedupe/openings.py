@@ -59,6 +59,7 @@ _FIRST_HAN: Final = "\u3400"
 _OPPOSED: Final = 1
 """The kind of texts that hold a word which others exclude."""
 _SPACES: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
+_ME: Final = "i"
 _PRONOUNS: Final = SPEAKER | SPEAKERS
 _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
@@ -192,26 +193,19 @@ def _contradict(older: str, newer: str) -> bool:
     )
 
 
-def concerned(newer: str, older: Sequence[str]) -> list[str]:
+def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[str]:
     """Return those of some older texts for which :func:`concern` may hold, and few others.
 
-    What shares no word with a text, its subject aside, cannot contradict it, unless a word of both names an
-    attribute or excludes another; and what begins with other letters does not repeat it. That is told without
-    reading the older texts word by word.
+    Some begin with the same letters, others only with the same subject, and cannot be repeated. What shares
+    no other word with a text does not contradict it, unless a word of both names an attribute or excludes
+    another. That is told without reading the older texts word by word.
     """
     from memorata.dedupe.contradiction_score import may_contradict
 
-    first = opening(newer)
-    roots = _distinctive_roots(newer) if first.subject else None
-    if roots is not None:
-        letters = first.letters
-        older = [
-            text
-            for text in older
-            if not text.isascii()
-            or any(map(_spaced(text).__contains__, roots))
-            or letters.startswith(opening(text).letters)
-        ]
+    parts = _telling_parts(newer) if about else None
+    if parts is not None:
+        about = [text for text in about if not text.isascii() or any(map(_spaced(text).__contains__, parts))]
+    older = [*alike, *about]
     if not older:
         return []
     own, others = outline(newer), [outline(text) for text in older]
@@ -224,32 +218,41 @@ def concerned(newer: str, older: Sequence[str]) -> list[str]:
     return [
         text
         for text, other, is_close in zip(older, others, close, strict=True)
-        if is_close or (first.subject and may_contradict(other.signs, own.signs))
+        if is_close or may_contradict(other.signs, own.signs)
     ]
 
 
-def _distinctive_roots(text: str) -> list[str] | None:
-    """Return the roots of which another plain text has to hold one to contradict a text of the same subject.
+def _telling_parts(text: str) -> list[str] | None:
+    """Return the parts of which another plain text has to hold one to contradict a text of the same subject.
 
-    None if there is no need to share a word, or words are shared that are written in other ways, as numbers
-    and pronouns are.
+    The beginnings of words that both have, words that exclude one of it, and words of the same attributes.
+    None if there is no need to share any, or they may be written in other ways, as numbers are.
     """
-    from memorata.dedupe.contradiction_score import is_telling
+    from memorata.dedupe.contradiction_score import companions
 
-    own = outline(text)
-    if not text.isascii() or own.gist.kinds or is_telling(own.signs):
+    own, read = outline(text), wording(text)
+    words = companions(own.signs.bits) if text.isascii() else None
+    if words is None:
         return None
-    subject = opening(text).subject
-    claim = {root(word) for word in wording(text).claim if settled(word.text) != subject}
-    roots = [_spaced(each).rstrip() for each in claim | own.signs.content]
-    return (
-        None if "" in roots else roots + [f" {short}" for each in claim for short in SHORTENED.get(each, ())]
-    )
+    subject, said = opening(text).subject, {word.text for word in read.words}
+    claim = {root(word) for word in read.claim if settled(word.text) != subject}
+    exact = {word for word, slot in SLOTS.items() if own.gist.kinds & _KINDS[slot] and word.isascii()}
+    if own.gist.kinds & _OPPOSED:
+        exact.update(*[OPPOSITES.get(word, ()) for word in said])
+        exact.update(word for word, against in OPPOSITES.items() if not against.isdisjoint(said))
+    pronouns = sum(word.text in _PRONOUNS for word in read.claim)
+    if pronouns > (subject == _ME or subject.startswith("my ")):
+        exact |= _PRONOUNS
+    parts = [*claim, *own.signs.content, *(word[:-1] for word in words if word[-1] == "*")]
+    parts += [short for each in claim for short in SHORTENED.get(each, ())]
+    parts = [_spaced(part).rstrip() for part in parts]
+    exact.update(word for word in words if word[-1] != "*")
+    return None if "" in parts else parts + [_spaced(word) for word in exact if word.isascii()]
 
 
 def _spaced(text: str) -> str:
-    """Return a plain text with a space before each word, and whatever is no letter as spaces."""
-    return " " + text.lower().translate(_SPACES)
+    """Return a plain text with a space before and after each word, and whatever is no letter as spaces."""
+    return f" {text.lower().translate(_SPACES)} "
 
 
 @lru_cache(maxsize=2_048)

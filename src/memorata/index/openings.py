@@ -28,6 +28,7 @@ from memorata.model.checks import BoolArray, IntArray
 from memorata.store.database import Session
 from memorata.store.rows import Namespace, find_namespace, marks
 
+_NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
 _NOTHING: Final = 0
 """What stands for no subject, and for no memory; no checksum of an opening is this."""
 
@@ -40,7 +41,7 @@ class Openings:
     >>> known = Openings()
     >>> known.add(["Anna likes tea.", "Bob swims a lot.", "Anna collects old stamps of Norway."])
     >>> known.sharing("Anna really likes green tea")
-    array([0, 2])
+    (array([0]), array([2]))
     """
 
     def __init__(self) -> None:
@@ -63,25 +64,26 @@ class Openings:
             self._subjects.append(subject)
             self._letters.append(letters)
 
-    def sharing(self, text: str) -> IntArray | None:
-        """Return the slots, ascending, of all texts that `text` may repeat or contradict, and some more.
+    def sharing(self, text: str) -> tuple[IntArray, IntArray] | None:
+        """Return the slots of all texts that `text` may repeat, and those of others that it may contradict.
 
-        None for a text so short that any other may go on from it.
+        And some more; both are ascending. None for a text so short that any other may go on from it.
         """
         found = opening(text)
         if len(found.letters) < LETTERS:
             return None
         letters = self._letters.view
-        shared: BoolArray = letters == _checksum(found.letters)
-        if found.subject:
-            shared |= self._subjects.view == _checksum(found.subject)
+        alike: BoolArray = letters == _checksum(found.letters)
         if self._short:
             # What is shorter may be the beginning of this.
             for end in range(1, LETTERS):
                 if (short := _checksum(found.letters[:end])) in self._short:
-                    shared |= letters == short
-        slots: IntArray = shared.nonzero()[0]
-        return slots
+                    alike |= letters == short
+        repeated, about = alike.nonzero()[0], _NO_SLOTS
+        if found.subject:
+            about = (self._subjects.view == _checksum(found.subject)).nonzero()[0]
+            about = about[~alike[about]]
+        return repeated, about
 
 
 def _checksum(opening: str) -> int:
@@ -136,10 +138,17 @@ class OpeningCache:
         sharing = None if known is None else known.sharing(content)
         if known is None or sharing is None:
             return False
-        if not sharing.size or sharing.size > _MAX_SHARING:
-            return not sharing.size
-        texts = concerned(content, list(self._contents(session, namespace, sharing.tolist()).values()))
-        return len(texts) <= _MAX_COMPARED and not any(concern(older, content) for older in texts)
+        count = sharing[0].size + sharing[1].size
+        if not count or count > _MAX_SHARING:
+            return not count
+        alike, about = sharing[0].tolist(), sharing[1].tolist()
+        texts = self._contents(session, namespace, alike + about)
+        older = concerned(
+            content,
+            [texts[slot] for slot in alike if slot in texts],
+            [texts[slot] for slot in about if slot in texts],
+        )
+        return len(older) <= _MAX_COMPARED and not any(concern(text, content) for text in older)
 
     def _contents(self, session: Session, namespace: Namespace, slots: list[int]) -> dict[int, str]:
         """Return texts of slots, which never change; the last are kept, for the newest are often meant."""

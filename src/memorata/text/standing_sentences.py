@@ -72,6 +72,7 @@ _CUES: Final = (
     "これからは", "今後は", "常に", "必ず", "絶対に", "好き", "嫌い", "苦手",
     "앞으로", "항상", "절대", "반드시", "좋아", "싫어",
 )  # fmt: skip
+_ASCII_CUES: Final = tuple(cue for cue in _CUES if cue.isascii())
 _MAX_CHARACTERS: Final = 2_000
 """Longer texts are documents or answers; a standing sentence in them is quoted, not said."""
 
@@ -93,7 +94,7 @@ def standing(text: str) -> Standing | None:
     if len(text) > _MAX_CHARACTERS or text.rstrip().endswith(("?", "？")):
         return None
     folded = text.casefold()
-    if not any(cue in folded for cue in _CUES):
+    if not any(map(folded.__contains__, _ASCII_CUES if folded.isascii() else _CUES)):
         return None
     if _INSTRUCTION.search(text):
         return "instruction"
