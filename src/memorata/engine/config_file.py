@@ -8,8 +8,9 @@ what is harmless alone, and neither in where texts and keys are sent, nor in wha
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from memorata.store.postgres.address import is_address
 
 CONFIG: Final = "memorata.toml"
 CONFIG_VARIABLE: Final = "MEMORATA_CONFIG"
+PREFIX: Final = "MEMORATA_"
 HARMLESS: Final = frozenset(
     {
         "namespace", "recipe", "extract_entities", "read_dates", "redact", "duplicates", "read_only",
@@ -120,3 +122,28 @@ def at_home(path: str) -> Path:
         return Path(path).expanduser()
     except RuntimeError as error:
         raise InvalidArgument("path", path, "a path in a home that exists") from error
+
+
+def untrusted(path: Path, names: Sequence[str]) -> str:
+    """Return what to tell about settings that are ignored because nobody trusts the file they are in."""
+    return (
+        f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: `memorata trust` shows "
+        f"what it would change and asks; or name the file, with --config or {CONFIG_VARIABLE}"
+    )
+
+
+def found_config(named: str | None, names: Collection[str]) -> ConfigFile | None:
+    """Return the settings file that is named, or that the environment or the current folder has, if any."""
+    if named is not None:
+        return read_config(named_file("config", named), names, named=True)
+    path = config_file(os.environ, Path.cwd())
+    by_variable = bool(_legacy_names.understood(os.environ).get(CONFIG_VARIABLE))
+    return None if path is None else read_config(path, names, named=by_variable)
+
+
+def environment_variables(fields: Collection[str]) -> dict[str, str]:
+    """Return the environment variables that say something, by the setting each is for."""
+    former = {new: old for old, new in _legacy_names.renamed_variables(os.environ).items()}
+    names = former | {name.upper(): name for name, value in os.environ.items() if value}
+    variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in fields}
+    return {field: name for field, name in variables.items() if name}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -25,12 +25,11 @@ from memorata.embed.hub import hub_cache
 from memorata.embed.prompts import checked_name as checked_prompts
 from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config_file import (
-    CONFIG_VARIABLE,
     ConfigFile,
     at_home,
-    config_file,
-    named_file,
-    read_config,
+    environment_variables,
+    found_config,
+    untrusted,
 )
 from memorata.engine.engine import Engine
 from memorata.engine.leases import SECONDS
@@ -57,7 +56,6 @@ if TYPE_CHECKING:
     from memorata.embed.select import Resources
 
 _Value = TypeVar("_Value", float, str, float | str)
-PREFIX: Final = "MEMORATA_"
 _TABLES: Final = {
     "life": tuple(rule.name for rule in RULES),
     "dedupe": tuple(rule.name for rule in DEDUPE_RULES),
@@ -249,10 +247,10 @@ class Settings(BaseModel):
     _ignored: tuple[str, ...] = PrivateAttr(default=())
 
     def __init__(self, *, config: str | None = None, **given: Any) -> None:  # noqa: ANN401 - pydantic checks
-        file = _config_file(config)
+        file = found_config(config, type(self).model_fields)
         ignored = () if file is None else file.ignored(user_trust())
         written = {} if file is None else {k: v for k, v in file.values.items() if k not in ignored}
-        variables = _variables()
+        variables = environment_variables(type(self).model_fields)
         places = {
             **({} if file is None else dict.fromkeys(written, str(file.path))),
             **{field: f"the environment variable {name}" for field, name in variables.items()},
@@ -460,33 +458,8 @@ def _secret(value: SecretStr | None) -> str | None:
     return None if value is None else value.get_secret_value()
 
 
-def untrusted(path: Path, names: Sequence[str]) -> str:
-    """Return what to tell about settings that are ignored because nobody trusts the file they are in."""
-    return (
-        f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: `memorata trust` shows "
-        f"what it would change and asks; or name the file, with --config or {CONFIG_VARIABLE}"
-    )
-
-
-def _config_file(named: str | None) -> ConfigFile | None:
-    names = list(Settings.model_fields)
-    if named is not None:
-        return read_config(named_file("config", named), names, named=True)
-    path = config_file(os.environ, Path.cwd())
-    by_variable = bool(_legacy_names.understood(os.environ).get(CONFIG_VARIABLE))
-    return None if path is None else read_config(path, names, named=by_variable)
-
-
 def _whole(number: _Value) -> _Value | int:
     return int(number) if isinstance(number, float) and number.is_integer() else number
-
-
-def _variables() -> dict[str, str]:
-    """Return the environment variables that say something, by the setting each is for."""
-    former = {new: old for old, new in _legacy_names.renamed_variables(os.environ).items()}
-    names = former | {name.upper(): name for name, value in os.environ.items() if value}
-    variables = {field: names.get(f"{PREFIX}{field.upper()}") for field in Settings.model_fields}
-    return {field: name for field, name in variables.items() if name}
 
 
 def _rules(table: str, text: str, place: str) -> object:
