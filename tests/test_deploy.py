@@ -93,7 +93,8 @@ def test_the_unit_keeps_its_state_to_itself() -> None:
     unit.optionxform = str  # type: ignore[assignment,method-assign]
     unit.read(ROOT / "deploy" / "memorata.service")
     service = unit["Service"]
-    assert service["ExecStart"].endswith("memorata serve")
+    assert "memorata serve --workers" in service["ExecStart"]
+    assert "-HUP" in service["ExecReload"], "which one process alone does not survive"
     assert (service["DynamicUser"], service["UMask"], service["StateDirectoryMode"]) == (
         "yes",
         "0077",

@@ -36,7 +36,7 @@ Work = Callable[[int, Callable[[], None]], None]
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _RESTART_SECONDS: Final = 1.0
 """How long a process that ended by itself is waited with before it is started again."""
-_STOP_SECONDS: Final = 45.0
+_STOP_SECONDS: Final = 40.0
 """How long processes have to stop; more than requests have to end."""
 _CHUNK: Final = 64 * 1024
 _CLIENT: Final = b"x-memorata-client"
