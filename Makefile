@@ -72,6 +72,7 @@ chains := --editable 'integrations/langchain-memorata[test]' --editable 'integra
 agents := openai-agents strands-agents llama-index-core agent-framework-core
 services := google-adk pydantic-ai-slim anthropic mem0ai
 crews := crewai agno
+hermes := hermes-agent
 $(FRAMEWORKS)/%/.installed: pyproject.toml Makefile $(wildcard integrations/*/pyproject.toml)
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
@@ -83,9 +84,9 @@ $(FRAMEWORKS)/%/.installed: pyproject.toml Makefile $(wildcard integrations/*/py
 test-adapters: export CREWAI_DISABLE_TELEMETRY := true
 test-adapters: export OTEL_SDK_DISABLED := true
 test-adapters: export MEM0_TELEMETRY := false
-test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews)  ## Run the suites of the frameworks that adapters are for
-	for name in chains agents services crews; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters || exit 1; done
-	for package in integrations/*; do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
+test-adapters: $(patsubst %,$(FRAMEWORKS)/%/.installed,chains agents services crews hermes)  ## Run the suites of the frameworks that adapters are for
+	for name in chains agents services crews hermes; do $(FRAMEWORKS)/$$name/bin/python -m pytest -q -p no:asyncio tests/adapters || exit 1; done
+	for package in $(patsubst %/pyproject.toml,%,$(wildcard integrations/*/pyproject.toml)); do $(FRAMEWORKS)/chains/bin/python -m pytest -q --config-file $$package/pyproject.toml $$package || exit 1; done
 
 # The packages come from npm; without them `make test` skips these tests and says so.
 test-typescript: $(MODELS)  ## Build the TypeScript client and run its tests against a real server

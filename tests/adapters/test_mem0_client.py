@@ -97,3 +97,29 @@ def test_a_key_of_ours_is_its_key(tmp_path: Path) -> None:
         assert client.project_id == "acme/anna"
         with pytest.raises(errors.AuthenticationError):
             client.add("x", user_id="anna")
+
+
+def test_the_recipe_of_docs_moving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mem0.embeddings.mock import MockEmbeddings
+    from mem0.utils.factory import EmbedderFactory
+
+    from memorata.service.formats.mem0 import records
+
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr(EmbedderFactory, "create", lambda *args: MockEmbeddings())
+    place = {"path": str(tmp_path / "vectors"), "embedding_model_dims": 10}
+    memory = mem0.Memory.from_config({"vector_store": {"provider": "qdrant", "config": place}})
+    said = [{"role": "user", "content": "I am vegetarian."}, {"role": "assistant", "content": "Noted."}]
+    memory.add(said, user_id="anna", infer=False, metadata={"topic": "food"})
+    memory.add("I live in Porto.", user_id="anna", infer=False, expiration_date="2030-01-01")
+    memory.add("I live in Rome.", user_id="bob", infer=False)
+    with (tmp_path / "mem0.json").open("w") as file:
+        json.dump(memory.get_all(filters={"user_id": "anna"}, top_k=100_000), file)
+    memory.close()
+    fields = [record.fields for record in records((tmp_path / "mem0.json").read_bytes()).records]
+    with memorata.open(":memory:", embedder="lexical") as engine:
+        engine.remember_many(fields)
+        contents = sorted(each.content for each in engine.list().memories)
+        assert contents == ["I am vegetarian.", "I live in Porto.", "Noted."]
+        (hit, *_) = engine.recall("Who is vegetarian?").hits
+        assert hit.memory.metadata["mem0"]["user_id"] == "anna"

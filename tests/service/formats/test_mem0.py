@@ -42,7 +42,7 @@ def test_a_memory_brings_everything_along() -> None:
         "tags": ["drinks"],
         "source": {"speaker": "Anna", "session": "breakfast"},
         "created_at": "2026-05-07T10:00:00-07:00",
-        "expires_at": "2027-01-01T00:00:00+00:00",
+        "expires_at": "2027-01-01T23:59:59.999999+00:00",
     }  # fmt: skip
     assert found({"results": [{**FULL, "memory": "Likes tea"}]})[0].fields["id"] == id_
     assert found([{**FULL, "id": "other"}])[0].fields["id"] != id_

@@ -74,7 +74,9 @@ def _memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
         fields["source"] = identifiers
     for name, key in (("created_at", "created_at"), ("expires_at", "expiration_date")):
         if raw.get(key) is not None:
-            when = _moment(raw[key])
+            # A day on which something expires is its last one.
+            last_day = key == "expiration_date" and len(str(raw[key])) == len("2026-05-07")
+            when = _moment(f"{raw[key]}T23:59:59.999999" if last_day else raw[key])
             if when is None:
                 return Record(number, problem=f"its {key} is no time: {raw[key]!r}", where=where)
             fields[name] = when
