@@ -17,15 +17,16 @@ from memorata.web.security import HEADERS
 
 READABLE = (
     "/", "/?q=tea", "/memories", "/memories/tea", "/memories/tea/similar", "/graph",
-    "/graph/data?entity=Anna", "/communities", "/timeline", "/map", "/duplicates", "/lab",
+    "/graph/data?entity=Anna", "/communities", "/timeline", "/map", "/review", "/lab",
     "/lab/outcome", "/palette", "/palette?q=tea", "/experiments", "/settings", "/settings/vectors", "/export",
 )  # fmt: skip
 FORMS = (
     "/memories", "/memories/act", "/memories/tea/act", "/memories/tea/correct", "/memories/tea/change",
-    "/recipes", "/duplicates/find", "/duplicates/resolve", "/duplicates/resolve-all", "/duplicates/undo",
-    "/duplicates/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
+    "/recipes", "/review/find", "/review/resolve", "/review/resolve-all", "/review/undo",
+    "/review/decide", "/lab/ask", "/lab/judge", "/lab/tune", "/lab/install", "/experiments",
     "/experiments/stop", "/experiments/keep", "/settings/reembed", "/settings/prompts", "/settings/use",
     "/settings/rollback", "/demo", "/import", "/backup",
+    "/review/themes", "/review/summary", "/settings/keys", "/settings/keys/revoke",
 )  # fmt: skip
 
 

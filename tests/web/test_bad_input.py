@@ -17,7 +17,7 @@ PAGES = {
     "/communities": "level limit iterations",
     "/timeline": "entity start end page",
     "/map": f"lat lon {NARROWING}",
-    "/duplicates": "run",
+    "/review": "run",
     "/lab": "recall",
 }
 FORMS = {
@@ -26,10 +26,10 @@ FORMS = {
     "/memories/tea/act": "do",
     "/memories/tea/change": "version tier confidence valid_from expires_at lat place",
     "/recipes": "name recipe vector_weight",
-    "/duplicates/find": "strategy",
-    "/duplicates/resolve": "memory keep do",
-    "/duplicates/undo": "run",
-    "/duplicates/decide": "newer older because do",
+    "/review/find": "strategy",
+    "/review/resolve": "memory keep do",
+    "/review/undo": "run",
+    "/review/decide": "newer older because do",
     "/lab/ask": "q",
     "/lab/judge": "recall memory relevant",
     "/lab/tune": "way",

@@ -12,7 +12,8 @@ from memorata.learn.experiments import Experiments, ExperimentStatus
 FORM = {
     "name": "more meaning",
     "variant": "much",
-    "settings": "vector_weight=0.9, graph_weight=0",
+    "vector_weight": "0.9",
+    "graph_weight": "0",
     "users": "2",
     "days": "1",
 }
@@ -76,8 +77,8 @@ def test_only_a_winner_is_kept(
 
 @pytest.mark.parametrize(
     "change",
-    [{"settings": ""}, {"settings": "magic=1"}, {"settings": "vector_weight"},
-     {"settings": "vector_weight=9"}, {"settings": "vector_weight=0.5"}, {"share": "2"}, {"share": "x"},
+    [{"vector_weight": "0.5", "graph_weight": "0.25"}, {"vector_weight": "much"},
+     {"vector_weight": "9"}, {"share": "2"}, {"share": "x"},
      {"method": "dice"}, {"users": "1"}, {"name": ""}],
 )  # fmt: skip
 def test_bad_forms_start_nothing(

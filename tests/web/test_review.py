@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from starlette.testclient import TestClient
@@ -26,9 +27,9 @@ def engine() -> Iterator[Engine]:
 
 def looked(client: TestClient, token: str, strategy: str = "keep_highest_confidence") -> str:
     form = {"token": token, "strategy": strategy}
-    assert client.post("/duplicates/find", data=form).status_code == 303
+    assert client.post("/review/find", data=form).status_code == 303
     end = time.monotonic() + 60
-    while 'class="running"' in (page := client.get("/duplicates").text) and time.monotonic() < end:
+    while 'class="running"' in (page := client.get("/review").text) and time.monotonic() < end:
         time.sleep(0.01)
     return page
 
@@ -42,7 +43,7 @@ def run_of(location: str) -> str:
 
 
 def test_before_anybody_looked_it_says_what_to_do(client: TestClient) -> None:
-    assert "No search for duplicates yet" in client.get("/duplicates").text
+    assert "No search for duplicates yet" in client.get("/review").text
 
 
 def test_looking_shows_the_groups_and_changes_nothing(client: TestClient, engine: Engine, token: str) -> None:
@@ -61,19 +62,19 @@ def test_one_is_kept_and_that_can_be_undone(
 ) -> None:
     looked(client, token)
     form = {"token": token, "memory": ["tea", "again"], "keep": keep}
-    answer = client.post("/duplicates/resolve", data=form)
+    answer = client.post("/review/resolve", data=form)
     assert current(engine) & {"tea", "again"} == {keep}
     page = client.get(answer.headers["location"]).text
     assert "Resolved: 1 memory superseded." in page
     assert "1 group among" in page
-    client.post("/duplicates/undo", data={"token": token, "run": run_of(answer.headers["location"])})
+    client.post("/review/undo", data={"token": token, "run": run_of(answer.headers["location"])})
     assert {"tea", "again"} <= current(engine)
-    assert "undone" in client.get("/duplicates").text
+    assert "undone" in client.get("/review").text
 
 
 def test_merging_writes_a_memory_of_all_their_words(client: TestClient, engine: Engine, token: str) -> None:
     looked(client, token)
-    client.post("/duplicates/resolve", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
+    client.post("/review/resolve", data={"token": token, "memory": ["tea", "again"], "do": "merge"})
     left = [memory for memory in engine.list().memories if "green tea" in memory.content]
     assert len(left) == 1
     assert [run.strategy for run in engine.duplicates.runs()] == ["merge"]
@@ -84,7 +85,7 @@ def test_what_was_purged_since_it_was_found_is_not_shown(
 ) -> None:
     assert "green tea" in looked(client, token)
     engine.purge("again")
-    page = client.get("/duplicates").text
+    page = client.get("/review").text
     assert "green tea" not in page
     assert "attic" in page
 
@@ -93,14 +94,14 @@ def test_keeping_both_leaves_them_and_takes_them_off_the_list(
     client: TestClient, engine: Engine, token: str
 ) -> None:
     looked(client, token)
-    client.post("/duplicates/resolve", data={"token": token, "memory": ["tea", "again"], "do": "both"})
+    client.post("/review/resolve", data={"token": token, "memory": ["tea", "again"], "do": "both"})
     assert len(current(engine)) == 5
-    assert "1 group among" in client.get("/duplicates").text
+    assert "1 group among" in client.get("/review").text
 
 
 def test_all_at_once_as_proposed(client: TestClient, engine: Engine, token: str) -> None:
     looked(client, token)
-    answer = client.post("/duplicates/resolve-all", data={"token": token})
+    answer = client.post("/review/resolve-all", data={"token": token})
     assert len(current(engine)) == 3
     assert "Resolved: 2 memories superseded." in client.get(answer.headers["location"]).text
 
@@ -109,23 +110,23 @@ def test_what_was_settled_is_noted_by_how_it_was_proposed(
     client: TestClient, engine: Engine, token: str
 ) -> None:
     looked(client, token, "keep_most_recent")
-    client.post("/duplicates/resolve-all", data={"token": token})
+    client.post("/review/resolve-all", data={"token": token})
     assert [run.strategy for run in engine.duplicates.runs()] == ["keep_most_recent"]
-    assert "keep most recent · 2 memories superseded" in client.get("/duplicates").text
+    assert "keep most recent · 2 memories superseded" in client.get("/review").text
 
 
 def test_bad_forms_change_nothing(client: TestClient, engine: Engine, token: str) -> None:
     def status(path: str, **form: object) -> int:
         return client.post(path, data={"token": token, **form}).status_code
 
-    assert status("/duplicates/resolve", memory=["tea", "again"], keep="tea") == 400
-    assert status("/duplicates/resolve-all") == 400
+    assert status("/review/resolve", memory=["tea", "again"], keep="tea") == 400
+    assert status("/review/resolve-all") == 400
     looked(client, token)
-    assert status("/duplicates/resolve", memory=["tea", "coffee"], keep="tea") == 400
-    assert status("/duplicates/resolve", memory=["tea", "again"], keep="coffee") == 400
-    assert status("/duplicates/resolve", memory=["tea", "again"], do="explode") == 400
-    assert status("/duplicates/find", strategy="magic") == 400
-    assert status("/duplicates/undo", run="7") == 400
+    assert status("/review/resolve", memory=["tea", "coffee"], keep="tea") == 400
+    assert status("/review/resolve", memory=["tea", "again"], keep="coffee") == 400
+    assert status("/review/resolve", memory=["tea", "again"], do="explode") == 400
+    assert status("/review/find", strategy="magic") == 400
+    assert status("/review/undo", run="7") == 400
     assert len(current(engine)) == 5
 
 
@@ -144,10 +145,31 @@ def torn() -> Iterator[tuple[Engine, TestClient, str]]:
 def test_a_contradiction_is_decided(torn: tuple[Engine, TestClient, str], do: str, left: set[str]) -> None:
     engine, client, token = torn
     assert [(each.newer, each.older) for each in engine.duplicates.contradictions()] == [("gone", "berlin")]
-    assert "Anna no longer lives in Berlin." in client.get("/duplicates").text
+    assert "Anna no longer lives in Berlin." in client.get("/review").text
     form = {"token": token, "newer": "gone", "older": "berlin", "do": do, "because": "She moved."}
-    assert client.post("/duplicates/decide", data={**form, "because": ""}).status_code == 400
-    assert client.post("/duplicates/decide", data=form).status_code == 303
+    assert client.post("/review/decide", data={**form, "because": ""}).status_code == 400
+    assert client.post("/review/decide", data=form).status_code == 303
     assert current(engine) == left
     assert engine.duplicates.contradictions() == ()
-    assert client.post("/duplicates/decide", data=form).status_code == 400
+    assert client.post("/review/decide", data=form).status_code == 400
+
+
+def test_summaries_wait_in_the_same_queue(client: TestClient, engine: Engine, token: str) -> None:
+    long_ago = datetime(2026, 1, 1, tzinfo=UTC)
+    for number in range(8):
+        engine.remember(f"Green <i>tea</i> with Anna, cup {number}.", tier="episodic", created_at=long_ago)
+    assert client.post("/review/themes", data={"token": token}).status_code == 303
+    end = time.monotonic() + 60
+    while 'class="running"' in (page := client.get("/review").text) and time.monotonic() < end:
+        time.sleep(0.01)
+    (proposal,) = engine.lifecycle.summaries()
+    assert "1 to decide" in page
+    assert "proposed of 8 memories" in page
+    assert "<i>tea" not in page
+    assert "proposed of" not in client.get("/review?only=duplicates").text
+    form = {"token": token, "summary": proposal.summary.id}
+    assert client.post("/review/summary", data={**form, "do": "maybe"}).status_code == 400
+    assert client.post("/review/summary", data={**form, "do": "accept"}).status_code == 303
+    assert engine.lifecycle.summaries() == ()
+    assert proposal.summary.id in current(engine)
+    assert "nothing to decide" in client.get("/review").text

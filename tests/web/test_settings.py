@@ -11,6 +11,7 @@ from typer.main import get_command
 import memorata
 from memorata import web as pages
 from memorata.cli.app import app
+from memorata.embed.catalogue import available
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
 from memorata.web.app import create_pages
@@ -119,3 +120,23 @@ def test_every_command_that_a_page_names_exists() -> None:
             if hasattr(group, "commands"):
                 assert word in group.commands, line
                 group = group.commands[word]
+
+
+def test_keys_are_made_shown_once_and_revoked(client: TestClient, engine: Engine, token: str) -> None:
+    form = {"token": token, "name": "<b>agent</b>", "namespaces": "acme/*, default", "scope": "write"}
+    page = client.post("/settings/keys", data={**form, "expires": "2027-01-01"}).text
+    secret = page.partition("shown this once: <code>")[2].partition("<")[0]
+    (key,) = engine.admin.keys.list()
+    assert (key.namespaces, key.scopes) == (("acme/*", "default"), ("write",))
+    assert engine.admin.keys.authenticate(secret).allows("write", "acme/alice")
+    after = client.get("/settings").text
+    assert secret not in after
+    assert "&lt;b&gt;agent&lt;/b&gt;" in after
+    client.post("/settings/keys/revoke", data={"token": token, "id": key.id})
+    assert engine.admin.keys.list()[0].revoked_at is not None
+    assert client.post("/settings/keys", data={**form, "scope": "everything"}).status_code == 400
+
+
+def test_models_are_listed(client: TestClient) -> None:
+    page = client.get("/settings").text
+    assert all(entry.name in page for entry in available())

@@ -161,6 +161,7 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
         "kept": kept,
         "narrowed": forms.filled(values),
         "hidden": hidden,
+        "filters": len(forms.kept(values).keys() - {"text"}) + hidden,
         "tiers": forms.TIERS,
         "action": action,
         "changed": changed,

@@ -10,7 +10,6 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata._frozen import frozen
-from memorata.engine.recipes.recipe import PARAMETERS
 from memorata.learn.assignment import Variant
 from memorata.learn.experiments import (
     METHODS,
@@ -19,8 +18,7 @@ from memorata.learn.experiments import (
 )
 from memorata.model.errors import InvalidArgument
 from memorata.web.context import PageContext, PageRoute
-from memorata.web.controls import read_changes
-from memorata.web.forms import Values
+from memorata.web.controls import controls, read_changes
 
 _FIRST: Final = "as it is"
 
@@ -48,7 +46,7 @@ def dashboard(context: PageContext) -> Response:
         standings=standings,
         recipe=engine.recipes.get(namespace=namespace),
         methods=METHODS,
-        parameters=tuple(each.name for each in PARAMETERS if each.name != "analyser"),
+        groups=controls(engine.recipes.get(namespace=namespace), {}),
         logged=engine.recall_log.how.recalls,
     )
 
@@ -57,9 +55,9 @@ def create(context: PageContext) -> Response:
     """Start an experiment: the recipe as it is against one with some parameters changed."""
     values = context.values
     base = context.engine.recipes.get(namespace=context.namespace)
-    changes = read_changes(base, _settings(values))
+    changes = read_changes(base, values)
     if not changes:
-        raise InvalidArgument("settings", values.text("settings"), "a change, such as vector_weight=0.7")
+        raise InvalidArgument("settings", base.name, "a recipe with at least one control turned")
     share = values.number("share", 0.5)
     weight = 0.5 if share is None else share
     variants = (Variant(_FIRST, 1 - weight), Variant(values.text("variant", "changed"), weight, changes))
@@ -92,19 +90,6 @@ def keep(context: PageContext) -> Response:
     engine.recipes.save(saved, recipe, evidence=evidence, namespace=context.namespace)
     engine.recipes.use(saved, namespace=context.namespace)
     return context.go(context.url("/settings") + "#recipes")
-
-
-def _settings(values: Values) -> dict[str, list[str]]:
-    """Return the changes that were written as ``name=value``, one a line or with commas between."""
-    settings: dict[str, list[str]] = {}
-    names = {each.name for each in PARAMETERS}
-    for part in values.text("settings").replace("\n", ",").split(","):
-        if part.strip():
-            name, equals, value = (piece.strip() for piece in part.partition("="))
-            if not equals or name not in names:
-                raise InvalidArgument("settings", part.strip(), "a parameter of a recipe, =, and its value")
-            settings[name] = [value]
-    return settings
 
 
 ROUTES: Final = (

@@ -23,7 +23,7 @@ PAGES: Final = (
     ("/communities", "Communities"),
     ("/timeline", "Timeline"),
     ("/map", "Map"),
-    ("/duplicates", "Review"),
+    ("/review", "Review"),
     ("/lab", "Lab"),
     ("/experiments", "Experiments"),
     ("/settings", "Settings"),

@@ -1,7 +1,7 @@
-"""Review: what was said twice, and what cannot both be true, side by side, for a person to decide.
+"""Review: one queue of what waits for a person: contradictions, duplicates, and summaries that are proposed.
 
 Looking for duplicates changes nothing. What is settled is superseded in a run that one click takes back, and
-stays readable in the history of what was kept.
+stays readable in the history of what was kept. A summary is hidden until it is accepted.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from memorata.store.memory.repeats import Contradiction
 from memorata.web.context import PageContext, PageRoute
 
 _KIND: Final = "duplicates"
+_THEMES: Final = "themes"
+_KINDS: Final = ("contradictions", "duplicates", "summaries")
 _MAX_SHOWN: Final = 20
 _MERGE: Final = "merge"
 _KEEP: Final = "keep"
@@ -58,13 +60,17 @@ def review(context: PageContext) -> Response:
     found = None if looked is None else looked.found
     runs = engine.duplicates.runs(namespace=context.namespace)
     wanted = context.values.text("run")
+    only = checks.one_of("only", context.values.text("only", "all"), ("all", *_KINDS))
     return context.page(
-        "duplicates.html",
+        "review.html",
+        only=only,
+        themes=context.jobs.last(_THEMES, context.namespace),
         job=job,
         in_progress=in_progress,
         found=found,
         groups=() if found is None else _still_there(context, found.groups[:_MAX_SHOWN]),
         pairs=_pairs(context),
+        summaries=_summaries(context),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
         runs=runs[:_MAX_SHOWN],
         resolved=next((run for run in runs if str(run.number) == wanted), None),
@@ -87,7 +93,7 @@ def find(context: PageContext) -> Response:
         return Looked(found, strategy)
 
     context.jobs.start_once(_KIND, namespace, LOCAL.name, work)
-    return context.go(context.url("/duplicates"))
+    return context.go(context.url("/review"))
 
 
 def resolve(context: PageContext) -> Response:
@@ -108,7 +114,7 @@ def resolve(context: PageContext) -> Response:
         run = done.number
     left = tuple(each for each in waiting if each is not group)
     job.result = Looked(replace(looked.found, groups=left), looked.strategy)
-    return context.go(context.url("/duplicates", run=run))
+    return context.go(context.url("/review", run=run))
 
 
 def resolve_all(context: PageContext) -> Response:
@@ -121,14 +127,14 @@ def resolve_all(context: PageContext) -> Response:
         looked.found.groups, strategy=looked.strategy, namespace=context.namespace
     )
     job.result = Looked(replace(looked.found, groups=()), looked.strategy)
-    return context.go(context.url("/duplicates", run=run.number))
+    return context.go(context.url("/review", run=run.number))
 
 
 def undo(context: PageContext) -> Response:
     """Take a run back."""
     context.engine.duplicates.undo(context.values.whole("run", 0, 1), namespace=context.namespace)
     context.jobs.drop(_KIND, context.namespace)
-    return context.go(context.url("/duplicates"))
+    return context.go(context.url("/review"))
 
 
 def decide(context: PageContext) -> Response:
@@ -143,7 +149,34 @@ def decide(context: PageContext) -> Response:
         by="a person on the page",
         namespace=context.namespace,
     )
-    return context.go(context.url("/duplicates") + "#contradictions")
+    return context.go(context.url("/review") + "#contradictions")
+
+
+def find_themes(context: PageContext) -> Response:
+    """Start to look for episodes on one theme, and to propose summaries of them."""
+    engine, namespace = context.engine, context.namespace
+    context.jobs.start_once(
+        _THEMES, namespace, LOCAL.name, lambda job: engine.lifecycle.consolidate(namespace=namespace)
+    )
+    return context.go(context.url("/review"))
+
+
+def decide_summary(context: PageContext) -> Response:
+    """Accept a proposed summary, or reject it for good."""
+    life, values = context.engine.lifecycle, context.values
+    accepts = checks.one_of("do", values.text("do"), ("accept", "reject")) == "accept"
+    decide = life.accept_summary if accepts else life.reject_summary
+    decide(values.text("summary"), namespace=context.namespace)
+    return context.go(context.url("/review"))
+
+
+def _summaries(context: PageContext) -> tuple[tuple[Memory, tuple[Memory, ...]], ...]:
+    """Return the summaries that wait, each with the memories it was made from."""
+    proposals = context.engine.lifecycle.summaries(namespace=context.namespace)[:_MAX_SHOWN]
+    return tuple(
+        (each.summary, tuple(context.engine.store.get(context.namespace, list(each.sources))))
+        for each in proposals
+    )
 
 
 def _looked(job: Job | None) -> Looked | None:
@@ -194,10 +227,12 @@ def _pairs(context: PageContext) -> tuple[Pair, ...]:
 
 
 ROUTES: Final = (
-    PageRoute("/duplicates", review),
-    PageRoute("/duplicates/find", find, "POST"),
-    PageRoute("/duplicates/resolve", resolve, "POST"),
-    PageRoute("/duplicates/resolve-all", resolve_all, "POST"),
-    PageRoute("/duplicates/undo", undo, "POST"),
-    PageRoute("/duplicates/decide", decide, "POST"),
+    PageRoute("/review", review),
+    PageRoute("/review/find", find, "POST"),
+    PageRoute("/review/themes", find_themes, "POST"),
+    PageRoute("/review/summary", decide_summary, "POST"),
+    PageRoute("/review/resolve", resolve, "POST"),
+    PageRoute("/review/resolve-all", resolve_all, "POST"),
+    PageRoute("/review/undo", undo, "POST"),
+    PageRoute("/review/decide", decide, "POST"),
 )

@@ -1,4 +1,4 @@
-"""Settings: what this memory is kept with, the vectors that are missing, and the recipes in use.
+"""Settings: what this memory is kept with, the vectors that are missing, recipes, keys, export and backup.
 
 A change of the embedder takes effect when the server is started with it. Until everything has been embedded
 anew, memories that have no vector of it are found by words alone; this page says how many those are, how long
@@ -11,8 +11,9 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from memorata.embed.catalogue import available
 from memorata.embed.prompts import PRESETS
-from memorata.engine.access import EVERYWHERE, LOCAL
+from memorata.engine.access import EVERYWHERE, LOCAL, SCOPES
 from memorata.engine.admin import duration
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.engine.recipes.saved import IN_USE
@@ -23,8 +24,8 @@ from memorata.web.context import PageContext, PageRoute
 _KIND: Final = "re-embedding"
 
 
-def settings(context: PageContext) -> Response:
-    """Show the settings."""
+def settings(context: PageContext, secret: str = "") -> Response:
+    """Show the settings, and a new key's secret, once."""
     engine = context.engine
     store: dict[str, Any] = {}
     if context.may_administer:
@@ -34,6 +35,10 @@ def settings(context: PageContext) -> Response:
         }
     return context.page(
         "settings.html",
+        secret=secret,
+        keys=engine.admin.keys.list() if context.may_administer else (),
+        scopes=SCOPES,
+        models=available(),
         recipe=engine.recipes.get(namespace=context.namespace),
         opened=engine.recipe,
         saved=engine.recipes.list(namespace=context.namespace),
@@ -92,6 +97,24 @@ def _waiting(context: PageContext) -> dict[str, Any]:
     return {"job": job, "waiting": waiting, "time": time, "problem": problem, "presets": tuple(PRESETS)}
 
 
+def create_key(context: PageContext) -> Response:
+    """Make a key, and show its secret this once."""
+    values = context.values
+    _, secret = context.engine.admin.keys.create(
+        values.text("name"),
+        values.listed("namespaces") or ("*",),
+        [values.text("scope", "read")],
+        expires_at=values.instant("expires", end=True),
+    )
+    return settings(context, secret)
+
+
+def revoke_key(context: PageContext) -> Response:
+    """End a key."""
+    context.engine.admin.keys.revoke(context.values.text("id"))
+    return context.go(context.url("/settings") + "#keys-list")
+
+
 def use_prompts(context: PageContext) -> Response:
     """Let the embedder use other prompts from now on; the page then says what has to be embedded again."""
     context.engine.admin.use_prompts(context.values.text("prompts"))
@@ -99,10 +122,12 @@ def use_prompts(context: PageContext) -> Response:
 
 
 ROUTES: Final = (
-    PageRoute("/settings", settings),
+    PageRoute("/settings", lambda context: settings(context)),
     PageRoute("/settings/vectors", progress),
     PageRoute("/settings/reembed", reembed, "POST", everywhere=True),
     PageRoute("/settings/prompts", use_prompts, "POST", everywhere=True),
+    PageRoute("/settings/keys", create_key, "POST", everywhere=True),
+    PageRoute("/settings/keys/revoke", revoke_key, "POST", everywhere=True),
     PageRoute("/settings/use", use, "POST"),
     PageRoute("/settings/rollback", roll_back, "POST"),
 )
