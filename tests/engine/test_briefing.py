@@ -34,11 +34,13 @@ def test_sections_come_in_the_order_of_their_worth(memory: Engine) -> None:
     said(memory, "I prefer tea.")
     said(memory, "Always answer briefly.")
     said(memory, "The alarm code is with Jonas.", pinned=True)
+    said(memory, "My name is Ines.")
     said(memory, "It rained in Porto.")
     assert sections(memory) == [
         ("pinned", "The alarm code is with Jonas."),
         ("instruction", "Always answer briefly."),
         ("preference", "I prefer tea."),
+        ("profile", "My name is Ines."),
         ("important", "Anna's birthday is on 3 June."),
         ("unfinished", "I still need to call the bank."),
         ("recent", "The meeting went well."),
@@ -89,3 +91,18 @@ def test_other_namespaces_are_not_told(memory: Engine) -> None:
     memory.remember("Always answer briefly.", namespace="bob")
     assert sections(memory) == []
     assert len(memory.briefing(namespace="bob").items) == 1
+
+
+def test_what_stands_comes_with_every_recall_that_asks_for_it(memory: Engine) -> None:
+    said(memory, "Always answer briefly.")
+    said(memory, "I prefer tea.")
+    said(memory, "The alarm code is with Jonas.", pinned=True)
+    said(memory, "It rained in Porto.", days=0)
+    assert memory.recall("where did it rain?").standing == ()
+    result = memory.recall("where did it rain?", standing=500)
+    assert [hit.memory.content for hit in result] == ["It rained in Porto."]
+    told = ["The alarm code is with Jonas.", "Always answer briefly.", "I prefer tea."]
+    assert [each.content for each in result.standing] == told
+    assert len(memory.recall("where did it rain?", standing=25).standing) == 1
+    across = memory.recall_across("where did it rain?", ["default", "other"], standing=500)
+    assert [each.content for each in across.standing] == told

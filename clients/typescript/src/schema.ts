@@ -40,7 +40,7 @@ export type BriefingAnswer = {
 };
 /** A memory of a briefing. */
 export type BriefingItemAnswer = {
-  section: "pinned" | "instruction" | "preference" | "important" | "unfinished" | "recent";
+  section: "pinned" | "instruction" | "preference" | "profile" | "important" | "unfinished" | "recent";
   memory: MemoryAnswer;
 };
 /** A cell of the grid, the mean of the places in it, and the ids of the memories there. */
@@ -229,6 +229,8 @@ export type ExperimentRecallRequest = {
   explain?: boolean;
   /** Leave out what is not good enough. */
   gate?: boolean;
+  /** Tokens for what holds whatever is asked: pinned, instructions, preferences. */
+  standing?: number;
   /** The query in other words: how far do the answers agree? */
   variants?: Array<string>;
   /** Know all that was written before, where a replica may be a moment behind. */
@@ -654,6 +656,8 @@ export type RecallAnswer = {
   methods: Record<string, string>;
   /** Of recipes that ask in several ways. */
   agreement: AgreementAnswer | null;
+  /** What holds whatever is asked, where that was asked for. */
+  standing: Array<MemoryAnswer>;
 };
 /** Recalls, the latest first. */
 export type RecallLogAnswer = {
@@ -695,6 +699,8 @@ export type RecallRequest = {
   explain?: boolean;
   /** Leave out what is not good enough. */
   gate?: boolean;
+  /** Tokens for what holds whatever is asked: pinned, instructions, preferences. */
+  standing?: number;
   /** The query in other words: how far do the answers agree? */
   variants?: Array<string>;
   /** Know all that was written before, where a replica may be a moment behind. */

@@ -75,6 +75,9 @@ Across = Annotated[
     list[str] | None,
     Option("--namespaces", metavar="PATH", help="Ask these instead; acme/* is all below acme. Repeatable."),
 ]
+Standing = Annotated[
+    int, Option("--standing", min=0, metavar="TOKENS", help="Also what holds whatever is asked.")
+]
 Inherit = Annotated[bool, Option("--inherit", help="Also what is above it, and what it is linked to.")]
 Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
 
@@ -126,6 +129,7 @@ def recall(
     fresh: Fresh = False,
     namespaces: Across = None,
     inherit: Inherit = False,
+    standing: Standing = 0,
 ) -> None:
     """Find the right few memories for a query, and explain them."""
     changes = parameter_values(set)
@@ -145,6 +149,7 @@ def recall(
         "gate": not no_gate,
         "fresh": fresh,
         "variants": variant or (),
+        "standing": standing,
     }
     if agreement is not None:
         from memorata.model import checks
@@ -261,6 +266,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
                 output.line(
                     "\n".join(f"  {indented_line(line)}" for line in str(hit.explanation).splitlines())
                 )
+    for memory in () if output.json else result.standing:
+        output.say(f"standing: {one_line(memory.content, 100)}", "")
     if result.meant:
         output.say(f"By the conversation, asked about {' and '.join(result.meant)}.", "")
     if result.period is not None:

@@ -1,8 +1,8 @@
 """A briefing: what an assistant should know before anything is asked, within a budget of tokens.
 
-Sections in the order of their worth: what is pinned, standing instructions, preferences, what is important,
-what is unfinished, and the latest memories. Each but the first and the last may take at most half of what is
-left, so that none crowds the others out.
+Sections in the order of their worth: what is pinned, standing instructions, preferences, who somebody is,
+what is important, what is unfinished, and the latest memories. Each but the first and the last may take at
+most half of what is left, so that none crowds the others out.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from memorata.model import checks
 from memorata.model.memory import Memory
 from memorata.text.standing_sentences import is_unfinished
 
-Section: TypeAlias = Literal["pinned", "instruction", "preference", "important", "unfinished", "recent"]
+Section: TypeAlias = Literal[
+    "pinned", "instruction", "preference", "profile", "important", "unfinished", "recent"
+]
 SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
+STANDING: Final[tuple[Section, ...]] = ("pinned", "instruction", "preference")
+"""What holds whatever is asked."""
 
 LOOKED_AT: Final = 200
 """Memories of a section that are looked at, newest first: a budget holds far fewer."""
@@ -54,14 +58,14 @@ class Briefing:
         return "\n".join(map(_line, self.items))
 
 
-def brief(listed: Listed, now: datetime, budget: int) -> Briefing:
+def brief(listed: Listed, now: datetime, budget: int, sections: tuple[Section, ...] = SECTIONS) -> Briefing:
     """Return the briefing of a namespace, of at most `budget` tokens; whole memories only."""
     left = checks.whole("budget", budget)
     total = left
     taken: list[BriefingItem] = []
     shown: set[str] = set()
     too_long: set[str] = set()
-    for section in SECTIONS:
+    for section in sections:
         share = left if section in ("pinned", "recent") else left // 2
         for memory in _candidates(section, listed, now):
             if memory.id in shown:
@@ -80,7 +84,7 @@ def brief(listed: Listed, now: datetime, budget: int) -> Briefing:
 def _candidates(section: Section, listed: Listed, now: datetime) -> tuple[Memory, ...]:
     if section == "pinned":
         return listed({"pinned": True})
-    if section in ("instruction", "preference"):
+    if section in ("instruction", "preference", "profile"):
         return listed({"category": section})
     if section == "important":
         return listed({"importance": {">=": _IMPORTANT}})

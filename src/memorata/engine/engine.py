@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.admin import Admin
-from memorata.engine.briefing import LOOKED_AT, Briefing, brief
+from memorata.engine.briefing import LOOKED_AT, SECTIONS, STANDING, Briefing, Section, brief
 from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
 from memorata.engine.feedback import FeedbackLog
 from memorata.engine.gc_pause import gc_paused
@@ -475,10 +475,10 @@ class Engine:
     def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
         """Return what to know before anything is asked: for the start of a session, or of a prompt.
 
-        What is pinned comes first, then standing instructions, preferences, important memories (importance of
-        0.8 and more), what is unfinished, and the latest of the last seven days. Instructions and preferences
-        are told by their category, which `remember` gives to texts that say so ("from now on …", "I prefer
-        …") and that bring none.
+        What is pinned comes first, then standing instructions, preferences, who somebody is, important
+        memories (importance of 0.8 and more), what is unfinished, and the latest of the last seven days.
+        Instructions, preferences and profile facts are told by their category, which `remember` gives to
+        texts that say so ("from now on …", "I prefer …", "my name is …") and that bring none.
 
         Parameters
         ----------
@@ -495,13 +495,15 @@ class Engine:
         ...     [(item.section, item.memory.content) for item in memory.briefing().items]
         [('instruction', 'From now on, answer in German.')]
         """
+        return self._briefing(budget, namespace, SECTIONS)
 
+    def _briefing(self, budget: int, namespace: str | None, sections: tuple[Section, ...]) -> Briefing:
         def listed(conditions: Mapping[str, Any] | None) -> tuple[Memory, ...]:
             # What a tool or a page said is for who asks for it, whatever category it came with.
             trusted = {**(conditions or {}), "tags": {"none": [UNTRUSTED]}}
             return self.list(namespace=namespace, filter=trusted, limit=LOOKED_AT).memories
 
-        return brief(listed, self.now(), budget)
+        return brief(listed, self.now(), budget, sections)
 
     def history(self, id: str, *, namespace: str | None = None) -> tuple[Memory, ...]:
         """Return the whole chain a memory is part of: what was replaced before what replaced it."""
@@ -537,6 +539,7 @@ class Engine:
         fresh: bool = False,
         variants: Sequence[str] = (),
         gate: bool = True,
+        standing: int = 0,
     ) -> RecallResult:
         """Find the right few memories for a query, and say why.
 
@@ -583,6 +586,9 @@ class Engine:
             Whether to leave out what is not good enough; without, the best `limit` come however unlike.
         variants
             The same query in other words: each is asked, too, and `agreement` says how far the answers agree.
+        standing
+            How many tokens what holds whatever is asked may take: pinned memories, standing instructions and
+            preferences come with every recall, in `standing` of the result; 0 for none.
         """
         # With its time zone, which says when the days begin that the query names.
         asked = checks.zoned("now", now) if isinstance(now, str) else now
@@ -630,6 +636,9 @@ class Engine:
 
                 result = agreed(recaller, request, result, checks.texts("variants", variants))
         self.recall_log.note(request, result)
+        if checks.whole("standing", standing):
+            items = self._briefing(standing, namespace, STANDING).items
+            result = replace(result, standing=tuple(item.memory for item in items))
         return result
 
     def recall_across(

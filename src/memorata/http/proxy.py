@@ -56,10 +56,14 @@ _LOG: Final = logging.getLogger(__name__)
 
 @frozen
 class ProxySettings:
-    """How chats are given memories: how many, within how many tokens, and which roles are captured."""
+    """How chats are given memories: how many, within how many tokens, and whether they are captured.
+
+    `standing`: tokens for what holds whatever is asked; a chat has no start at which it could be told.
+    """
 
     limit: int = 8
     budget: int = BUDGET
+    standing: int = BUDGET // 2
     capture: bool = True
     recall_seconds: float = RECALL_SECONDS
 
@@ -200,7 +204,9 @@ class Proxy:
         how = self._settings
 
         def work() -> tuple[bytes, int] | None:
-            block = chat.conversation.recalled(chat.prompt, limit=how.limit, budget=how.budget)
+            block = chat.conversation.recalled(
+                chat.prompt, limit=how.limit, budget=how.budget, standing=how.standing
+            )
             if not block:
                 return None
             # Between the first line and the last stand the notice and the memories, a line each.

@@ -175,6 +175,9 @@ class RecallAnswer(BaseModel):
     milliseconds: dict[str, float]
     methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
     agreement: AgreementAnswer | None = Field(description="Of recipes that ask in several ways.")
+    standing: list[MemoryAnswer] = Field(
+        description="What holds whatever is asked, where that was asked for."
+    )
 
 
 class BriefingItemAnswer(BaseModel):

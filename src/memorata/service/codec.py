@@ -125,7 +125,8 @@ def hit_json(hit: Hit, *, explain: bool = False) -> Json:
 
 def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
-    return {**result.as_dict(), "hits": [hit_json(hit, explain=explain) for hit in result.hits]}
+    hits = [hit_json(hit, explain=explain) for hit in result.hits]
+    return {**result.as_dict(), "hits": hits, "standing": [memory_json(each) for each in result.standing]}
 
 
 def briefing_json(briefing: Briefing) -> Json:

@@ -29,14 +29,23 @@ class Conversation:
         self.namespace = namespace
         self.session = session
 
-    def recalled(self, prompt: str, *, limit: int = 8, budget: int = BUDGET) -> str:
-        """Return what is remembered and concerns a prompt, as delimited data; empty if nothing does."""
+    def recalled(self, prompt: str, *, limit: int = 8, budget: int = BUDGET, standing: int = 0) -> str:
+        """Return what is remembered and concerns a prompt, as delimited data; empty if nothing does.
+
+        Before it stands what holds whatever is asked, of so many tokens as `standing` says.
+        """
         elsewhere = {"session": {"!=": self.session}} if self.session else None
         result = self.engine.recall(
-            prompt[:_MAX_QUERY], limit=limit, budget=budget, filter=elsewhere, namespace=self.namespace
+            prompt[:_MAX_QUERY],
+            limit=limit,
+            budget=budget,
+            filter=elsewhere,
+            namespace=self.namespace,
+            standing=standing,
         )
         what = "What is remembered and may concern this."
-        return recalled_block(what, [hit.memory for hit in result.hits])
+        shown = {memory.id: memory for memory in (*result.standing, *(hit.memory for hit in result.hits))}
+        return recalled_block(what, shown.values())
 
     def remember(self, role: str, text: str, *identity: object) -> None:
         """Remember a message, without what was recalled into it; with the same identity, once."""

@@ -268,6 +268,9 @@ class RecallRequest(RequestBody):
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
     gate: Flag = Field(True, description="Leave out what is not good enough.")
+    standing: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] = Field(
+        0, description="Tokens for what holds whatever is asked: pinned, instructions, preferences."
+    )
     variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
         [],
         max_length=MAX_VARIANTS,
@@ -303,6 +306,7 @@ class RecallRequest(RequestBody):
             "budget": self.budget,
             "fresh": self.fresh,
             "gate": self.gate,
+            "standing": self.standing,
             "variants": self.variants,
         }
 

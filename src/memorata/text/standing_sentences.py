@@ -1,9 +1,9 @@
-"""Standing sentences: instructions and preferences that hold beyond the conversation they were said in.
+"""Standing sentences: instructions, preferences and who somebody is, which hold beyond a conversation.
 
 Rules, so that nothing but the text is needed when it is written: an adverb that makes a request general
-("always", "from now on") at the head of a sentence, or a first person with a verb of liking. Precision comes
-first: a sentence that is missed can be given its category by the caller, one that is taken by mistake is
-shown at the start of every session.
+("always", "from now on") at the head of a sentence, or a first person who likes, is called, lives or works.
+Precision comes first: a sentence that is missed can be given its category by the caller, one that is taken by
+mistake is shown at the start of every session.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, TypeAlias
 
-Standing: TypeAlias = Literal["instruction", "preference"]
+Standing: TypeAlias = Literal["instruction", "preference", "profile"]
 
 # By language: what opens a sentence that instructs, and what says a preference of the speaker.
 _INSTRUCTIONS: Final = {
@@ -45,6 +45,23 @@ _PREFERENCES: Final = {
     "ja": r"(?:私|僕|俺)は.{1,20}(?:好き|嫌い|苦手)|(?:が|は)(?:大)?好きです",
     "ko": r"(?:나는|저는).{1,20}(?:좋아|싫어)",
 }  # fmt: skip
+_PROFILE: Final = re.compile(
+    r"\bmy name(?:'s| is)\b|\bi(?:'m| am) (?:from|based in|married to)\b"
+    r"|\bi (?:live|grew up|was born) in\b|\bi work (?:at|for|as)\b"
+    r"|\bmy (?:wife|husband|partner|son|daughter|mother|father|brother|sister|boss|birthday|job)"
+    r"(?:'s name)? is\b"
+    r"|\bich (?:heiße|wohne in|lebe in|komme aus|arbeite (?:bei|als|für))\b|\bmein name ist\b"
+    r"|\bmeine? (?:frau|mann|sohn|tochter|mutter|vater|bruder|schwester|chef|chefin) heißt\b"
+    r"|\bje m'appelle\b|\bj'habite\b|\bje travaille (?:chez|comme|pour)\b"
+    r"|\bme llamo\b|\bmi nombre es\b|\bvivo en\b|\btrabajo (?:en|como|para)\b"
+    r"|\bmi chiamo\b|\babito a\b|\blavoro (?:per|come)\b"
+    r"|\b(?:me chamo|meu nome é|moro em|trabalho (?:na|no|como|para))\b"
+    r"|\bik (?:heet|woon in|werk (?:bij|als|voor)|kom uit)\b|\bmijn naam is\b"
+    r"|\bменя зовут\b|\bя (?:живу в|работаю|родился|родилась)\b"
+    r"|我叫|我住在|我来自|我的名字|(?:私|僕|俺)の名前は|に住んでい?ます|(?:제|내) 이름은|에 살고 있",
+    re.IGNORECASE,
+)
+"""What a first person says about who they are."""
 _SENTENCE_START: Final = r"(?:^|[.!?;:。！？\n]\s*|[-*•]\s+)"
 _INSTRUCTION: Final = re.compile(_SENTENCE_START + f"(?:{'|'.join(_INSTRUCTIONS.values())})", re.IGNORECASE)
 _PREFERENCE: Final = re.compile("|".join(_PREFERENCES.values()), re.IGNORECASE)
@@ -71,6 +88,14 @@ _CUES: Final = (
     "以后", "从现在", "始终", "务必", "永远不要", "一律", "喜欢", "偏好", "讨厌", "爱吃", "爱喝", "我不",
     "これからは", "今後は", "常に", "必ず", "絶対に", "好き", "嫌い", "苦手",
     "앞으로", "항상", "절대", "반드시", "좋아", "싫어",
+    "my name", "i'm from", "i am from", "i'm based", "i am based", "i'm married", "i am married", "i live",
+    "i grew", "i was born", "i work", "my wife", "my husband", "my partner", "my son", "my daughter",
+    "my mother", "my father", "my brother", "my sister", "my boss", "my birthday", "my job", "ich hei",
+    "ich wohne", "ich lebe", "ich komme", "ich arbeite", "mein name", "heisst", "je m'app", "j'habite",
+    "je travaille", "me llamo", "mi nombre", "vivo", "trabajo", "mi chiamo", "abito", "lavoro", "me chamo",
+    "meu nome", "moro em", "trabalho", "ik heet", "ik woon", "ik werk", "ik kom", "mijn naam",
+    "меня зовут", "я живу", "я работаю", "я род", "我叫", "我住", "我来自", "我的名字", "の名前は", "住んで",
+    "이름은", "살고",
 )  # fmt: skip
 _ASCII_CUES: Final = tuple(cue for cue in _CUES if cue.isascii())
 _MAX_CHARACTERS: Final = 2_000
@@ -78,9 +103,10 @@ _MAX_CHARACTERS: Final = 2_000
 
 
 def standing(text: str) -> Standing | None:
-    """Return whether a text holds beyond its conversation, as an instruction or as a preference; None if not.
+    """Return whether a text holds beyond its conversation, and as what: None if it does not.
 
-    A question asks, and does not instruct. An instruction wins over a preference in the same text.
+    A question asks, and does not instruct. In one text an instruction wins over a preference, and that over
+    who somebody is.
 
     Examples
     --------
@@ -88,6 +114,8 @@ def standing(text: str) -> Standing | None:
     ('instruction', 'preference')
     >>> standing("Ab jetzt bitte auf Deutsch."), standing("我不吃香菜")
     ('instruction', 'preference')
+    >>> standing("My name is Ines and I work as a nurse."), standing("Ich wohne in Rom.")
+    ('profile', 'profile')
     >>> standing("Never mind."), standing("Do I prefer tea?"), standing("Anna moved to Rome.")
     (None, None, None)
     """
@@ -98,7 +126,9 @@ def standing(text: str) -> Standing | None:
         return None
     if _INSTRUCTION.search(text):
         return "instruction"
-    return "preference" if _PREFERENCE.search(text) else None
+    if _PREFERENCE.search(text):
+        return "preference"
+    return "profile" if _PROFILE.search(text) else None
 
 
 def is_unfinished(text: str) -> bool:

@@ -108,6 +108,7 @@ def recall_across(
         omitted=len(hits) - shown,
         degraded=tuple(dict.fromkeys(note for result in results for note in result.degraded)),
         rejected=None if hits else best.rejected,
+        standing=tuple({each.id: each for result in results for each in result.standing}.values()),
         milliseconds={
             step: sum(result.milliseconds.get(step, 0.0) for result in results) for step in best.milliseconds
         },

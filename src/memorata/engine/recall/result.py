@@ -13,6 +13,7 @@ from memorata._frozen import frozen
 from memorata.index.neighbours import distinct
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Hit
+from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.engine.recall.agreement import Agreement
@@ -159,6 +160,8 @@ class RecallResult:
         and whose. In quotation marks a word stands for itself.
     meant
         Whom the pronouns of the query were taken to mean, by the conversation before it.
+    standing
+        What holds whatever is asked, where that was asked for: pinned memories, instructions, preferences.
     """
 
     hits: tuple[Hit, ...]
@@ -178,6 +181,7 @@ class RecallResult:
     aliases: Mapping[str, str] = field(default_factory=dict)
     meant: tuple[str, ...] = ()
     history: tuple[Earlier, ...] = ()
+    standing: tuple[Memory, ...] = ()
 
     @property
     def confidence(self) -> float:
@@ -229,6 +233,7 @@ class RecallResult:
             "period": None if self.period is None else self.period.as_dict(),
             "aliases": dict(self.aliases),
             "meant": list(self.meant),
+            "standing": [{"id": each.id, "content": each.content} for each in self.standing],
         }
 
 
