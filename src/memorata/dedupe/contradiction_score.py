@@ -282,7 +282,6 @@ _CLASSES_WIDE: Final = len(CLASSES)
 _FIRST_CLASS: Final = len(_ATTRIBUTE_NAMES)
 _CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
 """Bits of classes that are told of; those that are denied come after them, then the names of classes."""
-_DENIED: Final = _CLASSES << _CLASSES_WIDE
 _HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
 (
     _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED

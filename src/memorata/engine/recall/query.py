@@ -195,7 +195,10 @@ def with_speakers(
 
     `undone` are folded words that stand for themselves, whoever they might be short for.
     """
-    names, aliases, count, said = _spoken_names(query, names, view, analyser, undone)
+    speakers_here = view.speakers()
+    if not speakers_here:
+        return query
+    names, aliases, count, said = _spoken_names(query, names, view, speakers_here, analyser, undone)
     known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
     asking = _as_names(query, known, analyser)
     known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
@@ -214,7 +217,12 @@ def with_speakers(
 
 
 def _spoken_names(
-    query: ParsedQuery, names: Names, view: Index, analyser: Analyser, undone: Collection[str]
+    query: ParsedQuery,
+    names: Names,
+    view: Index,
+    speakers: frozenset[str],
+    analyser: Analyser,
+    undone: Collection[str],
 ) -> tuple[Names, dict[str, str], int, dict[str, int]]:
     """Return the possible names of a query with nicknames and misspelt names read as those of who speaks.
 
@@ -232,8 +240,7 @@ def _spoken_names(
         unknown = {
             word: terms for word in _WORD.findall(query.text) if (terms := tuple(analyser.tokens(word)))
         }
-    speakers = view.speakers() if unknown else frozenset[str]()
-    if not speakers:
+    if not unknown:
         return names, {}, count, said
     _, mentioned = view.document_frequencies(asked(unknown))
     read: dict[str, tuple[str, ...]] = dict(names)
