@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -169,31 +169,38 @@ async def ask_by_sdk(address: str, token: str, queries: Sequence[str], clients: 
     return _load(taken, perf_counter() - begun, errors)
 
 
-def embedded(embedder: str, seconds: float, together: int) -> float:
-    """Return how many queries a second an embedder embeds, on one thread, so many at once."""
+def embedded(embedder: str, seconds: float, together: int) -> tuple[float, float]:
+    """Return how many queries a second an embedder embeds, on one thread, so many at once, and for what.
+
+    The second number is the processor time of one query in ms.
+    """
     queries = [query.text for query in mixed(1_000, 500)]
     resources = replace(Settings().resources, threads=1)
     with memorata.open(":memory:", embedder=embedder, resources=resources) as memory:
         model: Any = memory.embedder
         batch = getattr(model, "embed_queries", None) if together > 1 else None
         model.embed_query(queries[0])
-        begun, count = perf_counter(), 0
+        begun, used, count = perf_counter(), process_time(), 0
         while perf_counter() - begun < seconds:
             some = [queries[(count + number) % len(queries)] for number in range(together)]
             _ = [model.embed_query(text) for text in some] if batch is None else batch(some)
             count += together
-        return count / (perf_counter() - begun)
+        return count / (perf_counter() - begun), (process_time() - used) * 1000 / count
 
 
-def bound_of(embedder: str, processes: int, seconds: float) -> dict[int, float]:
-    """Return how many queries a second processes embed together: one at a time, and four."""
-    rates = {}
+def bound_of(embedder: str, processes: int, seconds: float) -> float:
+    """Return how many queries a second processes embed together: one at a time, or four if that is more."""
+    rates = []
     for together in (1, _TOGETHER):
         command = [sys.executable, "-m", "benchmarks.server", "--bare", str(together)]
         command += ["--embedder", embedder, "--seconds", str(seconds)]
         running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(processes)]
-        rates[together] = sum(float(process.communicate()[0]) for process in running)
-    return rates
+        answers = [json.loads(process.communicate()[0]) for process in running]
+        rates.append(sum(rate for rate, _ in answers))
+        cost = sum(cost for _, cost in answers) / processes
+        print(f"bare embedder, {together} at a time: {rates[-1]:,.0f} a second, ", end="")
+        print(f"{cost:.2f} ms of a processor each")
+    return max(rates)
 
 
 @contextmanager
@@ -334,7 +341,7 @@ def main() -> None:
     parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.bare:
-        print(embedded(options.embedder, options.seconds, options.bare))
+        print(json.dumps(embedded(options.embedder, options.seconds, options.bare)))
         return
     if options.load:
         bodies = sys.stdin.read().splitlines()
@@ -347,12 +354,9 @@ def main() -> None:
         with memorata.open(db, embedder=options.embedder) as memory:
             for batch in batches(options.size):
                 memory.remember_many([{"content": text} for text in batch.texts])
-        rates = bound_of(options.embedder, len(os.sched_getaffinity(0)), min(10.0, options.seconds))
-        bound = max(rates.values())
         print(f"{options.size:,} memories, {options.embedder}, {options.workers} processes; ", end="")
         print(f"load average {os.getloadavg()[0]:.1f}")
-        print(f"bare embedder: {rates[1]:,.0f} queries a second one at a time, ", end="")
-        print(f"{rates[_TOGETHER]:,.0f} four at a time; the bound is {bound:,.0f}")
+        bound = bound_of(options.embedder, len(os.sched_getaffinity(0)), min(10.0, options.seconds))
         over_http(db, options, bound, queries)
         if options.agents:
             over_mcp(db, options, bound, queries)

@@ -2,6 +2,7 @@ import asyncio
 import threading
 
 import pytest
+from starlette.exceptions import HTTPException
 
 from memorata.http.workers import Workers
 from memorata.service.errors import Overloaded, TimedOut
@@ -46,6 +47,34 @@ def test_more_than_can_wait_are_turned_away() -> None:
 
     workers = Workers(1, 1, 5)
     assert asyncio.run(main()) == ["done", "done"]
+    workers.close()
+
+
+def test_what_was_abandoned_while_it_waited_is_not_begun() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def slow() -> None:
+        begun.set()
+        go_on.wait(60)
+
+    async def has_left() -> bool:
+        return True
+
+    async def main() -> None:
+        first = asyncio.create_task(workers.run(slow, is_abandoned=has_left))
+        await asyncio.to_thread(begun.wait, 10)
+        waits = asyncio.create_task(workers.run(lambda: done.append("left"), is_abandoned=has_left))
+        stays = asyncio.create_task(workers.run(lambda: done.append("stays")))
+        await asyncio.sleep(0)
+        go_on.set()
+        with pytest.raises(HTTPException):
+            await waits
+        await asyncio.gather(first, stays)
+
+    workers = Workers(1, 2, 5)
+    asyncio.run(main())
+    assert (done, workers.busy) == (["stays"], 0)
     workers.close()
 
 

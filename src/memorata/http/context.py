@@ -23,7 +23,7 @@ from memorata.engine.access import ADMIN, EVERYWHERE, READ, WRITE, Access, ApiKe
 from memorata.engine.embedding import embedded_in_advance
 from memorata.engine.query_vectors import prepare_to_serve
 from memorata.http.errors import check_query, retry_after
-from memorata.http.middleware import Limits
+from memorata.http.middleware import STREAMED, Limits
 from memorata.http.telemetry import Metrics, Spans
 from memorata.http.workers import Workers
 from memorata.model.errors import NotAdmitted, StoreUnavailable
@@ -80,7 +80,9 @@ class RequestContext:
         """Run something on a thread of the engine's."""
         # Where no key is needed, everybody is the same caller.
         caller = self.access.name if self.server.keys.required else ""
-        return await self.server.workers.run(work, caller=caller, writing=writing)
+        # To look whether a client is there takes what it sent last, which an import still has to read.
+        gone = None if self._request.url.path == STREAMED else self._request.is_disconnected
+        return await self.server.workers.run(work, caller=caller, writing=writing, is_abandoned=gone)
 
     async def recheck(self) -> None:
         """Raise unless the key is still good: what takes long must not outlive one that was revoked."""

@@ -13,11 +13,13 @@ is told by :mod:`memorata.service.fair_queue`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from time import thread_time
 from typing import Final, TypeVar
+
+from starlette.exceptions import HTTPException
 
 from memorata.engine.query_vectors import shared_cost
 from memorata.service.errors import Overloaded, TimedOut
@@ -60,11 +62,12 @@ class Workers:
         caller: str = "",
         seconds: float | None = None,
         writing: bool = False,
+        is_abandoned: Callable[[], Awaitable[bool]] | None = None,
     ) -> _Result:
         """Run `work` on a thread and return its result.
 
         It waits for the turn of its `caller`, whom `""` leaves open; `writing` if it may wait for what it
-        writes.
+        writes. What had to wait and `is_abandoned` is not begun: a crowd that has left costs nothing more.
         """
         if self.busy >= self._max_busy or (caller and self._queue.waiting(caller) >= self._max_waiting):
             raise Overloaded
@@ -77,7 +80,10 @@ class Workers:
         try:
             async with asyncio.timeout(self._seconds if seconds is None else seconds):
                 self._queue.add(turn)
+                waited = not granted.done()
                 await granted
+                if waited and is_abandoned is not None and await is_abandoned():
+                    raise HTTPException(408, "the client left before its turn came")
                 future = self._submit(work, turn)
                 # A verb cannot be stopped half-way: it ends, or is undone, by itself.
                 return await asyncio.shield(future)
