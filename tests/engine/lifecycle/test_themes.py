@@ -44,6 +44,16 @@ def test_a_chain_of_subjects_is_no_theme() -> None:
     assert max(map(len, groups)) <= 10
 
 
+def test_a_model_that_finds_everything_alike_makes_no_theme_of_everything() -> None:
+    """All cosines are about 0.8, far above the threshold; four memories are nearer to each other."""
+    rng = np.random.default_rng(7)
+    rows = np.hstack([np.full((60, 1), 2.0), rng.normal(size=(60, 200)) / np.sqrt(200)])
+    rows[:4, 1:] = rows[0, 1:] + rng.normal(size=(4, 200)) / np.sqrt(20_000)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    groups = themes(rows.astype(np.float32), [frozenset()] * 60, 0.5, 3)
+    assert [group.tolist() for group in groups] == [[0, 1, 2, 3]]
+
+
 def test_a_name_and_a_little_likeness_are_enough_and_each_alone_is_not() -> None:
     # Cosines of 0.66 tie by (0.66 - 0.5) / 0.5 = 0.32, a name that 3 of 8 share by 0.6 · 5 / 8 = 0.375.
     alike = np.full((8, 8), 0.0)

@@ -209,6 +209,12 @@ _HALF: Final = 0.5
 LEAST_COHESION: Final = 0.4
 """How strongly the memories of a theme are tied to each other on average at least, from 0 to 1."""
 _NAME_TIE: Final = 0.6
+_ENOUGH: Final = 30
+"""From how many memories on their usual likeness is known."""
+_MAX_COMPARED: Final = 1_000
+"""How many of them tell it."""
+_USUAL: Final = 0.9
+"""The share of pairs that are not alike: a memory is on the theme of few others."""
 
 
 def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, least: int) -> list[IntArray]:
@@ -220,7 +226,14 @@ def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, l
     """
     if not names:
         return []
-    ties = np.maximum((vectors @ vectors.T - threshold) / (1.0 - threshold + 1e-9), 0.0).astype(np.float32)
+    cosines = vectors @ vectors.T
+    if len(names) >= _ENOUGH:
+        # Some models find any two texts half alike: what most pairs here reach says nothing.
+        known = np.flatnonzero(vectors.any(axis=1))
+        some = known[:: max(1, known.size // _MAX_COMPARED)]
+        pairs = cosines[np.ix_(some, some)][np.triu_indices(some.size, 1)]
+        threshold = max(threshold, float(np.quantile(pairs, _USUAL)) if pairs.size else threshold)
+    ties = np.maximum((cosines - threshold) / (1.0 - threshold + 1e-9), 0.0).astype(np.float32)
     _tie_names(ties, names)
     groups = [np.array(sorted(group)) for group in linked(ties, LEAST_COHESION) if len(group) >= least]
     return sorted(groups, key=lambda members: (-members.size, int(members[0])))
