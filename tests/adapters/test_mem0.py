@@ -56,6 +56,18 @@ def test_messages_are_kept_as_they_were_said(memory: Memory) -> None:
     )
 
 
+def test_messages_of_parts_and_all_or_none(memory: Memory) -> None:
+    picture = [{"type": "text", "text": "My cat."}, {"type": "image_url", "image_url": {"url": "cat.png"}}]
+    part = {"type": "text", "text": "My dog."}
+    added = memory.add(
+        [{"role": "user", "content": picture}, {"role": "user", "content": part}], user_id="anna"
+    )
+    assert [row["memory"] for row in added["results"]] == ["My cat.", "My dog."]
+    with pytest.raises(ValueError, match="10,000"):
+        memory.add([{"content": "Fine."}, {"content": "Not.", "name": "x" * 10_001}], user_id="bob")
+    assert memory.get_all(filters={"user_id": "bob"})["results"] == []
+
+
 def test_search_finds_in_its_scope_alone(memory: Memory) -> None:
     memory.add("Anna drinks green tea.", user_id="anna")
     memory.add("Bob drinks green tea.", user_id="bob")

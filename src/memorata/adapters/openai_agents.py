@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import recalled_text
+from memorata.service.formats.transcripts import text_of
 from memorata.store.entries import all_pages
 
 try:
@@ -56,8 +57,8 @@ class MemorataSession:
         self.engine.remember_many(
             [
                 {
-                    "content": _text(item) or f"({item.get('type', 'item')})",
-                    "category": "message" if _text(item) else "call",
+                    "content": text_of(item.get("content")) or f"({item.get('type', 'item')})",
+                    "category": "message" if text_of(item.get("content")) else "call",
                     "tier": "episodic",
                     "metadata": {"item": dict(item)},
                     "source": {
@@ -100,13 +101,3 @@ def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8)
         return recalled_text(engine, query, namespace=namespace, limit=limit)
 
     return function_tool(recall)
-
-
-def _text(item: Any) -> str:  # noqa: ANN401 - an item is any JSON
-    content = item.get("content")
-    if isinstance(content, str):
-        return content.strip()
-    blocks = content if isinstance(content, list) else []
-    return "\n".join(
-        str(block["text"]) for block in blocks if isinstance(block, dict) and block.get("text")
-    ).strip()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
+from memorata.service.formats.transcripts import text_of
 from memorata.store.entries import all_pages
 from memorata.store.filters import unexpired
 
@@ -119,7 +120,9 @@ class Memory:
         results = []
         for message in _messages(messages):
             role, content = str(message.get("role", "user")), message.get("content")
-            if role == "system" or not isinstance(content, str) or not content.strip():
+            if not isinstance(content, str):
+                content = text_of(content if isinstance(content, list) else [content])
+            if role == "system" or not content.strip():
                 continue
             key = str(uuid.uuid4())
             about = {**(metadata or {}), **scope, "role": role, KEY: key}

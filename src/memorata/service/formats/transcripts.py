@@ -137,7 +137,7 @@ def _claude_code_message(line: _Line, session: _Session) -> Record | tuple[_Line
     ):
         if line.get(flag):
             return Record(0, skipped=reason)
-    text = _text(message.get("content"))
+    text = text_of(message.get("content"))
     if not text:
         return Record(0, skipped="a call of a tool, or its result")
     id_ = stable_id("claude-code", session.id, line.get("uuid") or session.position)
@@ -163,14 +163,14 @@ def _codex_message(line: _Line, session: _Session) -> Record | tuple[_Line, str]
         return Record(
             0, skipped=f"a message of the {role}" if isinstance(role, str) else "a message of nobody"
         )
-    text = _text(item.get("content"))
+    text = text_of(item.get("content"))
     if not text:
         return Record(0, skipped="a message without text")
     id_ = stable_id("codex", session.id, item.get("id") or session.position, role, text)
     return _fields(id_, role, session, line.get("timestamp")), text
 
 
-def _text(content: object) -> str:
+def text_of(content: object) -> str:
     """Return the text of a message: a string, or the texts among its blocks."""
     if isinstance(content, str):
         return content.strip()
