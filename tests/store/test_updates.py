@@ -23,6 +23,7 @@ from tests.store.samples import (
 from memorata.index.record import GONE, gone
 from memorata.model.errors import InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
 from memorata.store.entries import Hidden
 from memorata.store.store import Store
 
@@ -170,3 +171,20 @@ def test_what_is_purged_is_gone_everywhere(store: Store) -> None:
     with pytest.raises(MemoryNotFound):
         store.get(HERE, ["secret-id"])
     store.add([entry("secret-id", "the name is free again")])
+
+
+def test_odd_numbers_and_texts_keep_their_checksum(store: Store) -> None:
+    odd = [
+        {"place": Place(-0.0, 1e-300, "a\x00b\x01"), "confidence": -0.0},
+        {"importance": 5e-324, "metadata": {"x": "\x1f", "y": 1.5}, "tags": ("é\x00",)},
+        {"source": Source("%s", "\x1f", 3, "\u2028", via="http"), "pinned": True, "mentions": 2**40},
+        {"place": Place(48, 2), "confidence": 1, "supported_at": NOW},
+    ]
+    entries = [entry(f"odd{number}", f"tea {number}", **fields) for number, fields in enumerate(odd)]
+    store.add(entries[:3])
+    store.add(entries[3:])
+    for each in entries:
+        (read,) = store.get(HERE, [each.memory.id])
+        assert read == each.memory
+        changed = store.update(replace(read, importance=0.125), read.version)
+        assert store.get(HERE, [read.id]) == [changed]

@@ -137,6 +137,10 @@ def checksum(*stated: object) -> int:
     return crc32((_STATED_TEXT % stated).encode())
 
 
+positive_zero: Final = (0.0).__add__
+"""Makes 0.0 of -0.0, which SQLite writes as 0: it would come back as another text in the checksum."""
+
+
 def row(memory: Memory) -> tuple[Any, ...]:
     """Return the values of `COLUMNS` for a memory."""
     place, source = memory.place, memory.source
@@ -145,8 +149,8 @@ def row(memory: Memory) -> tuple[Any, ...]:
         memory.content,
         memory.category,
         tier_name(memory.tier),
-        memory.confidence,
-        memory.importance,
+        positive_zero(memory.confidence),
+        positive_zero(memory.importance),
         listed(memory.tags),
         mapped(memory.metadata),
         source.speaker,
@@ -154,8 +158,8 @@ def row(memory: Memory) -> tuple[Any, ...]:
         source.position,
         source.link,
         listed(memory.entities),
-        None if place is None else place.lat,
-        None if place is None else place.lon,
+        None if place is None else positive_zero(place.lat),
+        None if place is None else positive_zero(place.lon),
         None if place is None else place.name,
         (memory.created_at - EPOCH) // MICROSECOND,
         None if memory.valid_from is None else microseconds(memory.valid_from),

@@ -13,6 +13,7 @@ from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
 from memorata.store.memory.insertion import insertion
 from memorata.store.rows import COLUMNS, row
+from memorata.store.rows import memory as read
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.dialect import SqliteDialect
 
@@ -62,6 +63,8 @@ def test_every_memory_gets_the_row_it_has_alone(given: list[dict[str, Any]]) -> 
             f"SELECT number, namespace, slot, {', '.join(COLUMNS)}, forgotten_at FROM memories ORDER BY slot"
         ).fetchall()
     assert found == [(place(3, slot), 3, slot, *row(memory), None) for slot, memory in enumerate(memories, 7)]
+    # Each has the checksum of what comes back, to the sign of a zero.
+    assert [read((*values[3:-1], "acme")).content for values in found] == [each.content for each in memories]
 
 
 def bound(*memories: Memory) -> tuple[int, Iterator[tuple[Any, ...]]]:

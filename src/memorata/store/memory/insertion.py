@@ -87,7 +87,11 @@ def _constant(value: str | float) -> str:
 
 
 def _where(place: Place | None) -> tuple[float | None, float | None, str | None]:
-    return (None, None, None) if place is None else (place.lat, place.lon, place.name)
+    return (
+        (None, None, None)
+        if place is None
+        else (rows.positive_zero(place.lat), rows.positive_zero(place.lon), place.name)
+    )
 
 
 def _field(
@@ -110,8 +114,8 @@ _FIELDS: Final = (
     _field("content", own=True),
     _field("category"),
     _field("tier", rows.tier_name),
-    _field("confidence"),
-    _field("importance"),
+    _field("confidence", rows.positive_zero),
+    _field("importance", rows.positive_zero),
     _field("tags", rows.listed),
     _field("metadata", rows.mapped),
     _field(
