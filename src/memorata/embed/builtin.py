@@ -41,6 +41,7 @@ DESCRIPTION = ModelDescription(
     revision="9b5b096411652ec1189c68fcfb90d0a82c5b45af",
     files={PACK: SHA256},
     languages=("en",),
+    reliability=0.8,
 )
 _MAGIC = b"HMSEMB01"
 

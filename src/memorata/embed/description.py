@@ -9,6 +9,7 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     pooling = "cls"                    # or "mean"
     languages = ["en"]                 # those it was made for; left out when nobody said
     similarity_threshold = 0.7         # 0 when not measured
+    reliability = 1.0                  # what meaning counts beside words: 1 for the best
     licence = "Apache-2.0"
     revision = "e596f507…"             # the publisher's commit, where known
 
@@ -81,6 +82,7 @@ class ModelDescription:
     prompts: Prompts = field(default_factory=Prompts)
     files: Mapping[str, str] = field(default_factory=dict)
     languages: tuple[str, ...] = ()
+    reliability: float = 1.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "languages", checks.texts("languages", self.languages))
@@ -88,6 +90,7 @@ class ModelDescription:
         checks.whole("dimension", self.dimension, 1)
         checks.one_of("pooling", self.pooling, POOLINGS)
         checks.within("similarity_threshold", self.similarity_threshold, -1.0, 1.0)
+        checks.within("reliability", self.reliability, 0.0, 1.0)
         checks.text("prompts.query", self.prompts.query)
         checks.text("prompts.document", self.prompts.document)
         _check_common(self)
@@ -126,6 +129,7 @@ class ModelDescription:
             "licence": self.licence,
             "revision": self.revision,
             "languages": list(self.languages),
+            "reliability": float(self.reliability),
         }
         prompts = {"query": self.prompts.query, "document": self.prompts.document}
         return _toml(facts, prompts=prompts, files=self.files)

@@ -73,6 +73,11 @@ class TokenEmbedder:
         return self._description.languages
 
     @property
+    def reliability(self) -> float:
+        """What its cosines count beside words, as measured: 1 for the best."""
+        return self._description.reliability
+
+    @property
     def dimension(self) -> int:
         """Length of every vector."""
         return self._description.dimension

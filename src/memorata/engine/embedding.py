@@ -176,6 +176,11 @@ class Embedding:
         return named
 
     @property
+    def reliability(self) -> float:
+        """What the embedder's cosines count beside words; 1 when nobody measured it."""
+        return float(getattr(self.embedder, "reliability", 1.0))
+
+    @property
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0

@@ -64,6 +64,11 @@ class CachedEmbedder:
         return named
 
     @property
+    def reliability(self) -> float:
+        """What the embedder's cosines count beside words; 1 when it does not say."""
+        return float(getattr(self._embedder, "reliability", 1.0))
+
+    @property
     def prompts(self) -> Prompts:
         """The prefixes of queries and documents."""
         return self._embedder.prompts

@@ -187,6 +187,7 @@ def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
         least_similarity=logged["noise"] if recipe.least_similarity == -1 else recipe.least_similarity,
         noise=logged["noise"],
         familiarity=logged.get("familiarity", 1.0),
+        reliability=logged.get("reliability", 1.0),
         now=recall.at,
         period=None if period is None else _period(period),
         about_time=logged["about_time"],

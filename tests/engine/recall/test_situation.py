@@ -54,6 +54,7 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
         "terms_of": None,
         "tables": (),
         "familiarity": 1.0,
+        "reliability": 1.0,
         "failures": [],
         "kinds": [],
     }

@@ -74,6 +74,18 @@ def test_what_a_table_of_many_languages_is_not_trusted_with_goes_to_exact_words(
     assert "at 17%: so far are token vectors of many languages trusted" in (parts[SOFT].note or "")
 
 
+def test_a_weaker_embedder_counts_less_beside_words_of_like_meaning_and_in_full_without(
+    context: Make,
+) -> None:
+    recipe = RECIPE.changed({"by_language": True})
+    for tables, share in (([Table()], 0.5 * 0.6), ([], 0.5)):
+        said = context(["live in Porto", "Green tea"], "live in Porto", tables=tables, reliability=0.6)
+        told = fuse(recipe, said, search(recipe, said)).explain(0)
+        vector = next(part for part in told.parts if part.label == "vector")
+        assert vector.value == pytest.approx(share)
+        assert ("at 60%" in (vector.note or "")) == bool(tables)
+
+
 def test_without_a_table_words_have_all_of_their_share(context: Make) -> None:
     said = context(["I live in Porto", "Green tea"], "live in Porto")
     before = fuse(RECIPE.changed({"soft_weight": 0.0}), said, search(RECIPE, said))

@@ -201,6 +201,9 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         share = legs_for_query(kind.type, kind.confidence).alpha
     if recipe.by_language:
         share *= context.familiarity
+        if legs.soft.slots.size:
+            # Words of like meaning do most of what a weaker embedder does, which has all its share without.
+            share *= context.reliability
     fusion = FUSIONS[recipe.fusion]
     takes = _arguments(fusion)
     with_vectors, with_words = bool(recipe.vector_pool) and context.vector is not None, recipe.lexical_pool
@@ -241,6 +244,8 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     noise, doubts = max(0.0, context.noise), {}
     if recipe.by_language and context.familiarity < 1:
         doubts[VECTOR] = f", at {context.familiarity:.0%}: the embedder knows so much of the query's letters"
+    elif recipe.by_language and context.reliability < 1 and legs.soft.slots.size:
+        doubts[VECTOR] = f", at {context.reliability:.0%}: so much does this embedder add to like words"
     if 0 < trust < 1:
         doubts[SOFT] = f", at {trust:.0%}: so far are token vectors of many languages trusted"
     return Candidates(slots, aligned, fusion(aligned, **options), legs, context.query.text, noise, doubts)

@@ -357,7 +357,8 @@ class RecallContext:
     recipe keeps to it; `here` is the place to look around.
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `overview` opens a view of all that is in the graph, whatever this query is restricted to.
-    `tables` have the vectors of tokens; `familiarity` is how well the embedder knows the query's language.
+    `tables` have the vectors of tokens; `familiarity` is how well the embedder knows the query's language,
+    `reliability` what its cosines count beside words.
     `life` tells how sure a memory is by now; `terms_of` reads its words.
     `failures` takes up what a step could not do, in words; it then leaves everything as it was.
     """
@@ -380,6 +381,7 @@ class RecallContext:
     terms_of: Callable[[Memory], Terms] | None = None
     tables: Sequence[TokenTable] = ()
     familiarity: float = 1.0
+    reliability: float = 1.0
     failures: list[str] = field(default_factory=list)
     kinds: list[Classification] = field(default_factory=list)
 

@@ -238,6 +238,7 @@ class Recaller:
             terms_of=self.runtime.terms_of,
             tables=self.tables,
             familiarity=familiarity(query.text, languages) if languages else 1.0,
+            reliability=self.meaning.reliability,
         )
         ranked = run(recipe, context)
         if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):

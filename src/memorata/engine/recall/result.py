@@ -355,7 +355,18 @@ class Trace:
 class TraceContext:
     """The numbers of a situation that a ranking depends on."""
 
-    __slots__ = ("about_time", "ceiling", "familiarity", "here", "least", "meant", "noise", "now", "period")
+    __slots__ = (
+        "about_time",
+        "ceiling",
+        "familiarity",
+        "here",
+        "least",
+        "meant",
+        "noise",
+        "now",
+        "period",
+        "reliability",
+    )
 
     def __init__(self, context: RecallContext, ceiling: float) -> None:
         self.now = context.now
@@ -365,6 +376,7 @@ class TraceContext:
         self.least = context.least_similarity
         self.noise = context.noise
         self.familiarity = context.familiarity
+        self.reliability = context.reliability
         self.meant = context.vector is not None
         self.ceiling = ceiling
 
@@ -374,6 +386,7 @@ class TraceContext:
             "least_similarity": self.least,
             "noise": self.noise,
             "familiarity": self.familiarity,
+            "reliability": self.reliability,
             "ceiling": self.ceiling,
             "meant": self.meant,
             "about_time": self.about_time,

@@ -109,7 +109,8 @@ class Recipe:
         float, _words("Words of like meaning: weight of a question that was asked just before.", 0, 1)
     ] = 0.0
     by_language: Annotated[
-        bool, _words("Weigh meaning by whether the embedder knows the language of the query.")
+        bool,
+        _words("Weigh meaning by how well the embedder knows the query's language, and by how good it is."),
     ] = False
 
     graph: Annotated[
@@ -344,8 +345,8 @@ _ALL: Final = (
     _BALANCED,
     Recipe(
         name="fast",
-        doc="The same with words first, for embedders without a transformer, and no second search.",
-        **(_OURS | {"vector_weight": 0.35}),
+        doc="The same without words of like meaning and without a second search.",
+        **_OURS,
     ),
     replace(
         _BALANCED,
