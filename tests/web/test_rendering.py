@@ -10,7 +10,9 @@ from memorata.web.rendering import environment, excerpt, render
 
 
 def test_everything_is_escaped() -> None:
-    assert "&lt;b&gt;" in render("error_notice.html", {"title": "<b>", "text": "&"})
+    shown = {"title": "<b>", "text": "&", "meant": [("<i>", "/?q=<u>")]}
+    page = render("error_notice.html", shown)
+    assert all(part in page for part in ("&lt;b&gt;", "&amp;", "&lt;i&gt;", "&lt;u&gt;"))
 
 
 def test_no_template_switches_escaping_off() -> None:
