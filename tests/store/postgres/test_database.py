@@ -36,7 +36,7 @@ def database(store: PostgresStore, used: str) -> Iterator[PostgresDatabase]:
 def end(used: str, victim: Any) -> None:
     """End a connection from the server's side, as a restart or a failover does."""
     with psycopg.connect(used, autocommit=True) as other:
-        other.execute("SELECT pg_terminate_backend(%s)", (victim.connection.info.backend_pid,))
+        other.execute("SELECT pg_terminate_backend(%s::int)", (victim.connection.info.backend_pid,))
 
 
 def put(connection: Session, value: str) -> None:

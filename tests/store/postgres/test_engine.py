@@ -193,7 +193,7 @@ def end_later(monkeypatch: pytest.MonkeyPatch, base: str, statements: int) -> It
         if next(left, False):
             with psycopg.connect(base, autocommit=True) as other:
                 pid = self.connection.info.backend_pid
-                execute(other.cursor(), "SELECT pg_terminate_backend(%s, 5000)", (pid,))
+                execute(other.cursor(), "SELECT pg_terminate_backend(%s::int, 5000::bigint)", (pid,))
         return execute(self, query, *args, **options)
 
     monkeypatch.setattr(psycopg.Cursor, "execute", ending)
