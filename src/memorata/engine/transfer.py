@@ -23,6 +23,7 @@ from memorata.engine.embedding import CurrentEmbedder, address, cached_vectors
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.imports import Imports
 from memorata.engine.runtime import Runtime
+from memorata.engine.word_settings import ANALYSER, note_words_read
 from memorata.engine.write.terms import embedded_text, terms_of
 from memorata.engine.write.writer import Writer, batches
 from memorata.model.entity import Relation
@@ -168,6 +169,9 @@ def _same_database(source: Store, target: Store) -> bool:
 
 
 def _agree(source: Store, target: Store) -> None:
+    if target.setting(ANALYSER) is None:
+        # Whatever is copied there is read anew.
+        note_words_read(target)
     for name in _CARRIED:
         wanted, there = source.setting(name), target.setting(name)
         if there is None and wanted is not None:
