@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from time import monotonic, sleep
 from typing import Any
 
@@ -13,6 +13,7 @@ from tests.store.addresses import changed
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from memorata.store.postgres.database import PostgresDatabase
+from memorata.store.postgres.errors import ConnectionLost
 from memorata.store.postgres.pool import Pool
 from memorata.store.postgres.store import PostgresStore
 
@@ -49,6 +50,28 @@ def test_a_connection_comes_set_up(pool_of: Opener) -> None:
         assert shown(connection, "enable_seqscan") == "off"
         assert shown(connection, "synchronous_commit") == "on"
         assert connection.execute("SELECT %s", ("a\0b",)).fetchone() == ("a\0b",)
+
+
+def test_a_connection_that_has_lost_a_prepared_statement_is_given_up(pool_of: Opener) -> None:
+    pool = pool_of(connections=1)
+
+    def ask() -> Any:
+        with pool.lent() as connection:
+            connection.prepare_threshold = 0
+            return connection.execute("SELECT 2 + %s", (1,)).fetchone()
+
+    assert ask() == (3,)
+    with psycopg_does_not_know(pool), pytest.raises(ConnectionLost, match="does not exist"):
+        ask()
+    assert ask() == (3,)
+
+
+@contextmanager
+def psycopg_does_not_know(pool: Pool) -> Iterator[None]:
+    """Take from a server what psycopg has prepared there, without telling it."""
+    with pool.borrowed() as connection:
+        connection.pgconn.exec_(b"DEALLOCATE ALL")
+    yield
 
 
 def test_what_need_not_survive_a_crash_is_not_waited_for(pool_of: Opener) -> None:

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Final
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, errors
 from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
@@ -152,8 +152,11 @@ class Pool:
                 # Where nobody is there any more nobody has to be told; the first error is the one to tell.
                 with suppress(psycopg.OperationalError):
                     connection.rollback()
+                if isinstance(error, errors.InvalidSqlStatementName):
+                    # psycopg takes something for prepared that is not, and would each time anew.
+                    connection.close()
             if isinstance(error, psycopg.Error):
-                raise ours(error, self.url, broken=connection.broken) from error
+                raise ours(error, self.url, broken=connection.broken or connection.closed) from error
             raise
 
     def _configure(self, connection: Connection[TupleRow]) -> None:
