@@ -45,8 +45,8 @@ def timed(times: dict[str, list[float]], name: str, work: Callable[[], object], 
 def measured(path: Path, key: str | None, memories: int, seed: int, times: dict[str, list[float]]) -> None:
     """Fill a file, use it, and open it again."""
     memory = memorata.open(path, embedder="lexical", encryption_key=key)
-    for start in range(0, memories, 1_000):
-        batch = sentences(1_000, seed + start)
+    for first in range(0, memories, 1_000):
+        batch = sentences(1_000, seed + first)
         timed(times, "batch of 1,000", lambda batch=batch: memory.remember_many(batch))  # type: ignore[misc]
     texts = sentences(SINGLES, -seed - 1)
     timed(times, "remember", lambda: [memory.remember(f"{text} once") for text in texts], SINGLES)

@@ -2,6 +2,7 @@ import logging
 import random
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -206,10 +207,15 @@ def test_a_namespace_of_which_nothing_is_left_is_sound_after_a_repair(tmp_path: 
 
 
 def test_a_content_that_is_not_what_was_written_is_told(path: Path) -> None:
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE memories SET content = 'tea number 8 for Anna' WHERE slot = 21")
-    connection.commit()
-    connection.close()
+    change = "UPDATE memories SET content = 'tea number 8 for Anna'{} WHERE slot = 21"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(change.format(""))
+    with memorata.open(path, embedder="lexical") as memory:
+        (told,) = memory.admin.check(repair=True)
+        assert "its checksum is another" in told
+    # Of a row without one, its fingerprint tells.
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(change.format(", checksum = NULL"))
     with memorata.open(path, embedder="lexical") as memory:
         (told,) = [problem for problem in memory.admin.check(repair=True) if "fingerprint" in problem]
         # A repair can only make the words agree with what is there now.

@@ -117,11 +117,12 @@ def verbs(memory: memorata.Engine) -> Iterator[Callable[[], object]]:
 
 def answers(memory: memorata.Engine) -> Iterator[Sequence[Memory] | None]:
     """Yield what is read of a file; None for what is refused."""
-    for read in (
+    reads: tuple[Callable[[], Sequence[Memory]], ...] = (
         lambda: [hit.memory for hit in memory.recall("tea in Paris with Anna")],
         lambda: [hit.memory for hit in memory.recall("topic 17", recipe="bm25")],
         lambda: list(memory.list(limit=500).memories),
-    ):
+    )
+    for read in reads:
         try:
             yield read()
         except MemorataError:

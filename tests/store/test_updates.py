@@ -174,7 +174,7 @@ def test_what_is_purged_is_gone_everywhere(store: Store) -> None:
 
 
 def test_odd_numbers_and_texts_keep_their_checksum(store: Store) -> None:
-    odd = [
+    odd: list[dict[str, Any]] = [
         {"place": Place(-0.0, 1e-300, "a\x00b\x01"), "confidence": -0.0},
         {"importance": 5e-324, "metadata": {"x": "\x1f", "y": 1.5}, "tags": ("é\x00",)},
         {"source": Source("%s", "\x1f", 3, "\u2028", via="http"), "pinned": True, "mentions": 2**40},
