@@ -120,7 +120,7 @@ async def ask(address: str, bodies: Sequence[str], connections: int, seconds: fl
     async def one() -> None:
         nonlocal errors, turn
         reader, writer = await asyncio.open_connection(host, port)
-        while perf_counter() - begun < seconds:
+        while not taken or perf_counter() - begun < seconds:
             body = bodies[turn % len(bodies)].encode()
             turn += 1
             started = perf_counter()

@@ -224,7 +224,7 @@ def serve(
     rate: Rate = None,
     burst: Burst = 100,
     timeout: Timeout = 30.0,
-    threads: Threads = 4,
+    threads: Threads = 8,
     workers: WorkerCount = 1,
     max_body: MaxBody = 4 * 1024 * 1024,
     log_level: LogLevel = "info",
