@@ -456,6 +456,24 @@ def test_every_page_is_fit_to_use_jumps_nowhere_and_asks_nobody_else(tour: Tour,
     assert tour.hosts == {urlsplit(served.url).netloc}
 
 
+def test_what_opens_is_fit_to_use_too(browser: Browser, served: Served) -> None:
+    found = []
+    for width, opens in ((1400, "[data-palette]"), (1400, "[data-keys]"), (1400, "#tune > summary"),
+                         (390, ".menu"), (390, ".to-controls")):  # fmt: skip
+        context = browser.new_context(
+            base_url=served.url, viewport={"width": width, "height": 844}, bypass_csp=True
+        )
+        page = context.new_page()
+        page.goto("/?q=When+do+we+release")
+        page.locator(".why > summary").first.click()
+        page.locator(opens).click()
+        if opens == "[data-palette]":
+            expect(page.locator("#palette-list [role=option]").first).to_be_visible()
+        found += serious(page, opens)
+        context.close()
+    assert found == []
+
+
 def test_in_the_dark_everything_can_be_read_too(browser: Browser, served: Served) -> None:
     context = browser.new_context(base_url=served.url, color_scheme="dark", bypass_csp=True)
     page = context.new_page()

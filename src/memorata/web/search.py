@@ -28,7 +28,7 @@ from memorata.web.rendering import PAGES, excerpt
 _LIMIT: Final = 10
 _MAX_HITS: Final = 100
 _RECENT: Final = 8
-_MAX_SHARES: Final = 3
+_MAX_SHARES: Final = 4
 _LEAST_SHARE: Final = 0.05
 _MAX_NAMES: Final = 1_000
 _MAX_ENTRIES: Final = 5
