@@ -304,8 +304,11 @@ def _as_written(term: str, query: str) -> str:
 
 
 def _words(parts: Combination) -> str:
+    # Tokenizers mark where words begin and go on, which says nothing to a reader.
     terms = [
-        (name, float(value)) for name, value in zip(parts.names, parts.parts[:, 0], strict=True) if value
+        (name.removeprefix("▁").removeprefix("##"), float(value))
+        for name, value in zip(parts.names, parts.parts[:, 0], strict=True)
+        if value
     ]
     return ", ".join(f"{name} {value:.2f}" for name, value in sorted(terms, key=lambda pair: -pair[1]))
 
