@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memorata.embed.description import ModelDescription
 from memorata.embed.ngram_encoder import WINDOWS, NgramEmbedder, NgramEncoder
@@ -35,9 +37,7 @@ def sentencepiece_file() -> bytes:
     for text, score, kind in PIECES:
         piece = field(1, text.encode()) + b"\x15" + struct.pack("<f", score)
         pieces += field(1, piece + (b"" if kind == 1 else bytes([3 << 3, kind])))
-    # A table in which no character is normalised to another.
-    rules = struct.pack("<I", 4096) + bytes(4096)
-    return pieces + field(2, b"\x18\x01") + field(3, field(1, b"nmt_nfkc") + field(2, rules))
+    return pieces + field(2, b"\x18\x01")
 
 
 def layers() -> dict[str, npt.NDArray[Any]]:
@@ -121,6 +121,22 @@ def test_marks_stand_around_a_text_and_cannot_be_written() -> None:
     assert tokens.special_count == 2
     assert tokens.ids(["green  tea", "", "绿茶"]) == [[1, 4, 3, 2], [1, 2], [1, 8, 7, 2]]
     assert tokens.ids(["<s>"])[0][1:-1] == [8, 0]
+    # Characters are read in their compatible form, and those that cannot be seen are not read.
+    assert tokens.ids(["ｔｅａ", "te\u200ba", "\u200b"]) == [[1, 3, 2], [1, 3, 2], [1, 2]]
+
+
+@given(st.text(alphabet="tea grn绿茶x", max_size=20))
+def test_pieces_are_those_that_the_library_finds(text: str) -> None:
+    library = pytest.importorskip("tokenizers")
+    unigram = library.models.Unigram(
+        [(piece or "\0", score) for piece, score, _ in PIECES], 0, byte_fallback=False
+    )
+    theirs = library.Tokenizer(unigram)
+    theirs.pre_tokenizer = library.pre_tokenizers.Sequence(
+        [library.pre_tokenizers.WhitespaceSplit(), library.pre_tokenizers.Metaspace(prepend_scheme="always")]
+    )
+    ours = sentencepiece_tokeniser(sentencepiece_file()).ids([text])[0][1:-1]
+    assert ours == theirs.encode(text).ids
 
 
 def test_it_embeds_from_a_folder(tmp_path: Path) -> None:

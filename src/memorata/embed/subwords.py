@@ -218,28 +218,51 @@ def piece_reader(pieces: Sequence[str], word_start: str) -> SubwordReader:
     in some scripts is a whole sentence. Of two ways with as many pieces the one with the longer last piece is
     taken.
     """
-    numbers = {piece: number for number, piece in enumerate(pieces) if piece}
-    unknown, longest = len(pieces), max(map(len, numbers), default=1)
-    no_path = 10**9
+    costs = {piece: (1.0, number) for number, piece in enumerate(pieces) if piece}
+    read = _cheapest(costs, len(pieces), 100.0)
+    pattern = re.compile(rf"[\w{_class('M', 'Pc')}]+")
+    return SubwordReader(pattern, lambda word: read(word_start + word), {})
+
+
+def unigram_reader(pieces: Sequence[tuple[str, float]], word_start: str) -> SubwordReader:
+    """Return the reader that cuts a word into its likeliest pieces, which have log probabilities.
+
+    That is a unigram model (Kudo, "Subword regularization", ACL 2018) as SentencePiece reads it: characters
+    in their compatible form, those that cannot be seen left out, one unknown token, the first, for characters
+    without a piece, ten times less likely (by its logarithm) than the least likely piece.
+    """
+    costs = {piece: (-score, number) for number, (piece, score) in enumerate(pieces) if piece}
+    read = _cheapest(costs, 0, 10.0 - min((score for _, score in pieces), default=0.0))
+
+    def normalised(word: str) -> Ids:
+        if not word.isascii():
+            word = unicodedata.normalize("NFKC", word)
+        if not word.isprintable():
+            word = "".join(one for one in word if one.isspace() or unicodedata.category(one)[0] != "C")
+        parts = word.split()
+        return read("".join(word_start + part for part in parts)) if parts else ()
+
+    return SubwordReader(re.compile(r"\S+"), normalised, {})
+
+
+def _cheapest(
+    costs: Mapping[str, tuple[float, int]], unknown: int, unknown_cost: float
+) -> Callable[[str], Ids]:
+    """Return what cuts a word into pieces of the least total cost (Viterbi); unknown neighbours are one."""
+    longest = max(map(len, costs), default=1)
 
     def read(word: str) -> Ids:
-        word = word_start + word
-        whole = numbers.get(word)
-        if whole is not None:
-            return (whole,)
-        costs, starts, tokens = [0], [0], [unknown]
+        best, starts, tokens = [0.0], [0], [unknown]
         for end in range(1, len(word) + 1):
-            best = (no_path, end - 1, unknown)
+            # An unknown character is worth it only where there is no other way.
+            least, begin, token = best[end - 1] + unknown_cost, end - 1, unknown
             for start in range(max(0, end - longest), end):
-                number = numbers.get(word[start:end])
-                if number is not None and costs[start] + 1 < best[0]:
-                    best = (costs[start] + 1, start, number)
-            # Worth it only where there is no other way.
-            if costs[end - 1] + 100 < best[0]:
-                best = (costs[end - 1] + 100, end - 1, unknown)
-            costs.append(best[0])
-            starts.append(best[1])
-            tokens.append(best[2])
+                priced = costs.get(word[start:end])
+                if priced is not None and best[start] + priced[0] < least:
+                    least, begin, token = best[start] + priced[0], start, priced[1]
+            best.append(least)
+            starts.append(begin)
+            tokens.append(token)
         ids: list[int] = []
         end = len(word)
         while end:
@@ -248,7 +271,7 @@ def piece_reader(pieces: Sequence[str], word_start: str) -> SubwordReader:
             end = starts[end]
         return tuple(reversed(ids))
 
-    return SubwordReader(re.compile(rf"[\w{_class('M', 'Pc')}]+"), read, {})
+    return read
 
 
 @cache

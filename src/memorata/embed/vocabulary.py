@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from memorata._frozen import frozen
-from memorata.embed.subwords import SubwordReader, piece_reader, reader_of
+from memorata.embed.subwords import SubwordReader, piece_reader, reader_of, unigram_reader
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt
 
 
@@ -128,6 +128,15 @@ class PieceVocabulary(SubwordVocabulary):
     def __init__(self, pieces: Sequence[str], word_start: str) -> None:
         texts = {**dict(enumerate(pieces)), len(pieces): ""}
         super().__init__(piece_reader(pieces, word_start), texts, frozenset({len(pieces)}), _Template())
+
+
+class UnigramVocabulary(SubwordVocabulary):
+    """Pieces of words and their probabilities; the first three are the unknown one and the marks around."""
+
+    def __init__(self, pieces: Sequence[tuple[str, float]], word_start: str) -> None:
+        texts = {number: piece for number, (piece, _) in enumerate(pieces)}
+        around = _Template(((1, 0), ("A", 0), (2, 0)), ((1, 0), ("A", 0), ("B", 0), (2, 0)))
+        super().__init__(unigram_reader(pieces, word_start), texts, frozenset({0, 1, 2}), around)
 
 
 def vocabulary_of(described: Mapping[str, Any]) -> SubwordVocabulary | None:
