@@ -190,7 +190,7 @@ def embedded(embedder: str, seconds: float, together: int) -> tuple[float, float
 
 def bound_of(embedder: str, processes: int, seconds: float) -> float:
     """Return how many queries a second processes embed together: one at a time, or four if that is more."""
-    rates = []
+    rates: list[float] = []
     for together in (1, _TOGETHER):
         command = [sys.executable, "-m", "benchmarks.server", "--bare", str(together)]
         command += ["--embedder", embedder, "--seconds", str(seconds)]
