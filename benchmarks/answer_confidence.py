@@ -1,32 +1,93 @@
-"""Learn the weights of :mod:`memorata.engine.recall.confidence`; measure them with every set left out once.
+"""Learn what texts say for hits, and how likely hits answer; measure both with every set left out once.
 
-``python -m benchmarks.answer_confidence FOLDER CACHE`` where FOLDER has sets in the form of
-:mod:`memorata.evaluate.suite` and CACHE is where vectors are kept. Prints, for a model learnt on all other
-sets, the expected calibration error of the first hit, how often a right first hit has a higher confidence
-than a wrong one, and an answerable question than another; then the weights learnt on all.
+``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--images FOLDER]`` where FOLDER has sets
+in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and what was found are kept. Learns
+the weights of :mod:`memorata.engine.recall.text_evidence` and :mod:`memorata.engine.recall.confidence`,
+prints what weights learnt on all *other* sets reach on each, then those learnt on all; ``--images`` draws it.
 """
 
 from __future__ import annotations
 
+import argparse
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from memorata._frozen import frozen
 from memorata.embed import Resources, open_embedder
 from memorata.engine import RECIPES
-from memorata.engine.recall.confidence import FEATURES
+from memorata.engine.recall.confidence import FEATURES, RECALL_FEATURES
+from memorata.engine.recall.result import RecallResult
+from memorata.engine.recall.text_evidence import EVIDENCE, text_evidence
 from memorata.engine.settings import Settings
-from memorata.evaluate.abstention import auroc
+from memorata.evaluate.abstention import auroc, risk_coverage
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.suite import Asked, run_suite
 
 LONG_SETS = ("beam100k", "realmem", "longmemeval_s")
 """Sets of long texts, read with the static model."""
-MOST_QUESTIONS = {"xquad": 110, "wiki_native": 130, "prefeval": 200, "memdaily_zh": 12, "realmem": 60}
-HITS = 10
+ON_TOPIC = ("short_facts", "locomo", "timeqa", "squad2_es", "beam100k", "longmemeval_s")
+"""Sets whose unanswerable questions are about what is there."""
+MOST_QUESTIONS = {"xquad": 60, "wiki_native": 80, "prefeval": 100, "memdaily_zh": 12, "realmem": 60}
+HITS, READ, FIRST = 10, 20, 5
 Floats = np.typing.NDArray[np.float64]
+
+
+@frozen(eq=False)
+class Row:
+    """One question: its first hits as they are shown, and its best candidates as they were before."""
+
+    set: str
+    answerable: bool
+    right: list[bool]
+    hits: Floats
+    recall: Floats
+    scores: Floats
+    evidence: Floats
+    read_right: list[bool]
+
+
+def collected(folder: Path, cache: Path, name: str) -> list[Row]:
+    """Return the questions of a set with the features of what was found, from the cache if they are there."""
+    kept = cache / f"answers_{name}.pickle"
+    if kept.exists():
+        rows: list[Row] = pickle.loads(kept.read_bytes())
+        return rows
+    model = "potion-base-8M" if name in LONG_SETS else "arctic-embed-s"
+    opened = open_embedder(model, Resources(models=Settings().models, threads=1))
+    rows = []
+
+    def seen(asked: Asked, right: list[bool], result: RecallResult) -> None:
+        estimates, trace = result.estimates, result.trace
+        if estimates is None or trace is None:
+            return
+        # A set may be right about sessions, each once: one flag for each hit is needed.
+        flags = dict(zip(estimates.order, right, strict=False))
+        read = [flags.get(number, False) for number in range(len(estimates.memories))]
+        base = trace.scores[trace.kept[: len(read)]]
+        rows.append(
+            Row(
+                asked.set,
+                asked.answerable,
+                right[:HITS],
+                estimates.features[list(estimates.order[:HITS])],
+                estimates.of_recall,
+                base[:READ] / max(float(base[0]), 1e-9),
+                text_evidence(estimates.asked, estimates.memories[:READ]),
+                read,
+            )
+        )
+
+    embedder = CachedEmbedder(opened, cache / f"cache_{model}.db")
+    most = MOST_QUESTIONS.get(name)
+    for _ in run_suite(folder, [RECIPES["balanced"]], embedder, sets=[name], most_questions=most, seen=seen):
+        pass
+    kept.write_bytes(pickle.dumps(rows))
+    print(name, len(rows), file=sys.stderr)
+    return rows
 
 
 def fitted(features: Floats, right: Floats, weights: Floats, penalty: float = 1.0) -> tuple[Floats, float]:
@@ -44,6 +105,49 @@ def fitted(features: Floats, right: Floats, weights: Floats, penalty: float = 1.
     return own, float(found[-1] - own @ mean)
 
 
+def lifting(rows: list[Row], steps: int = 150, rate: float = 0.06, penalty: float = 3.0) -> Floats:
+    """Return the weights of texts' evidence beside a score of weight 1: a softmax over candidates (Adam)."""
+    rows = [row for row in rows if any(row.read_right[:READ])]
+    tables = [np.column_stack([row.scores, row.evidence]) for row in rows]
+    sizes = [len(table) for table in tables]
+    features, group = np.concatenate(tables), np.repeat(np.arange(len(rows)), sizes)
+    scale = features.std(0) + 1e-6
+    features, starts = features / scale, np.r_[0, np.cumsum(sizes)[:-1]]
+    right = np.concatenate(
+        [row.read_right[:READ][: len(table)] for row, table in zip(rows, tables, strict=True)]
+    )
+    share = shares([row.set for row in rows])[group]
+    found = np.eye(features.shape[1])[0] * 2
+    first, second = np.zeros_like(found), np.zeros_like(found)
+    for step in range(1, steps + 1):
+        logits = features @ found
+        mass = np.exp(logits - np.maximum.reduceat(logits, starts)[group])
+        chance, good = mass / np.add.reduceat(mass, starts)[group], mass * right
+        slope = features.T @ (share * (chance - good / np.add.reduceat(good, starts)[group])) / len(rows)
+        slope += penalty / len(rows) * found
+        first, second = 0.9 * first + 0.1 * slope, 0.999 * second + 0.001 * slope**2
+        move = first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
+        found = np.maximum(found - rate * move, 0)
+    own = found / scale
+    return np.asarray(own[1:] / own[0])
+
+
+def shares(sets: list[str]) -> Floats:
+    """Return what each question counts: a set of many says more than one of few, but not in proportion."""
+    counts = {name: sets.count(name) for name in set(sets)}
+    weights = np.array([1 / np.sqrt(counts[name]) for name in sets])
+    return np.asarray(weights * len(weights) / weights.sum())
+
+
+def ranks(row: Row, weights: Floats) -> tuple[float, float, float]:
+    """Return hit@1, hit@5 and reciprocal rank once texts count so much."""
+    read = len(row.scores)
+    order = (-(row.scores + row.evidence @ weights)).argsort(kind="stable")
+    right = [*np.array(row.read_right[:read])[order], *row.read_right[read:]]
+    place = next((place for place, one in enumerate(right) if one), None)
+    return float(any(right[:1])), float(any(right[:5])), 0.0 if place is None else 1 / (place + 1)
+
+
 def calibration_error(chance: Floats, right: Floats, bins: int = 10) -> float:
     """Return the expected calibration error over bins of equal width."""
     bin_of = np.minimum((chance * bins).astype(int), bins - 1)
@@ -54,58 +158,134 @@ def calibration_error(chance: Floats, right: Floats, bins: int = 10) -> float:
     return float(sum(gaps))
 
 
-def collected(folder: Path, cache: Path) -> tuple[list[Any], Floats]:
-    """Return for each of the first hits of every question its set, rank and labels; and its features."""
-    settings = Settings()
-    facts: list[Any] = []
-    rows: list[Floats] = []
-    for path in sorted(folder.glob("*.jsonl.gz")):
-        name = path.name.removesuffix(".jsonl.gz")
-        model = "potion-base-8M" if name in LONG_SETS else "arctic-embed-s"
-        embedder = CachedEmbedder(
-            open_embedder(model, Resources(models=settings.models, threads=1)), cache / f"cache_{model}.db"
-        )
-
-        def seen(asked: Asked, right: list[bool], features: Floats, name: str = name) -> None:
-            facts.extend((name, rank, asked.answerable, one) for rank, one in enumerate(right[:HITS]))
-            rows.append(features[:HITS])
-
-        recipe = RECIPES["balanced"]
-        for _ in run_suite(
-            folder, [recipe], embedder, sets=[name], most_questions=MOST_QUESTIONS.get(name), seen=seen
-        ):
-            pass
-        print(name, len(facts), file=sys.stderr)
-    return facts, np.concatenate(rows)
-
-
 def main() -> None:
-    """Collect, learn, and print."""
-    facts, features = collected(Path(sys.argv[1]), Path(sys.argv[2]))
-    sets = np.array([fact[0] for fact in facts])
-    first = np.array([fact[1] == 0 for fact in facts])
-    answerable = np.array([fact[2] for fact in facts])
-    right = np.array([float(fact[3]) for fact in facts])
-    # A set of many questions says more than one of few, but not in proportion.
-    weights = np.array([1 / np.sqrt(np.sum(sets == name)) for name in sets])
-    weights *= len(weights) / weights.sum()
-    chance = np.zeros(len(right))
-    print("| set | calibration error | right above wrong | answerable above not |\n|---|--:|--:|--:|")
-    for name in dict.fromkeys(sets.tolist()):
-        own, bias = fitted(features[sets != name], right[sets != name], weights[sets != name])
-        of_set = sets == name
-        chance[of_set] = 1 / (1 + np.exp(-(features[of_set] @ own + bias)))
-        here = of_set & first
-        good, bad = chance[here & (right > 0)], chance[here & (right == 0)]
-        yes, no = chance[here & answerable], chance[here & ~answerable]
+    """Collect, learn, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("cache", type=Path)
+    parser.add_argument("--sets", default="")
+    parser.add_argument("--images", type=Path)
+    given = parser.parse_args()
+    names = [path.name.removesuffix(".jsonl.gz") for path in sorted(given.folder.glob("*.jsonl.gz"))]
+    wanted = (
+        given.sets.split(",") if given.sets else [name for name in names if name != "contradiction_pairs"]
+    )
+    rows = [row for name in wanted for row in collected(given.folder, given.cache, name)]
+    sets = [row.set for row in rows]
+    of = np.array(sets)
+    answerable = np.array([row.answerable for row in rows])
+    first = np.array([float(any(row.right[:1])) for row in rows])
+    one_of_five = np.array([float(any(row.right[:FIRST])) for row in rows])
+    recalls, weights = np.array([row.recall for row in rows]), shares(sets)
+    sizes = [len(row.hits) for row in rows]
+    hits, owner = np.concatenate([row.hits for row in rows]), np.repeat(np.arange(len(rows)), sizes)
+    right = np.concatenate([row.right[: len(row.hits)] for row in rows]).astype(float)
+    starts = np.r_[0, np.cumsum(sizes)[:-1]]
+    of_hit, of_recall, gains = np.zeros(len(hits)), np.zeros(len(rows)), []
+    columns = [
+        *("set", "questions", "hit@1 / hit@5 / MRR by legs", "with texts read", "calibration error, hit"),
+        *("recall", "right above wrong", "answerable above not, hit", "recall"),
+    ]
+    print(f"| {' | '.join(columns)} |\n|---|{'--:|' * (len(columns) - 1)}")
+    for name in dict.fromkeys(sets):
+        here, there = of == name, of != name
+        own, bias = fitted(hits[there[owner]], right[there[owner]], weights[owner][there[owner]])
+        of_hit[here[owner]] = 1 / (1 + np.exp(-(hits[here[owner]] @ own + bias)))
+        own, bias = fitted(recalls[there], one_of_five[there], weights[there])
+        of_recall[here] = 1 / (1 + np.exp(-(recalls[here] @ own + bias)))
+        lift = lifting([row for row in rows if row.set != name and row.answerable])
+        asked = [row for row in rows if row.set == name and row.answerable]
+        none = np.zeros(len(EVIDENCE))
+        before, after = (np.mean([ranks(row, each) for row in asked], axis=0) for each in (none, lift))
+        gains.append(after - before)
+        top = of_hit[starts]
+        cells = [
+            " / ".join(f"{100 * value:.0f}" for value in before),
+            " / ".join(f"{100 * value:.0f}" for value in after),
+            f"{calibration_error(top[here], first[here]):.3f}",
+            f"{calibration_error(of_recall[here], one_of_five[here]):.3f}",
+            _auroc(top, here & (first > 0), here & (first == 0)),
+            _auroc(top, here & answerable, here & ~answerable),
+            _auroc(of_recall, here & answerable, here & ~answerable),
+        ]
+        print(f"| {name} | {len(asked)} | {' | '.join(cells)} |", flush=True)
+    print(
+        "gain of hit@1, hit@5, MRR by reading texts, mean of sets:", (100 * np.mean(gains, axis=0)).round(2)
+    )
+    on_topic = [
+        float(_auroc(of_recall, (of == name) & answerable, (of == name) & ~answerable))
+        for name in ON_TOPIC
+        if name in sets
+    ]
+    print("answerable above not, mean of the sets on the topic:", round(float(np.mean(on_topic)), 3))
+    print("calibration error, first hit", round(calibration_error(of_hit[starts], first), 3), end=" ")
+    print("ten hits", round(calibration_error(of_hit, right), 3), end=" ")
+    print("recall", round(calibration_error(of_recall, one_of_five), 3))
+    for least in (0.2, 0.3, 0.4, 0.5):
+        low = of_recall < least
+        lost = [
+            100 * np.mean((low & (one_of_five > 0))[(of == name) & answerable])
+            for name in dict.fromkeys(sets)
+        ]
+        refused = 100 * np.mean(low[~answerable & np.isin(of, ON_TOPIC)])
+        lost_most = f"{np.mean(lost):.1f}, at most {max(lost):.1f}"
+        print(f"gate at {least}: points of hit@5 lost {lost_most}; refused {refused:.0f} %")
+    lift = lifting([row for row in rows if row.answerable])
+    print("EVIDENCE_WEIGHTS", dict(zip(EVIDENCE, lift.round(3).tolist(), strict=True)))
+    for label, names_, learnt in (
+        ("", FEATURES, fitted(hits, right, weights[owner])),
+        ("RECALL_", RECALL_FEATURES, fitted(recalls, one_of_five, weights)),
+    ):
         print(
-            f"| {name} | {calibration_error(chance[here], right[here]):.3f} | {auroc(good, bad):.2f} | "
-            f"{f'{auroc(yes, no):.2f}' if no.size else ''} |"
+            f"{label}BIAS", round(learnt[1], 3), dict(zip(names_, learnt[0].round(3).tolist(), strict=True))
         )
-    print(f"| all, first hit | {calibration_error(chance[first], right[first]):.3f} | | |")
-    print(f"| all, first ten | {calibration_error(chance, right):.3f} | | |")
-    own, bias = fitted(features, right, weights)
-    print("BIAS", round(bias, 3), "WEIGHTS", dict(zip(FEATURES, own.round(3).tolist(), strict=True)))
+    if given.images:
+        _draw(given.images, of, answerable, of_hit[starts], first, of_recall, one_of_five)
+
+
+def _auroc(chance: Floats, yes: np.typing.NDArray[Any], no: np.typing.NDArray[Any]) -> str:
+    return f"{auroc(chance[yes], chance[no]):.2f}" if yes.any() and no.any() else ""
+
+
+def _draw(
+    folder: Path,
+    of: np.typing.NDArray[Any],
+    answerable: np.typing.NDArray[Any],
+    top: Floats,
+    first: Floats,
+    of_recall: Floats,
+    one_of_five: Floats,
+) -> None:
+    """Draw reliability, risk and coverage, and what is told apart on each set."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, (left, middle, bars) = pyplot.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    left.plot([0, 1], [0, 1], color="0.7", linewidth=1)
+    for chance, right, label in (
+        (top, first, "first hit"),
+        (of_recall, one_of_five, "one of the first five"),
+    ):
+        bin_of = np.minimum((chance * 10).astype(int), 9)
+        numbers = [number for number in range(10) if np.sum(bin_of == number) >= 10]
+        points = [(chance[bin_of == number].mean(), right[bin_of == number].mean()) for number in numbers]
+        left.plot(*zip(*points, strict=True), marker="o", label=label)
+        curve = risk_coverage(chance, [bool(each) for each in right])
+        middle.plot(curve.coverage, curve.risk, label=label)
+    left.set(xlabel="confidence", ylabel="share that answers", title="Reliability, sets left out")
+    middle.set(xlabel="questions answered", ylabel="share of those that is wrong", title="Risk and coverage")
+    left.legend()
+    middle.legend()
+    names = [name for name in dict.fromkeys(of.tolist()) if (~answerable[of == name]).any()]
+    values = [
+        auroc(of_recall[(of == name) & answerable], of_recall[(of == name) & ~answerable]) for name in names
+    ]
+    bars.barh(names, values, color=["tab:blue" if name in ON_TOPIC else "tab:gray" for name in names])
+    bars.axvline(0.5, color="0.3", linewidth=1)
+    bars.set(xlim=(0, 1), xlabel="AUROC", title="Answerable above not (grey: off topic)")
+    figure.savefig(folder / "confidence.png", dpi=110)
 
 
 if __name__ == "__main__":

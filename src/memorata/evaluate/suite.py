@@ -24,18 +24,16 @@ from memorata._frozen import frozen
 from memorata.embed.port import Embedder
 from memorata.engine import Recipe
 from memorata.engine import open as open_engine
-from memorata.engine.recall.confidence import FEATURES, answer_features
 from memorata.engine.recall.log import Logging
 from memorata.engine.recall.result import RecallResult
 from memorata.evaluate.abstention import auroc
 from memorata.evaluate.metrics import ndcg, recall_any, reciprocal_rank
 from memorata.evaluate.runner import UNDATED
-from memorata.model.checks import FloatArray
 from memorata.model.errors import DatasetError
 from memorata.model.memory import Memory, Source
 
 DEPTH: Final = 50
-Seen: TypeAlias = Callable[["Asked", list[bool], FloatArray], None]
+Seen: TypeAlias = Callable[["Asked", list[bool], RecallResult], None]
 
 
 @frozen
@@ -69,7 +67,7 @@ def run_suite(
     - `sets`: their names; all of the folder when empty.
     - `most_questions`: of each haystack; those whose ids hash lowest, so that it is always the same ones.
     - `progress`: called with the name of each haystack that begins.
-    - `seen`: called with what was asked, which hits are right, and the features of each hit's confidence.
+    - `seen`: called with what was asked, which hits are right, and the result.
     """
     for path in sorted(folder.glob("*.jsonl.gz")):
         name = path.name.removesuffix(".jsonl.gz")
@@ -128,17 +126,8 @@ def _haystack(
                     kind, answerable = question["kind"], question["answerable"]
                     asked = Asked(name, recipe.name, kind, answerable, *values, every.confidence, took)
                     if seen is not None and every.hits:
-                        seen(asked, [one in gold for one in ranking], _features(every))
+                        seen(asked, [one in gold for one in ranking], every)
                     yield asked
-
-
-def _features(result: RecallResult) -> FloatArray:
-    """Return the features that the confidences of hits are made of."""
-    trace = result.trace
-    if trace is None:
-        return np.zeros((0, len(FEATURES)))
-    places = trace.kept[np.array(trace.shown, np.intp)].tolist()
-    return answer_features(trace, places, trace.others_speak[: len(places)])
 
 
 def _memory(number: int, fact: Mapping[str, Any], sessions: dict[str, str]) -> Memory:

@@ -7,8 +7,8 @@ import math
 import pytest
 
 import memorata
-from memorata.engine import Engine
-from memorata.engine.recall.confidence import BIAS, FEATURES, WEIGHTS, answer_features, confidences
+from memorata.engine import RECIPES, Engine
+from memorata.engine.recall.confidence import BIAS, FEATURES, RECALL_BIAS, RECALL_WEIGHTS, WEIGHTS
 from memorata.model import Hit
 from memorata.service.codec import recall_json
 
@@ -29,32 +29,46 @@ def engine() -> Engine:
 
 def test_a_confidence_is_the_logistic_of_its_features(engine: Engine) -> None:
     result = engine.recall("Where does Anna live in Porto?")
-    assert result.trace is not None
-    places = result.trace.kept[: len(result.hits)].tolist()
-    rows = answer_features(result.trace, places, result.trace.others_speak)
+    estimates = result.estimates
+    assert estimates is not None
+    rows = estimates.features[list(estimates.order)]
     assert rows.shape == (len(result.hits), len(FEATURES))
     for hit, row in zip(result.hits, rows.tolist(), strict=True):
         logit = BIAS + sum(weight * value for weight, value in zip(WEIGHTS, row, strict=True))
         assert hit.confidence == pytest.approx(1 / (1 + math.exp(-logit)))
         assert 0 < hit.confidence < 1
-    assert result.confidence == result.hits[0].confidence
-    assert result.confidence == max(hit.confidence for hit in result.hits)
+    assert result.hits[0].confidence == max(hit.confidence for hit in result.hits)
+    logit = RECALL_BIAS + float(estimates.of_recall @ RECALL_WEIGHTS)
+    assert result.confidence == pytest.approx(1 / (1 + math.exp(-logit)))
 
 
-def test_what_another_says_than_is_named_is_less_sure(engine: Engine) -> None:
-    result = engine.recall("Where does Anna live in Porto?")
-    assert result.trace is not None
-    place = result.trace.kept[:1].tolist()
-    (own,), (other,) = (confidences(result.trace, place, [flag]) for flag in (False, True))
-    assert other < own
-    assert [hit.memory.source.speaker == "Ben" for hit in result.hits] == list(result.trace.others_speak)
+def test_what_another_tells_than_is_named_is_less_sure(engine: Engine) -> None:
+    right, wrong = engine.recall("Where does Anna live in Porto?"), engine.recall("Where is Ben in Porto?")
+    assert wrong.hits[0].memory.source.speaker == "Anna"
+    assert wrong.confidence < right.confidence
+    assert wrong.hits[0].confidence < right.hits[0].confidence
+
+
+def test_too_unlikely_an_answer_is_not_shown_and_what_it_missed_is_told(engine: Engine) -> None:
+    shown = engine.recall("Where does Anna live?")
+    least = shown.confidence + 0.01
+    refused = engine.recall("Where does Anna live?", changes={"least_answer": least})
+    assert (refused.hits, refused.confidence) == ((), 0.0)
+    assert refused.rejected is not None
+    (missed,) = refused.rejected.missed
+    assert (missed.measure, missed.value, missed.least) == ("answer", shown.confidence, least)
+    assert "likely, below" in refused.rejected.reason
+    assert refused.rejected.hit.memory == shown.hits[0].memory
+    ungated = RECIPES["balanced"].changed({"least_answer": 1.0}).ungated()
+    assert len(engine.recall("Where does Anna live?", recipe=ungated)) == 3
 
 
 def test_nothing_found_is_nothing_to_be_sure_of(engine: Engine) -> None:
-    assert engine.recall("zebra").confidence == 0.0
-    result = engine.recall("tea")
-    assert confidences(result.trace, [], []) == []  # type: ignore[arg-type]
-    hit = result.hits[0]
+    nothing = engine.recall("zebra")
+    assert nothing.confidence == 0.0
+    assert nothing.estimates is not None
+    assert nothing.estimates.answered() == 0.0
+    hit = engine.recall("tea").hits[0]
     assert Hit(hit.memory, hit.score, hit.explain).confidence == 0.0
 
 

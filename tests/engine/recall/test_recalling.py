@@ -129,7 +129,7 @@ def test_sessions_come_with_the_memories_that_speak_for_them() -> None:
     with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as memory:
         memory.remember_many(said)
         found = memory.recall("green tea", sessions=True, limit=2)
-        single = memory.recall("green tea", limit=6)
+        single = memory.recall("green tea", limit=6, changes={"text_depth": 0})
     scores = {hit.memory.id: hit.score for hit in single}
     assert found.sessions[0].session == "tea"
     assert len(found.sessions) == 2

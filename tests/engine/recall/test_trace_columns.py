@@ -39,7 +39,7 @@ def test_columns_hold_what_the_candidates_were_ranked_by(engine: Engine) -> None
             {"id": "d", "content": "rain"},
         ]
     )
-    found = engine.recall("green tea")
+    found = engine.recall("green tea", changes={"text_depth": 0})
     assert found.trace is not None
     (down,) = trace_columns([found.trace])
     column = {name: down.values[:, place].tolist() for place, name in enumerate(down.columns)}

@@ -2,8 +2,9 @@
 
 A score orders the candidates of one query and is relative to the best of them: the best of a bad lot has 1. A
 confidence can be compared between queries, stores and embedders. It is a logistic regression (Platt, 1999)
-over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer.
-``benchmarks/answer_confidence.py`` learns the weights, with every set left out once.
+over nine features, each without a unit: of ten hits with a confidence of 0.7, seven answer. That of a recall
+is how likely one of the first five hits answers. ``benchmarks/answer_confidence.py`` learns the weights, with
+every set left out once.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Final
 import numpy as np
 
 from memorata.engine.recall.fusion import LEXICAL, SOFT, VECTOR
-from memorata.engine.recall.query import ParsedQuery
 from memorata.engine.recall.result import Trace
+from memorata.engine.recall.text_evidence import Asked, requirements_met
 from memorata.model.checks import FloatArray, IntArray
-from memorata.text.analysers import Analyser
+from memorata.model.memory import Memory
 
 FEATURES: Final = (
     "cosine above noise",
@@ -29,82 +30,137 @@ FEATURES: Final = (
     "first by meaning",
     "first by words",
     "language known",
-    "said by another than is named",
+    "what is asked for is met",
 )
-BIAS: Final = -2.824
-WEIGHTS: Final = (1.646, 0.467, 1.535, 1.039, 3.835, 0.444, 0.595, -2.075, -2.254)
-"""Learnt on 5,183 questions of fifteen sets, ten hits of each, which they call right or wrong."""
+BIAS: Final = -3.36
+WEIGHTS: Final = (1.25, 0.173, 1.53, 1.796, 5.24, 0.385, 0.368, -2.206, 0.278)
+"""Learnt on 4,403 questions of fourteen sets, ten hits of each, which they call right or wrong."""
+RECALL_FEATURES: Final = (
+    "what is asked for is met",
+    "best cosine above noise",
+    "words of the first hit",
+    "language known",
+)
+RECALL_BIAS: Final = 0.748
+RECALL_WEIGHTS: Final = (0.897, 2.23, 1.338, -1.613)
+"""Learnt on the same questions."""
+_FIRST: Final = 5
+"""Whether one of so many hits answers is what the confidence of a recall is about."""
 _OTHERS: Final = 5
 """With how many of the best others a score is compared."""
 
 
-def answer_features(trace: Trace, places: Sequence[int], others_speak: Sequence[bool]) -> FloatArray:
+def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float], met: float) -> FloatArray:
     """Return the features of candidates: a row for each, in the order of :data:`FEATURES`.
 
     - `places`: which candidates, by their place in the ranking of all of them.
-    - `others_speak`: for each, whether somebody else says it than the query names.
+    - `lifted`: the score of each with what its text says for it.
+    - `met`: whether the best meet what is asked for; see :func:`.text_evidence.requirements_met`.
     """
-    moment, at = trace.moment, np.array(places, np.intp)
-    given = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
-    nothing = np.zeros(trace.slots.size)
-    known = moment.familiarity if moment.meant else 0.0
-    noise = max(0.0, moment.noise)
-    cosines = np.clip((given.get(VECTOR, nothing) - noise) / (1.0 - noise), 0.0, 1.0)
-    matches = np.minimum(given.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
-    scores = trace.scores / trace.scores[0] if trace.scores[0] > 0 else nothing
-    best = scores[: _OTHERS + 1]
-    around = np.where(
-        np.arange(scores.size) <= _OTHERS, (best.sum() - scores) / _OTHERS, best[:_OTHERS].sum() / _OTHERS
-    )
-    # Where no table has a say, the score stands in: what was learnt was learnt with one.
-    soft = given.get(SOFT, scores)
+    at = np.array(places, np.intp)
+    known, cosines, matches, soft = _evidence(trace)
+    scores = trace.scores.copy()
+    scores[at] = lifted
+    top = float(scores[scores.argmax()])
+    scores = scores / top if top > 0 else np.zeros(scores.size)
+    best = np.sort(scores)[::-1][: _OTHERS + 1]
+    among = scores >= best[-1]
+    around = np.where(among, (best.sum() - scores) / _OTHERS, best[:_OTHERS].sum() / _OTHERS)
     rows = (
-        known * cosines,
+        cosines,
         matches,
-        known * soft,
+        # Where no table has a say, the score stands in: what was learnt was learnt with one.
+        known * (scores if soft is None else soft),
         scores,
         scores - around,
         known * _is_first(cosines),
         _is_first(matches),
         np.full(scores.size, known),
+        np.full(scores.size, met),
     )
-    return np.column_stack([*(row[at] for row in rows), np.array(others_speak, np.float64)])
+    return np.column_stack([row[at] for row in rows])
 
 
-def confidences(trace: Trace, places: Sequence[int], others_speak: Sequence[bool]) -> list[float]:
-    """Return how likely each of some candidates answers; takes what :func:`answer_features` does."""
-    if not places:
-        return []
-    logits = answer_features(trace, places, others_speak) @ np.array(WEIGHTS) + BIAS
-    probabilities: list[float] = (1.0 / (1.0 + np.exp(-logits))).tolist()
-    return probabilities
+def recall_features(trace: Trace, places: Sequence[int], met: float) -> FloatArray:
+    """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
+    known, cosines, matches, _ = _evidence(trace)
+    first = np.array(places[:_FIRST], np.intp)
+    return np.array([met, cosines[first].max(initial=0.0), matches[first[0]], known])
 
 
 class Estimates:
-    """The confidences of the hits of a recall, computed together when one of them is first asked for."""
+    """The confidences of a recall and of its hits, computed together when one of them is first asked for.
 
-    def __init__(self, trace: Trace | None, positions: Sequence[int], others_speak: Sequence[bool]) -> None:
-        self._trace, self._positions = trace, positions
-        if trace is not None:
-            trace.others_speak = others_speak
+    - `positions`: of the hits that were read among the candidates that were kept, best first.
+    - `memories`: those hits, in the same order.
+    - `lifted`: their scores with what their texts say for them; set later, as is `order`: in which of these
+      the hits are shown.
+    """
+
+    def __init__(
+        self, trace: Trace | None, asked: Asked, positions: Sequence[int], memories: Sequence[Memory]
+    ) -> None:
+        self._trace, self.asked, self._positions, self.memories = trace, asked, positions, memories
+        self.lifted: Sequence[float] = ()
+        self.order: Sequence[int] = ()
 
     def of(self, number: int) -> float:
-        """Return the confidence of the hit with this number, counted from 0."""
-        return self._all[number]
+        """Return how likely the hit with this number, counted from 0, answers."""
+        return self._of_hits[number]
+
+    def answered(self) -> float:
+        """Return how likely one of the first five hits answers."""
+        if self._trace is None or not self.order:
+            return 0.0
+        return float(_probability(self.of_recall @ np.array(RECALL_WEIGHTS) + RECALL_BIAS))
+
+    @property
+    def of_recall(self) -> FloatArray:
+        """The features of the recall; see :func:`recall_features`."""
+        assert self._trace is not None  # callers looked
+        return recall_features(self._trace, [self._places[number] for number in self.order], self._met)
 
     @cached_property
-    def _all(self) -> list[float]:
+    def features(self) -> FloatArray:
+        """The features of the hits, by their numbers; see :func:`answer_features`."""
+        if self._trace is None or not self.lifted:
+            return np.zeros((0, len(FEATURES)))
+        return answer_features(self._trace, self._places, self.lifted, self._met)
+
+    @cached_property
+    def _of_hits(self) -> list[float]:
         if self._trace is None:
             return [0.0] * len(self._positions)
-        places = self._trace.kept[np.array(self._positions, np.intp)].tolist()
-        return confidences(self._trace, places, self._trace.others_speak)
+        probabilities: list[float] = _probability(self.features @ np.array(WEIGHTS) + BIAS).tolist()
+        return probabilities
+
+    @cached_property
+    def _places(self) -> list[int]:
+        assert self._trace is not None  # callers looked
+        places: list[int] = self._trace.kept[np.array(self._positions, np.intp)].tolist()
+        return places
+
+    @cached_property
+    def _met(self) -> float:
+        assert self._trace is not None  # callers looked
+        scores = self._trace.scores[np.array(self._places, np.intp)]
+        return requirements_met(self.asked, self.memories, scores)
 
 
-def names_another(query: ParsedQuery, analyser: Analyser, speaker: str) -> bool:
-    """Return whether a query names somebody who speaks, and it is another than this one."""
-    if not query.speakers or not speaker:
-        return False
-    return set(query.speakers).isdisjoint(analyser.tokens(speaker))
+def _evidence(trace: Trace) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
+    """Return how well the embedder knows the query; cosines, words and words of like meaning of all."""
+    moment = trace.moment
+    given = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
+    nothing = np.zeros(trace.slots.size)
+    known, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
+    cosines = known * np.clip((given.get(VECTOR, nothing) - noise) / (1.0 - noise), 0.0, 1.0)
+    matches = np.minimum(given.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
+    return known, cosines, matches, given.get(SOFT)
+
+
+def _probability(logits: FloatArray) -> FloatArray:
+    probabilities: FloatArray = 1.0 / (1.0 + np.exp(-logits))
+    return probabilities
 
 
 def _aligned(everyone: IntArray, slots: IntArray, scores: FloatArray) -> FloatArray:

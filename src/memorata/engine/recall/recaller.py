@@ -17,7 +17,7 @@ from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
-from memorata.engine.recall.confidence import Estimates, names_another
+from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.fusion import blends_two
 from memorata.engine.recall.history import Earlier, newest_first
@@ -32,7 +32,15 @@ from memorata.engine.recall.query import (
     with_speakers,
 )
 from memorata.engine.recall.ranking import Ranked, run
-from memorata.engine.recall.result import RecalledPeriod, RecallResult, Rejected, SessionHit, Trace
+from memorata.engine.recall.result import (
+    MissedThreshold,
+    RecalledPeriod,
+    RecallResult,
+    Rejected,
+    SessionHit,
+    Trace,
+)
+from memorata.engine.recall.text_evidence import Asked, asked_of, lifted_by_text
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
@@ -159,6 +167,7 @@ class Recaller:
             period=found.period,
             aliases=query.aliases,
             meant=meant,
+            estimates=found.estimates,
         )
 
     def _newest_first(
@@ -246,18 +255,36 @@ class Recaller:
             opened = replace(context, view=view, near=scope.near, period=scope.period)
             ranked = run(recipe, opened)
         sessions: tuple[SessionHit, ...] = ()
-        positions: Sequence[int] = range(min(request.limit, ranked.slots.size))
-        named = partial(names_another, query, self.runtime.analyser)
+        positions: Sequence[int]
+        asked = asked_of(query, self.runtime.analyser, view.speakers)
         if request.sessions:
             numbers = view.records(ranked.slots)["session"]
             # Some fusions go below 0; a session's sum needs a zero that means nothing.
             above = ranked.scores - min(0.0, float(ranked.scores.min(initial=0.0)))
             groups = best_sessions(numbers, above, request.limit)
             positions = [position for _, group in groups for position in group.tolist()]
-            hits, rejected = _hits(ranked, positions, view, named)
+            hits, rejected, estimates = _hits(ranked, positions, view, asked)
             sessions = _grouped(groups, hits)
+            estimates.order = range(len(hits))
         else:
-            hits, rejected = _hits(ranked, positions, view, named)
+            # Who wants variety wants it in the order that is shown.
+            varied = recipe.diversity != "none" or recipe.per_session
+            depth = recipe.text_depth if request.limit and not varied else 0
+            positions = range(min(max(request.limit, depth), ranked.slots.size))
+            hits, rejected, estimates = _hits(ranked, positions, view, asked)
+            hits = lifted_by_text(asked, hits, depth)
+            estimates.lifted = scores = [hit.score for hit in hits]
+            order = list(range(len(hits)))
+            if depth:
+                order.sort(key=lambda number: -scores[number])
+            estimates.order = order[: request.limit]
+            hits = tuple(hits[number] for number in estimates.order)
+            positions = [positions[number] for number in estimates.order]
+        answered = estimates.answered() if recipe.least_answer else 1.0
+        if hits and answered < recipe.least_answer:
+            missed = MissedThreshold("answer", answered, recipe.least_answer)
+            rejected = Rejected(hits[0], (missed,))
+            hits, sessions, positions = (), (), ()
         status = view.status
         return _SearchResult(
             hits,
@@ -270,6 +297,7 @@ class Recaller:
             status.change,
             dict(status.methods),
             None if scope is None else scope.told(ranked.slots[np.array(positions, np.intp)], keeps),
+            estimates,
         )
 
     def _scope(self, request: Request, query: ParsedQuery, view: Index) -> tuple[TimeScope | None, str]:
@@ -327,6 +355,7 @@ class _SearchResult:
     change: int
     methods: Mapping[str, str]
     period: RecalledPeriod | None
+    estimates: Estimates
 
 
 def _text_to_embed(query: ParsedQuery) -> str:
@@ -348,8 +377,8 @@ def _not_excluded(words: Sequence[str]) -> str:
 
 
 def _hits(
-    ranked: Ranked, positions: Sequence[int], view: Index, named: Callable[[str], bool]
-) -> tuple[tuple[Hit, ...], Rejected | None]:
+    ranked: Ranked, positions: Sequence[int], view: Index, asked: Asked
+) -> tuple[tuple[Hit, ...], Rejected | None, Estimates]:
     """Return the hits at some positions, and the best candidate that was refused, read together."""
     where = np.array(positions, np.intp)
     slots, scores = ranked.slots[where], ranked.scores[where].tolist()
@@ -359,13 +388,13 @@ def _hits(
     else:
         *memories, refused = view.memories(np.append(slots, ranked.refused))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
-    others = {speaker: named(speaker) for speaker in {memory.source.speaker for memory in memories}}
-    estimates = Estimates(ranked.trace, positions, [others[memory.source.speaker] for memory in memories])
+    estimates = Estimates(ranked.trace, asked, positions, memories)
+    estimates.lifted = scores
     hits = tuple(
         Hit(memory, score, partial(ranked.explain, position), partial(estimates.of, number))
         for number, (position, memory, score) in enumerate(zip(positions, memories, scores, strict=True))
     )
-    return hits, rejected
+    return hits, rejected, estimates
 
 
 def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:

@@ -17,6 +17,7 @@ from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.engine.recall.agreement import Agreement
+    from memorata.engine.recall.confidence import Estimates
     from memorata.engine.recall.fusion import Legs
     from memorata.engine.recall.history import Earlier
     from memorata.engine.recall.query import RecallContext
@@ -147,6 +148,8 @@ class RecallResult:
         What feedback about these hits refers to; empty where recalls are not logged.
     trace
         What all candidates were ranked by; None if there were none.
+    estimates
+        What the confidences are made of; None where several results were joined.
     change
         The last change of the namespace that was seen.
     methods
@@ -182,11 +185,14 @@ class RecallResult:
     meant: tuple[str, ...] = ()
     history: tuple[Earlier, ...] = ()
     standing: tuple[Memory, ...] = ()
+    estimates: Estimates | None = field(default=None, repr=False, compare=False)
 
     @property
     def confidence(self) -> float:
-        """How likely the first hit answers the query, from 0 to 1, calibrated; 0 without hits."""
-        return self.hits[0].confidence if self.hits else 0.0
+        """How likely one of the first five hits answers, from 0 to 1, calibrated; 0 without hits."""
+        if not self.hits:
+            return 0.0
+        return self.hits[0].confidence if self.estimates is None else self.estimates.answered()
 
     @property
     def support(self) -> float:
@@ -246,7 +252,7 @@ def _agreement_data(agreement: Agreement) -> dict[str, Any]:
     }
 
 
-Measure: TypeAlias = Literal["similarity", "lexical", "confidence", "agreement", "support"]
+Measure: TypeAlias = Literal["similarity", "lexical", "confidence", "agreement", "support", "answer"]
 
 
 @frozen
@@ -254,8 +260,9 @@ class MissedThreshold:
     """A threshold that was missed.
 
     - `measure`: what was measured: the ``similarity`` of meaning (a cosine), ``lexical`` (the words' share of
-      the best possible match), the ``confidence`` of the memory, the ``agreement`` of several samples, or the
-      ``support``: the share of the samples that found it.
+      the best possible match), the ``confidence`` of the memory, the ``agreement`` of several samples, the
+      ``support``: the share of the samples that found it, or how likely one of the first five is an
+      ``answer``.
     - `value`: what it is; None for a memory whose meaning nobody has measured yet.
     - `least`: what it should have been.
 
@@ -278,6 +285,8 @@ class MissedThreshold:
             return f"the answers agree to {self.value:.2f}, below {self.least:.2f}"
         if self.measure == "support":
             return f"{self.value:.0%} of the samples found it, fewer than {self.least:.0%}"
+        if self.measure == "answer":
+            return f"that one of the best answers is {self.value:.0%} likely, below {self.least:.0%}"
         if self.measure == "confidence":
             return f"confidence {self.value:.2f} is below {self.least:.2f}"
         if not self.value:
@@ -318,7 +327,7 @@ class Trace:
     """The candidates of one recall in their final order, with what they were ranked by."""
 
     __slots__ = (
-        *("kept", "legs", "moment", "near", "order", "others_speak"),
+        *("kept", "legs", "moment", "near", "order"),
         *("records", "scores", "shown", "slots", "unread"),
     )
 
@@ -343,8 +352,6 @@ class Trace:
         self.near = context.near
         """How near each is to the time asked for, as records and before they were ordered."""
         self.shown: Sequence[int] = ()
-        self.others_speak: Sequence[bool] = ()
-        """For each hit, whether another says it than the query names."""
 
     def seen(self, positions: Sequence[int]) -> Trace:
         """Note which of the kept candidates were shown."""

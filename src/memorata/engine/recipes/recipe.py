@@ -202,11 +202,22 @@ class Recipe:
     ] = 0
     rerank_weight: Annotated[float, _reranking("Share of the re-ranker's opinion.", 0, 1, search=True)] = 0.2
 
+    text_depth: Annotated[
+        int,
+        _reranking(
+            "Of so many of the best read who tells it, which years, words in order.", 0, 100, search=True
+        ),
+    ] = 0
+
     least_similarity: Annotated[
         float, _thresholds("Least cosine by itself; -1 for what the embedder was calibrated to.", -1, 1)
     ] = -1.0
     least_match: Annotated[float, _thresholds("Least share of the best possible word match.", 0, 1)] = 0.05
     least_confidence: Annotated[float, _thresholds("Least confidence.", 0, 1)] = 0.0
+    least_answer: Annotated[
+        float,
+        _thresholds("Show nothing if an answer among the first five is less likely.", 0, 1, search=True),
+    ] = 0.0
     only_vectors_pass: Annotated[bool, _thresholds("Words alone cannot pass the gate.")] = False
 
     samples: Annotated[
@@ -265,6 +276,7 @@ class Recipe:
             least_similarity=lowest,
             least_match=0.0,
             least_confidence=0.0,
+            least_answer=0.0,
             least_agreement=0.0,
             least_support=0.0,
             only_vectors_pass=False,
@@ -339,6 +351,7 @@ _BALANCED: Final = Recipe(
     soft_question=0.9,
     graph="names",
     graph_weight=0.25,
+    text_depth=20,
 )
 
 _ALL: Final = (

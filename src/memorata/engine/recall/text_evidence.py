@@ -1,0 +1,186 @@
+"""What the texts of the best hits say for them: who tells it, the years it names, words in the same order.
+
+Legs compare whole texts with a query. Whether the right person tells it, of the years that are named, can be
+read in the text itself; a few of the best are read so, and what speaks for one is added to its score.
+``benchmarks/answer_confidence.py`` learns the weights with every set left out once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from functools import lru_cache, partial
+from typing import Final
+
+import numpy as np
+
+from memorata._frozen import frozen
+from memorata.engine.recall.query import ParsedQuery
+from memorata.index.record import ROLES
+from memorata.model.checks import FloatArray
+from memorata.model.explanation import Explanation
+from memorata.model.hit import Hit
+from memorata.model.memory import Memory
+from memorata.text.analysers import Analyser
+from memorata.text.common_words import word_set
+from memorata.text.folding import folded
+
+EVIDENCE: Final = (
+    "told by who is named",
+    "told of oneself",
+    "years that are named",
+    "words in the same order",
+)
+EVIDENCE_WEIGHTS: Final = (0.306, 0.07, 0.318, 0.389)
+"""What each adds to a score, as a share of the best; learnt on 3,728 questions of fourteen sets."""
+_ONLY_ASKS: Final = 0.4
+"""What a question of somebody who is named counts: it tells of another."""
+_TOLD_YOU: Final = 0.7
+"""What counts that is said to the one who is named, by the only other one who talks."""
+_FEW_LETTERS: Final = 12
+"""With no more of its letters outside questions a turn only asks."""
+_MAX_QUERY_WORDS: Final = 20
+"""Longer queries are turns of a conversation, and share phrases by chance."""
+_WORD: Final = re.compile(r"\w+")
+_QUESTION: Final = re.compile(r"[^.!?？。！]*[?？]")
+_YEAR: Final = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
+_FIRST_PERSON: Final = word_set(
+    "i my me mine we our us ich mein meine meinen meinem meiner mir mich wir uns unser unsere je j mon ma "
+    "mes moi nous notre yo mi mis soy nosotros nuestra nuestro"
+)
+_SECOND_PERSON: Final = word_set("you your yours ya du dein deine deinen tu ton ta tes vous votre tú tus")
+_READ_FOR: Final = 10
+"""In so many of the best it is looked for whether another tells what is asked of who is named."""
+_DATED: Final = 5
+_GAP: Final = 0.15
+"""How far apart scores are, as a share of the best, where it is clear who tells it."""
+
+
+@frozen(eq=False)
+class Asked:
+    """What a query asks of a text: by whom, of which years, in which words."""
+
+    people: tuple[str, ...]
+    """The names of who speaks that it names, folded."""
+    pair: bool
+    """Whether two people talk in the namespace, and nobody else."""
+    years: frozenset[str]
+    phrases: frozenset[tuple[str, str]]
+    """Its words, two by two."""
+
+    def __bool__(self) -> bool:
+        return bool(self.people or self.years or self.phrases)
+
+
+def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Collection[str]]) -> Asked:
+    """Read what a query asks of a text; `speakers` tells who speaks, and is called where one is named."""
+    words, named = _words(query.text), set(query.speakers)
+    full = [query.aliases.get(word, word) for word in _WORD.findall(query.text)] if named else []
+    people = tuple(
+        dict.fromkeys(folded(name) for name in full if not named.isdisjoint(analyser.tokens(name)))
+    )
+    phrases = zip(words, words[1:], strict=False) if len(words) <= _MAX_QUERY_WORDS else ()
+    return Asked(
+        people,
+        bool(people) and len(speakers()) == 2,
+        frozenset(_YEAR.findall(query.text)),
+        frozenset(phrases),
+    )
+
+
+def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
+    """Return what speaks for each of some memories, from 0 to 1: a row each, in the order of `EVIDENCE`."""
+    rows = np.zeros((len(memories), len(EVIDENCE)))
+    for row, memory in zip(rows, memories, strict=True):
+        words = _words(memory.content)
+        # Among several who talk, the one who is named is often talked about by others.
+        if asked.people and (asked.pair or not memory.source.session):
+            row[0] = told_by(asked, memory)
+            row[1] = not _FIRST_PERSON.isdisjoint(words)
+        if asked.years:
+            row[2] = len(asked.years.intersection(words)) / len(asked.years)
+        if asked.phrases:
+            row[3] = len(asked.phrases.intersection(zip(words, words[1:], strict=False))) / len(asked.phrases)
+    return rows
+
+
+def told_by(asked: Asked, memory: Memory) -> float:
+    """Return from 0 to 1 how far a memory tells of who is named: by themselves, or of them by others."""
+    text, speaker = memory.content, memory.source.speaker
+    spoken = bool(speaker) and speaker.casefold() not in ROLES
+    rest = _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
+    words = _words(rest)
+    to_you = not _SECOND_PERSON.isdisjoint(words) and _FIRST_PERSON.isdisjoint(words)
+    if spoken and not set(asked.people).isdisjoint(_WORD.findall(folded(speaker))):
+        only_asks = rest is not text and (to_you or len(rest.strip(" .!,")) < _FEW_LETTERS)
+        return _ONLY_ASKS if only_asks else 1.0
+    plain = folded(text)
+    if any(name in plain and _is_told_of(name, plain, spoken) for name in asked.people):
+        return 1.0
+    return _TOLD_YOU if spoken and asked.pair and to_you else 0.0
+
+
+def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArray) -> float:
+    """Return from -2 to 2 whether the best memories meet what is asked for: the person, and the years.
+
+    Who is named should tell it: the best they tell is compared with the best of others, where two talk or
+    nobody is in a conversation. Years that are named should stand in one of the first five, where texts name
+    years at all. What is not asked for counts 0.
+    """
+    met, best = 0.0, float(scores[0]) if scores.size else 0.0
+    first = memories[:_READ_FOR]
+    if asked.people and best > 0 and (asked.pair or not any(each.source.session for each in first)):
+        told, shares = np.array([told_by(asked, each) for each in first]), scores[:_READ_FOR] / best
+        met += float(np.clip((np.max(shares * told) - np.max(shares * (1 - told))) / _GAP, -1, 1))
+    if asked.years:
+        years = [set(_YEAR.findall(each.content)) for each in memories[:_DATED]]
+        if sum(map(bool, years)) > 1:
+            met += 2 * max(len(asked.years & each) for each in years) / len(asked.years) - 1
+    return met
+
+
+def lifted_by_text(asked: Asked, hits: Sequence[Hit], depth: int) -> tuple[Hit, ...]:
+    """Return hits, best first, of which the first `depth` have what their texts say for them in the score.
+
+    That is added as a share of the best score; the explanation has the parts. The order is as it was.
+    """
+    read = hits[:depth]
+    best = read[0].score if read else 0.0
+    if best <= 0 or not asked:
+        return tuple(hits)
+    parts = best * (text_evidence(asked, [hit.memory for hit in read]) * np.array(EVIDENCE_WEIGHTS))
+    lifted = (_lifted(hit, row) if any(row) else hit for hit, row in zip(read, parts.tolist(), strict=True))
+    return (*lifted, *hits[depth:])
+
+
+def _lifted(hit: Hit, parts: Sequence[float]) -> Hit:
+    """Return a hit with what its text says for it added to its score, part by part."""
+    named = [(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
+    score = hit.score
+    for _, value in named:
+        score += value
+    return Hit(hit.memory, score, partial(_explained, hit, named), hit.estimate)
+
+
+def _explained(hit: Hit, named: Sequence[tuple[str, float]]) -> Explanation:
+    leaves = [Explanation.leaf(name, value) for name, value in named]
+    return Explanation.of("sum", "with what its text says", [hit.explanation, *leaves])
+
+
+def _is_told_of(name: str, text: str, spoken: bool) -> bool:
+    """Return whether a name stands in a text, and not only as that of who is spoken to."""
+    standing, called = _name_patterns(name)
+    return standing.search(called.sub(" ", text) if spoken else text) is not None
+
+
+@lru_cache(maxsize=256)
+def _name_patterns(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    own = re.escape(name)
+    before = (
+        r"(?:^|[,.!?;]\s*|\b(?:hey|hi|thanks|wow|yeah|yes|oh|well|ok|okay|no|so|bye|congrats|sorry)\s*,?\s+)"
+    )
+    return re.compile(rf"\b{own}\b"), re.compile(rf"{before}{own}\s*(?:[,.!?;]|$)")
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

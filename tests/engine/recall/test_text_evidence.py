@@ -1,0 +1,109 @@
+"""What the texts of hits say for them: who tells it, which years, words in the same order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+import memorata
+from memorata.engine.recall.query import parse_query
+from memorata.engine.recall.text_evidence import (
+    EVIDENCE_WEIGHTS,
+    Asked,
+    asked_of,
+    requirements_met,
+    text_evidence,
+    told_by,
+)
+from memorata.model import Memory, Source
+from memorata.text import ANALYSERS
+
+SNOWBALL = ANALYSERS["snowball"]
+NOW = datetime(2026, 5, 7, tzinfo=UTC)
+
+
+def said(content: str, speaker: str = "", session: str = "s") -> Memory:
+    return Memory(id="m", content=content, created_at=NOW, source=Source(speaker=speaker, session=session))
+
+
+def asked(query: str, *speakers: str) -> Asked:
+    named = tuple(term for name in speakers if name in query for term in SNOWBALL.tokens(name))
+    return asked_of(replace(parse_query(query, SNOWBALL), speakers=named), SNOWBALL, lambda: speakers)
+
+
+@pytest.mark.parametrize(
+    ("content", "speaker", "told"),
+    [
+        ("I run to clear my mind.", "Melanie", 1.0),
+        ("What got you into running?", "Melanie", 0.4),
+        ("Wow! What got you into running?", "Melanie", 0.4),
+        ("I run every day. What do you do?", "Melanie", 1.0),
+        ("I run to clear my mind.", "Caroline", 0.0),
+        ("Thanks, Melanie! I run, too.", "Caroline", 0.0),
+        ("I know that Melanie runs.", "Caroline", 1.0),
+        ("Your runs are great!", "Caroline", 0.7),
+        ("Melanie runs every day.", "", 1.0),
+        ("She runs every day.", "", 0.0),
+    ],
+)
+def test_who_tells_it(content: str, speaker: str, told: float) -> None:
+    of = asked("Why does Melanie run?", "Melanie", "Caroline")
+    assert (of.people, of.pair) == (("melanie",), True)
+    assert told_by(of, said(content, speaker)) == told
+
+
+def test_evidence_is_a_share_of_what_is_asked_for() -> None:
+    of = asked("Which team from 2007 to 2012?")
+    rows = text_evidence(
+        of, [said("He left in 2012."), said("Which team it was from 2007 to 2012"), said("x")]
+    )
+    # Five pairs of words: which team, team from, from 2007, 2007 to, to 2012.
+    assert rows.tolist() == [[0, 0, 0.5, 0], [0, 0, 1, 4 / 5], [0, 0, 0, 0]]
+    assert not asked("x" + " x" * 20)
+    assert not asked("word")
+
+
+def test_among_several_who_talk_it_does_not_matter_who_tells_it() -> None:
+    of = asked("Why does Melanie run?", "Melanie", "Caroline", "Zoe")
+    assert text_evidence(of, [said("I run.", "Melanie")])[0, :2].tolist() == [0, 0]
+    assert text_evidence(of, [said("I run.", "Melanie", session="")])[0, :2].tolist() == [1, 1]
+
+
+def test_requirements_are_met_by_who_is_named_and_by_the_years_that_are() -> None:
+    own, other = said("I run.", "Melanie"), said("I run daily.", "Caroline")
+    of = asked("Why does Melanie run?", "Melanie", "Caroline")
+    assert requirements_met(of, [own, other], np.array([1.0, 0.5])) == 1
+    assert requirements_met(of, [other, own], np.array([2.0, 1.0])) == -1
+    assert requirements_met(of, [other, own], np.array([1.0, 0.97])) == pytest.approx(-0.2)
+    years = asked("Which team from 2007 to 2012?")
+    texts = [said("in 1999"), said("until 2012"), said("then")]
+    assert requirements_met(years, texts, np.ones(3)) == 0
+    assert requirements_met(years, [texts[0], texts[0]], np.ones(2)) == -1
+    # Where texts name no years, those of a query are met otherwise.
+    assert requirements_met(years, texts[1:], np.ones(2)) == 0
+    assert requirements_met(of, [], np.zeros(0)) == 0
+
+
+def test_what_the_text_says_is_in_the_score_and_its_explanation() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        talk = [("Caroline", "I run a lot to clear my head"), ("Melanie", "I run to clear my head, too")]
+        for position, (speaker, content) in enumerate(talk):
+            source = Source(speaker=speaker, session="s", position=position)
+            memory.remember(content, source=source)
+        plain, read = (
+            memory.recall("Why does Melanie run?", changes={"text_depth": depth}) for depth in (0, 20)
+        )
+    scores = {hit.id: hit.score for hit in plain}
+    best = max(scores.values())
+    for hit in read:
+        parts = hit.explanation.parts
+        own = EVIDENCE_WEIGHTS[1] + (hit.memory.source.speaker == "Melanie") * EVIDENCE_WEIGHTS[0]
+        assert hit.score == pytest.approx(scores[hit.id] + own * best)
+        assert hit.explanation.value == hit.score
+        assert hit.explanation.adds_up()
+        assert parts[0].value == scores[hit.id]
+    assert read.hits[0].memory.source.speaker == "Melanie"
+    assert [hit.score for hit in read] == sorted((hit.score for hit in read), reverse=True)
