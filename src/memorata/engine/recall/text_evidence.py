@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -79,7 +80,7 @@ def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Coll
     people = tuple(
         dict.fromkeys(folded(name) for name in full if not named.isdisjoint(analyser.tokens(name)))
     )
-    phrases = zip(words, words[1:], strict=False) if len(words) <= _MAX_QUERY_WORDS else ()
+    phrases = pairwise(words) if len(words) <= _MAX_QUERY_WORDS else ()
     return Asked(
         people,
         bool(people) and len(speakers()) == 2,
@@ -100,7 +101,7 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
         if asked.years:
             row[2] = len(asked.years.intersection(words)) / len(asked.years)
         if asked.phrases:
-            row[3] = len(asked.phrases.intersection(zip(words, words[1:], strict=False))) / len(asked.phrases)
+            row[3] = len(asked.phrases.intersection(pairwise(words))) / len(asked.phrases)
     return rows
 
 
