@@ -145,6 +145,7 @@ def wrong_kinds(session: Session) -> Iterator[str]:
 
     Examples
     --------
+    >>> import sqlite3
     >>> session = sqlite3.connect(":memory:")
     >>> _ = session.execute("CREATE TABLE cups (number INTEGER NOT NULL, name TEXT)")
     >>> _ = session.execute("INSERT INTO cups VALUES ('six', 'blue'), (7, NULL)")
