@@ -121,8 +121,9 @@ class Recaller:
             query = replace(query, entities=possible_entities(query, self.runtime.analyser))
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
         hasty = recipe.speakers_apart and query.text.islower()
-        if names or hasty:
-            query = self._named(request, query, names)
+        naming = names if names or hasty else None
+        if naming is not None and (request.vector is None or request.conversation):
+            query, naming = self._named(request, query, naming), None
         if request.vector is not None:
             # Whatever was embedded, it was not what this would have been.
             query = replace(query, topic="")
@@ -138,7 +139,12 @@ class Recaller:
         embedder, name, noise = self.meaning.embedder, "", 0.0
         if embedder is not None:
             name, noise = embedder.name, embedder.similarity_threshold
-        found, elsewhere = self._look(request, partial(self._search, request, query, vector, noise))
+        search = partial(self._search, request, vector, noise)
+        found, elsewhere = self._look(request, partial(search, query, naming))
+        if naming is not None and self._undone(request, found.query):
+            query = replace(self._named(request, query, naming), topic="")
+            found, elsewhere = self._look(request, partial(search, query, None))
+        query = found.query
         order, hits, history = self._newest_first(request, found)
         shown = len(hits)
         if request.budget is not None:
@@ -192,11 +198,16 @@ class Recaller:
 
         # A look of its own: nobody should wait for an embedder at an open view.
         named, _ = self._look(request, read)
-        if named.aliases:
-            undone = undone_aliases(self.runtime.store.saved_settings, request.namespace)
-            if not undone.isdisjoint(map(folded, named.aliases)):
-                named, _ = self._look(request, partial(read, undone=undone))
+        if undone := self._undone(request, named):
+            named, _ = self._look(request, partial(read, undone=undone))
         return named
+
+    def _undone(self, request: Request, query: ParsedQuery) -> frozenset[str]:
+        """Return the words that stand for themselves, if one of them was read as somebody's name."""
+        if not query.aliases:
+            return frozenset()
+        undone = undone_aliases(self.runtime.store.saved_settings, request.namespace)
+        return frozenset() if undone.isdisjoint(map(folded, query.aliases)) else undone
 
     def _look(self, request: Request, work: Callable[[Index], _Found]) -> tuple[_Found, str]:
         """Return what `work` finds in what the request may see, and why not in a replica if it should be."""
@@ -215,12 +226,18 @@ class Recaller:
     def _search(
         self,
         request: Request,
-        query: ParsedQuery,
         vector: Floats | None,
         noise: float,
+        query: ParsedQuery,
+        naming: Names | None,
         everything: Index,
     ) -> _SearchResult:
+        """Search a view; where nobody waits for an embedder, the speakers in the query are read here, too."""
         recipe = request.recipe
+        if naming is not None:
+            analyser = self.runtime.analyser
+            query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
+            query = replace(query, topic="") if query.topic else query
         least = recipe.pool_per_hit * request.limit
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
             recipe = recipe.for_limit(request.limit)
@@ -287,6 +304,7 @@ class Recaller:
             hits, sessions, positions = (), (), ()
         status = view.status
         return _SearchResult(
+            query,
             hits,
             sessions,
             rejected if request.limit else None,
@@ -343,8 +361,9 @@ class Recaller:
 
 @frozen(eq=False)
 class _SearchResult:
-    """What the search of one view found."""
+    """What the search of one view found, and the query as it was read there."""
 
+    query: ParsedQuery
     hits: tuple[Hit, ...]
     sessions: tuple[SessionHit, ...]
     rejected: Rejected | None
