@@ -233,6 +233,21 @@ def test_who_speaks_since_is_known_to_the_next_query(
     assert memory.recall("What did Gabriella paint?").aliases == {"Gabriella": "Gabriela"}
 
 
+def test_an_alias_is_undone_for_who_brings_a_vector_too(
+    talking: Callable[[list[tuple[str, str]]], memorata.Engine],
+) -> None:
+    memory = talking(FRIENDS)
+    assert memory.embedder is not None
+    vector = memory.embedder.embed_query("What did Mel paint?")
+    assert memory.recall("What did Mel paint?", vector=vector).aliases == {"Mel": "Melanie"}
+    memory.entities.undo_alias("Mel")
+    undone = memory.recall("What did Mel paint?", vector=vector)
+    assert undone.aliases == {}
+    assert [hit.memory.id for hit in undone] == [
+        hit.memory.id for hit in memory.recall("What did Mel paint?")
+    ]
+
+
 def test_an_alias_is_listed_undone_for_good_and_restored(
     talking: Callable[[list[tuple[str, str]]], memorata.Engine],
 ) -> None:
