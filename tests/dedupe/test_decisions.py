@@ -248,7 +248,7 @@ def test_what_is_not_a_claim(claim: Claim) -> None:
         ("confidence", "0.5"),
         ("confidence", True),
         ("created_at", datetime(2026, 5, 7)),
-        ("created_at", "2026-05-07"),
+        ("created_at", "yesterday"),
         ("mentions", -1),
         ("mentions", 1.0),
     ],

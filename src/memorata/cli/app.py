@@ -26,10 +26,9 @@ COMMANDS: Final = {
     "memories": (
         "remember", "correct", "list", "show", "history", "update", "forget", "restore", "purge",
     ),
-    "recall": ("recall", "briefing"),
+    "recall": ("recall", "briefing", "recipes"),
     "entities": ("relate", "entities", "about", "purge-entity"),
     "graph": ("paths", "communities", "hubs", "near", "cells", "timeline"),
-    "recipes": ("recipes",),
     "lifecycle": ("pin", "unpin", "used", "confirm", "maintain", "consolidate"),
     "duplicates": ("duplicates", "contradictions"),
     "transfer": ("import", "export", "copy"),
