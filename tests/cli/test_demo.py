@@ -129,7 +129,7 @@ class TestTheWalk:
     def test_explains_a_score_to_the_last_bit(self, shown: Shown) -> None:
         second = shown.answers["hybrid"].hits[1]
         assert second.explanation.adds_up()
-        assert f"{second.score:.4f} with quality" in shown.text
+        assert f"{second.score:.4f} {second.explanation.label}" in shown.text
 
     def test_finds_the_decision_and_a_name_without_meaning(self, shown: Shown) -> None:
         assert shown.contents("hybrid")[0].startswith("Decided: the job queue moves from Redis to PostgreSQL")

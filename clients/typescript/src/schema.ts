@@ -807,7 +807,7 @@ export type SettingsAnswer = {
 /** A threshold that was missed. */
 export type ShortfallAnswer = {
   /** A cosine, a share of the best match, a confidence, an agreement or a support. */
-  measure: "similarity" | "lexical" | "confidence" | "agreement" | "support";
+  measure: "similarity" | "lexical" | "confidence" | "agreement" | "support" | "answer";
   /** None for a meaning that nobody has measured yet. */
   value: number | null;
   least: number;

@@ -24,7 +24,9 @@ WORDS_VERSION: Final = "2"
 2: thirteen more stemmers, and the times that texts in twelve languages name."""
 _FIRST: Final = "1"
 """That of stores in which none is recorded."""
-_USUAL: Final = {ANALYSER: "snowball", LANGUAGE: "detect", VERSION: WORDS_VERSION}
+_USUAL: Final = {VERSION: WORDS_VERSION, ANALYSER: "snowball", LANGUAGE: "detect"}
+"""In the order in which they are recorded: a store that was read by the first rules has an analyser and no
+version, and whoever is killed in between must not leave one that looks so."""
 
 
 class WordSettings:
