@@ -79,6 +79,29 @@ def test_an_older_command_is_replaced(home: Path) -> None:
     assert settings.count("memorata-hook claude-code") == 5
 
 
+@pytest.mark.parametrize(
+    ("hook", "server"),
+    [
+        ("memorata-hook", "memorata"),
+        ("/v/bin/memorata-hook", "/v/bin/memorata"),
+        ("C:\\v\\memorata-hook.EXE", "C:\\v\\memorata.EXE"),
+    ],
+)
+def test_the_server_is_started_from_where_the_hook_is(home: Path, hook: str, server: str) -> None:
+    for agent in AGENTS:
+        for edit in edits(agent, home, remove=False, command=hook):
+            edit.apply()
+    codex = tomllib.loads((home / ".codex" / "config.toml").read_text())
+    entries = [
+        codex["mcp_servers"],
+        *(
+            json.loads((home / name).read_text())["mcpServers"]
+            for name in (".claude.json", ".cursor/mcp.json")
+        ),
+    ]
+    assert [entry["memorata"]["command"] for entry in entries] == [server] * 3
+
+
 def test_hooks_of_others_stay_beside_ours(home: Path) -> None:
     change("claude-code", home, remove=False)
     data: dict[str, Any] = json.loads((home / ".claude" / "settings.json").read_text())

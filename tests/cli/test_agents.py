@@ -36,6 +36,13 @@ def test_install_and_uninstall(cli: Run, home: Path) -> None:
     assert "has none of it already" in cli("uninstall", "codex", "--yes").err
 
 
+def test_a_server_that_could_not_start_is_said(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "memorata[mcp]" not in cli("install", "codex", "--yes").err
+    monkeypatch.setattr("memorata.cli.configuration.find_spec", lambda name: None)
+    assert "pip install 'memorata[mcp]'" in cli("install", "codex", "--yes").err
+    assert "memorata[mcp]" not in cli("uninstall", "codex", "--yes").err
+
+
 def test_without_a_terminal_it_asks_for_yes(cli: Run, home: Path) -> None:
     refused = cli("install", "cursor")
     assert refused.code == 2

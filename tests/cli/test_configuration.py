@@ -26,6 +26,13 @@ def test_a_new_machine_is_told_what_to_do(cli: Run, home: Path) -> None:
     assert any("there is no database yet" in advice for advice in data["advice"])
 
 
+def test_settings_that_nobody_changed_take_one_line(cli: Run, home: Path) -> None:
+    shown = cli("doctor").out
+    assert "db: the environment variable MEMORATA_DB" in shown
+    assert "all others: default" in shown
+    assert "lease_seconds" not in shown
+
+
 def test_a_database_is_described_with_the_embedder_it_was_made_with(
     cli: Run, tea: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

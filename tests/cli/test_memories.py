@@ -282,6 +282,7 @@ def test_a_filter_removes_what_meets_it(cli: Run, tea: str) -> None:
     for wrong in ((), (tea, *weather), ("--filter", "{}")):
         assert cli("purge", *wrong, "--yes").code == 2
         assert cli("forget", *wrong).code == 2
+    assert "ID or --filter must be given (one of the two, not both)" in cli("forget").err
 
 
 def test_an_unknown_id_forgets_nothing(cli: Run, tea: str) -> None:

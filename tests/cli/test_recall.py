@@ -131,6 +131,7 @@ def test_limit_filter_budget_and_as_of(cli: Run, tea: str) -> None:
             ("--set", "vector_wieght=1"),
             "a parameter of the recipe (did you mean vector_weight?)",
         ),
+        (("--set", "xyz=1"), "(memorata recipes NAME lists them), got 'xyz'"),
         (("--set", "vector_weight=3"), "--set vector_weight must be 0 to 1, got 3.0"),
         (("--set", "vector_weight=lots"), "--set vector_weight must be 0 to 1, got 'lots'"),
         (("--set", "vector_weight=nan"), "--set vector_weight must be 0 to 1, got nan"),

@@ -65,22 +65,25 @@ def edits(agent: str, home: Path, *, remove: bool, command: str = HOOK) -> list[
     """
     checks.one_of("agent", agent, AGENTS)
     hook = f"{command} {agent}"
+    # The server is started from where the hook is: an agent may not have that folder on its PATH.
+    folder, _, suffix = command.rpartition(HOOK)
+    server = f"{folder}memorata{suffix}"
     files: list[tuple[Path, Callable[[Json], Json]]]
     if agent == "claude-code":
         files = [
             (home / ".claude" / "settings.json", lambda data: _hooks(data, CLAUDE_CODE_EVENTS, hook, remove)),
-            (home / ".claude.json", lambda data: _servers(data, remove, {"type": "stdio"})),
+            (home / ".claude.json", lambda data: _servers(data, remove, {"type": "stdio"}, server)),
         ]
     elif agent == "codex":
         files = [(home / ".codex" / "hooks.json", lambda data: _hooks(data, _CODEX, hook, remove))]
     else:
         files = [
             (home / ".cursor" / "hooks.json", lambda data: _cursor_hooks(data, hook, remove)),
-            (home / ".cursor" / "mcp.json", lambda data: _servers(data, remove, {})),
+            (home / ".cursor" / "mcp.json", lambda data: _servers(data, remove, {}, server)),
         ]
     made = [_json_edit(path, change(_read_json(path)), remove) for path, change in files]
     if agent == "codex":
-        made.append(_toml_edit(home / ".codex" / "config.toml", remove))
+        made.append(_toml_edit(home / ".codex" / "config.toml", remove, server))
     return [edit for edit in made if edit.before != edit.after]
 
 
@@ -141,10 +144,10 @@ def _cursor_hooks(data: Json, hook: str, remove: bool) -> Json:
     return {"version": 1, **changed}
 
 
-def _servers(data: Json, remove: bool, kind: Json) -> Json:
+def _servers(data: Json, remove: bool, kind: Json, command: str) -> Json:
     servers = {name: server for name, server in (data.get("mcpServers") or {}).items() if name != SERVER}
     if not remove:
-        servers[SERVER] = {**kind, "command": "memorata", "args": ["mcp"]}
+        servers[SERVER] = {**kind, "command": command, "args": ["mcp"]}
     return _with(data, "mcpServers", servers)
 
 
@@ -158,7 +161,7 @@ def _is_ours(entry: object) -> bool:
     return HOOK in command
 
 
-def _toml_edit(path: Path, remove: bool) -> Edit:
+def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
     """Return Codex' settings with our table at their end; the rest stays as it is written, comments too."""
     before = _text(path)
     kept = _TOML_TABLE.sub("\n", before or "").strip("\n")
@@ -168,7 +171,7 @@ def _toml_edit(path: Path, remove: bool) -> Edit:
         raise InvalidArgument(
             "the settings of the agent", str(path), f"TOML ({error}); mend it first"
         ) from error
-    table = "" if remove else f'[mcp_servers.{SERVER}]\ncommand = "memorata"\nargs = ["mcp"]\n'
+    table = "" if remove else f'[mcp_servers.{SERVER}]\ncommand = {json.dumps(command)}\nargs = ["mcp"]\n'
     after = "\n\n".join(part for part in (kept, table.rstrip("\n")) if part)
     if not after:
         return Edit(path, before, None)

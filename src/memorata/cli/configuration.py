@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from difflib import unified_diff
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -19,7 +20,7 @@ from memorata.cli import options
 from memorata.cli.command import add_commands
 from memorata.cli.output import one_line, size
 from memorata.cli.session import Session
-from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError
+from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
 
 if TYPE_CHECKING:
     from memorata.agents.install import Edit
@@ -232,7 +233,8 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         ("embedder", used),
         ("agents", ", ".join(report["agents"]) or "none has our hooks; memorata install AGENT"),
         ("settings", report["settings_file"] or "no settings file"),
-        *(("", f"{name}: {origin}") for name, origin in report["settings"].items()),
+        *(("", f"{name}: {origin}") for name, origin in report["settings"].items() if origin != "default"),
+        ("", "all others: default"),
     ]
     session.output.pairs(rows)
     for text in report["advice"]:
@@ -391,6 +393,8 @@ def _change(session: Session, agent: str, *, dry_run: bool, yes: bool, remove: b
         output.say(f"Nothing to do: {agent} has {'none of it' if remove else 'all of it'} already.")
     elif written:
         output.say(f"Done. {agent} takes it up when it is started the next time.")
+    if not remove and find_spec("mcp") is None:
+        output.say("Note: " + str(MissingExtra("The MCP server", "'memorata[mcp]'")))
 
 
 def _diff(edit: Edit) -> list[str]:

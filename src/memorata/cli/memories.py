@@ -321,7 +321,7 @@ def purge(
 def _selection(ids: Sequence[str] | None, filter: str | None) -> dict[str, Any] | None:
     """Return the condition of a filter, or None where ids are given instead."""
     if bool(ids) == (filter is not None):
-        raise NotGiven("ID or --filter", "one of the two")
+        raise NotGiven("ID or --filter", "(one of the two, not both)")
     condition = json_object("--filter", filter)
     if condition == {}:
         raise InvalidArgument("--filter", filter, 'at least one condition; {"id": {"exists": true}} is all')

@@ -191,7 +191,8 @@ def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> d
         if not equals:
             raise InvalidArgument(option, setting, "name=value, such as vector_weight=0.7")
         if name not in parameters:
-            raise InvalidArgument(option, name, f"a parameter of the recipe{nearest(name, parameters)}")
+            hint = nearest(name, parameters) or " (memorata recipes NAME lists them)"
+            raise InvalidArgument(option, name, f"a parameter of the recipe{hint}")
         values[name] = _typed(parameters[name], value.strip(), option)
     return values
 

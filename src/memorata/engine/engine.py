@@ -374,7 +374,7 @@ class Engine:
     def get(self, id: str | None = None, *, key: str | None = None, namespace: str | None = None) -> Memory:
         """Return one memory by its id, hidden ones too; or the current version under a key of `put`."""
         if (id is None) == (key is None):
-            raise NotGiven("id or key", "one of the two")
+            raise NotGiven("id or key", "(one of the two, not both)")
         if key is not None:
             return self._keyed(namespace).get(key)
         return self.store.get(self.runtime.path(namespace), [memory_id("id", id)])[0]

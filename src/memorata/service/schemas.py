@@ -214,7 +214,7 @@ class MemorySelection(RequestBody):
     @model_validator(mode="after")
     def _by_one_of_two(self) -> MemorySelection:
         if (self.ids is None) == (self.filter is None):
-            raise NotGiven("ids or filter", "one of the two")
+            raise NotGiven("ids or filter", "(one of the two, not both)")
         return self
 
     def selection(self) -> tuple[list[str], dict[str, Any]]:
