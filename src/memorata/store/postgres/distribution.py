@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Final
 
-import psycopg
 from psycopg import Connection, sql
 from psycopg.rows import TupleRow
 
@@ -21,7 +20,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, ServerUnsuitable
 from memorata.store.postgres.address import shown
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.errors import ours, unreachable
+from memorata.store.postgres.errors import connected
 from memorata.store.postgres.migrations import made_ready
 from memorata.store.postgres.schema import REFERENCES
 
@@ -68,22 +67,15 @@ def distribute(url: str, *, shards: int = SHARDS) -> Distribution:
     if checks.whole("shards", shards, 1) > MAX_SHARDS:
         raise InvalidArgument("shards", shards, f"at most {MAX_SHARDS}")
     made_ready(url)
-    try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.OperationalError as error:
-        raise unreachable(error, url) from error
-    with connection:
-        try:
-            if _ask(connection)("SELECT 1 FROM pg_extension WHERE extname = 'citus'") is None:
-                raise ServerUnsuitable(
-                    f"{shown(url)} is no coordinator of Citus; install it there, run CREATE EXTENSION citus "
-                    "and SELECT citus_add_node(…) for each worker, and try again"
-                )
-            if not placed(_ask(connection)).shards:
-                _distribute(connection, shards)
-            return placed(_ask(connection))
-        except psycopg.Error as error:
-            raise ours(error, url, broken=connection.broken) from error
+    with connected(url) as connection:
+        if _ask(connection)("SELECT 1 FROM pg_extension WHERE extname = 'citus'") is None:
+            raise ServerUnsuitable(
+                f"{shown(url)} is no coordinator of Citus; install it there, run CREATE EXTENSION citus "
+                "and SELECT citus_add_node(…) for each worker, and try again"
+            )
+        if not placed(_ask(connection)).shards:
+            _distribute(connection, shards)
+        return placed(_ask(connection))
 
 
 def placed(ask: Callable[[str], TupleRow | None]) -> Distribution:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import psycopg
-from psycopg import errors
+from psycopg import Connection, errors
+from psycopg.rows import TupleRow
 
 from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown, without_secrets
@@ -121,3 +124,17 @@ def unreachable(error: psycopg.Error, url: str) -> StoreError:
     return StoreUnavailable(
         f"{name} cannot be reached ({said}); check the host and the port, and that the server is running"
     )
+
+
+@contextmanager
+def connected(url: str) -> Iterator[Connection[TupleRow]]:
+    """Run the block with a connection of its own that begins no transaction; errors are ours."""
+    try:
+        connection = psycopg.connect(url, autocommit=True)
+    except psycopg.OperationalError as error:
+        raise unreachable(error, url) from error
+    with connection:
+        try:
+            yield connection
+        except psycopg.Error as error:
+            raise ours(error, url, broken=connection.broken) from error

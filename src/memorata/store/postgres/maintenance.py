@@ -9,23 +9,14 @@ from __future__ import annotations
 
 from typing import Final
 
-import psycopg
-
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.errors import ours, unreachable
+from memorata.store.postgres.errors import connected
 
 _TABLES: Final = (*OWNED, "namespaces", "replies")
 
 
 def write_anew(url: str) -> None:
     """Write every table that may have held something of a memory anew, one after the other."""
-    try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.OperationalError as error:
-        raise unreachable(error, url) from error
-    with connection:
-        try:
-            for table in _TABLES:
-                connection.execute(f"VACUUM (FULL, ANALYZE) {table}")
-        except psycopg.Error as error:
-            raise ours(error, url, broken=connection.broken) from error
+    with connected(url) as connection:
+        for table in _TABLES:
+            connection.execute(f"VACUUM (FULL, ANALYZE) {table}")

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from typing import Final
 
-import psycopg
-from psycopg import sql
+from psycopg import Connection, sql
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import namespace as checked_namespace
 from memorata.store.postgres.dialect import OWNED
-from memorata.store.postgres.errors import ours, unreachable
+from memorata.store.postgres.errors import connected
 
 _WRITTEN: Final = (*OWNED, "namespaces", "leases")
 _REPLY: Final = ("caller", "key", "namespace", "request", "status", "body", "created_at")
@@ -35,57 +34,43 @@ def admit(url: str, role: str, namespace: str) -> None:
         Whose memories they may see and write.
     """
     realm = checked_namespace("namespace", namespace)
-    try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.OperationalError as error:
-        raise unreachable(error, url) from error
-    with connection:
-        try:
-            _check(connection, role)
-            with connection.transaction():
-                user = sql.Identifier(role)
-                for rights, tables in (("SELECT, INSERT, UPDATE, DELETE", _WRITTEN), ("SELECT", _READ)):
-                    connection.execute(
-                        sql.SQL("GRANT {} ON {} TO {}").format(
-                            sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
-                        )
-                    )
-                # Not the column that says who gave a reply: that is who is connected.
-                columns = sql.SQL(", ").join(map(sql.Identifier, _REPLY))
+    with connected(url) as connection:
+        _check(connection, role)
+        with connection.transaction():
+            user = sql.Identifier(role)
+            for rights, tables in (("SELECT, INSERT, UPDATE, DELETE", _WRITTEN), ("SELECT", _READ)):
                 connection.execute(
-                    sql.SQL("GRANT SELECT, DELETE, INSERT ({}), UPDATE ({}) ON replies TO {}").format(
-                        columns, columns, user
+                    sql.SQL("GRANT {} ON {} TO {}").format(
+                        sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
                     )
                 )
-                schema = connection.execute("SELECT current_schema()").fetchone()
-                assert schema is not None  # the tables are in one
-                connection.execute(
-                    sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(sql.Identifier(schema[0]), user)
+            # Not the column that says who gave a reply: that is who is connected.
+            columns = sql.SQL(", ").join(map(sql.Identifier, _REPLY))
+            connection.execute(
+                sql.SQL("GRANT SELECT, DELETE, INSERT ({}), UPDATE ({}) ON replies TO {}").format(
+                    columns, columns, user
                 )
-                connection.execute(
-                    "INSERT INTO tenants (role, realm) VALUES (%s, %s) ON CONFLICT DO NOTHING", (role, realm)
-                )
-        except psycopg.Error as error:
-            raise ours(error, url, broken=connection.broken) from error
+            )
+            schema = connection.execute("SELECT current_schema()").fetchone()
+            assert schema is not None  # the tables are in one
+            connection.execute(
+                sql.SQL("GRANT USAGE ON SCHEMA {} TO {}").format(sql.Identifier(schema[0]), user)
+            )
+            connection.execute(
+                "INSERT INTO tenants (role, realm) VALUES (%s, %s) ON CONFLICT DO NOTHING", (role, realm)
+            )
 
 
 def dismiss(url: str, role: str, namespace: str) -> None:
     """Let a tenant see a namespace no more; the change holds for connections that are open, too."""
     realm = checked_namespace("namespace", namespace)
-    try:
-        connection = psycopg.connect(url, autocommit=True)
-    except psycopg.OperationalError as error:
-        raise unreachable(error, url) from error
-    with connection:
-        try:
-            gone = connection.execute("DELETE FROM tenants WHERE role = %s AND realm = %s", (role, realm))
-        except psycopg.Error as error:
-            raise ours(error, url, broken=connection.broken) from error
+    with connected(url) as connection:
+        gone = connection.execute("DELETE FROM tenants WHERE role = %s AND realm = %s", (role, realm))
     if not gone.rowcount:
         raise InvalidArgument("role", role, f"a tenant of {namespace!r}")
 
 
-def _check(connection: psycopg.Connection[tuple[object, ...]], role: str) -> None:
+def _check(connection: Connection[tuple[object, ...]], role: str) -> None:
     row = connection.execute(
         "SELECT rolsuper OR rolbypassrls OR pg_has_role(oid, "
         "(SELECT relowner FROM pg_class WHERE oid = 'memories'::regclass), 'MEMBER') "
