@@ -637,7 +637,7 @@ export type PurgeAnswer = {
 export type RecallAnswer = {
   /** What feedback about a hit refers to; empty where recalls are not logged. */
   recall_id: string;
-  /** How likely the first hit answers, from 0 to 1; 0 without hits. */
+  /** How likely one of the first five hits answers, from 0 to 1; 0 without hits. */
   confidence: number;
   /** How well the best candidate stands by itself, from 0 to 1: to compare queries by. */
   support: number;
@@ -806,7 +806,7 @@ export type SettingsAnswer = {
 };
 /** A threshold that was missed. */
 export type ShortfallAnswer = {
-  /** A cosine, a share of the best match, a confidence, an agreement or a support. */
+  /** A cosine, a share of the best match, a confidence, an agreement, a support, or how likely one of the first five hits answers. */
   measure: "similarity" | "lexical" | "confidence" | "agreement" | "support" | "answer";
   /** None for a meaning that nobody has measured yet. */
   value: number | null;

@@ -10,7 +10,9 @@ from starlette.responses import Response
 from memorata.http.context import ReadContext, RequestContext, UnkeyedAdminContext, WriteContext, answers
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
-from memorata.service.answers import (
+from memorata.service.answers import RemovedAnswer
+from memorata.service.codec import Json, about_json, alias_json, entity_json, relation_json
+from memorata.service.graph_answers import (
     AboutAnswer,
     AliasesAnswer,
     EntitiesAnswer,
@@ -18,9 +20,7 @@ from memorata.service.answers import (
     EntityPurgeAnswer,
     RelationAnswer,
     RelationsAnswer,
-    RemovedAnswer,
 )
-from memorata.service.codec import Json, about_json, alias_json, entity_json, relation_json
 from memorata.service.schemas import (
     MAX_RESULTS,
     MAX_WORD,

@@ -122,7 +122,8 @@ class ShortfallAnswer(BaseModel):
     """A threshold that was missed."""
 
     measure: Measure = Field(
-        description="A cosine, a share of the best match, a confidence, an agreement or a support."
+        description="A cosine, a share of the best match, a confidence, an agreement, a support, or how "
+        "likely one of the first five hits answers."
     )
     value: float | None = Field(description="None for a meaning that nobody has measured yet.")
     least: float
@@ -160,7 +161,9 @@ class RecallAnswer(BaseModel):
     recall_id: str = Field(
         description="What feedback about a hit refers to; empty where recalls are not logged."
     )
-    confidence: float = Field(description="How likely the first hit answers, from 0 to 1; 0 without hits.")
+    confidence: float = Field(
+        description="How likely one of the first five hits answers, from 0 to 1; 0 without hits."
+    )
     support: float = Field(
         description="How well the best candidate stands by itself, from 0 to 1: to compare queries by."
     )
@@ -196,79 +199,10 @@ class BriefingAnswer(BaseModel):
     omitted: int = Field(description="How many memories did not fit in the budget.")
 
 
-class EntityAnswer(BaseModel):
-    """An entity, and how much is known about it."""
-
-    name: str
-    type: str
-    aliases: list[str]
-    description: str
-    memories: int
-    relations: int
-    merged: list[str]
-
-
-class EntitiesAnswer(BaseModel):
-    """Who and what is known, those that most memories mention first."""
-
-    entities: list[EntityAnswer]
-
-
-class AliasAnswer(BaseModel):
-    """A word that queries may say for somebody who speaks; `undone` if it stands for itself."""
-
-    word: str
-    name: str
-    memories: int
-    undone: bool
-
-
-class AliasesAnswer(BaseModel):
-    """The nicknames of who speaks, and those that were undone."""
-
-    aliases: list[AliasAnswer]
-
-
-class RelationAnswer(BaseModel):
-    """A relation."""
-
-    subject: str
-    type: str
-    object: str
-    weight: float
-    memory: str | None
-    valid_from: datetime | None
-    valid_to: datetime | None
-    created_at: datetime | None
-
-
-class RelationsAnswer(BaseModel):
-    """Relations that hold, in the order in which they were declared."""
-
-    relations: list[RelationAnswer]
-    more: bool = Field(description="Whether there are more than the limit.")
-
-
 class RemovedAnswer(BaseModel):
     """How many there were."""
 
     removed: int
-
-
-class EntityPurgeAnswer(RemovedAnswer):
-    """How many memories were removed, or would be, where that was all that was asked."""
-
-    would_remove: int | None = None
-
-
-class AboutAnswer(BaseModel):
-    """Everything about an entity, hidden memories too."""
-
-    entity: str
-    memories: list[MemoryAnswer]
-    entities: list[dict[str, Any]]
-    relations: list[RelationAnswer]
-    in_texts: int = Field(description="How many more have the word, and probably mean something else.")
 
 
 class RepeatAnswer(BaseModel):

@@ -1,12 +1,82 @@
-"""What answers about the graph hold: paths, hubs, cells, communities, what is near."""
+"""What answers about the graph hold: entities, relations, paths, hubs, cells, communities, what is near."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
-from memorata.service.answers import MemoryAnswer
+from memorata.service.answers import MemoryAnswer, RemovedAnswer
+
+
+class EntityAnswer(BaseModel):
+    """An entity, and how much is known about it."""
+
+    name: str
+    type: str
+    aliases: list[str]
+    description: str
+    memories: int
+    relations: int
+    merged: list[str]
+
+
+class EntitiesAnswer(BaseModel):
+    """Who and what is known, those that most memories mention first."""
+
+    entities: list[EntityAnswer]
+
+
+class AliasAnswer(BaseModel):
+    """A word that queries may say for somebody who speaks; `undone` if it stands for itself."""
+
+    word: str
+    name: str
+    memories: int
+    undone: bool
+
+
+class AliasesAnswer(BaseModel):
+    """The nicknames of who speaks, and those that were undone."""
+
+    aliases: list[AliasAnswer]
+
+
+class RelationAnswer(BaseModel):
+    """A relation."""
+
+    subject: str
+    type: str
+    object: str
+    weight: float
+    memory: str | None
+    valid_from: datetime | None
+    valid_to: datetime | None
+    created_at: datetime | None
+
+
+class RelationsAnswer(BaseModel):
+    """Relations that hold, in the order in which they were declared."""
+
+    relations: list[RelationAnswer]
+    more: bool = Field(description="Whether there are more than the limit.")
+
+
+class EntityPurgeAnswer(RemovedAnswer):
+    """How many memories were removed, or would be, where that was all that was asked."""
+
+    would_remove: int | None = None
+
+
+class AboutAnswer(BaseModel):
+    """Everything about an entity, hidden memories too."""
+
+    entity: str
+    memories: list[MemoryAnswer]
+    entities: list[dict[str, Any]]
+    relations: list[RelationAnswer]
+    in_texts: int = Field(description="How many more have the word, and probably mean something else.")
 
 
 class StepAnswer(BaseModel):

@@ -79,19 +79,11 @@ def run(recipe: Recipe, context: RecallContext) -> Ranked:
 
 def _graph_leg(kind: str) -> Callable[[Recipe, RecallContext, IntArray, FloatArray], Found]:
     """Return a leg over the graph; what walks over all of it is loaded by the recipes that do."""
-    if kind == "walk":
-        from memorata.engine.recall.graph_legs import walk_leg
+    if kind == "names":
+        return entity_leg
+    from memorata.engine.recall.graph_legs import community_leg, path_leg, walk_leg
 
-        return walk_leg
-    if kind == "paths":
-        from memorata.engine.recall.graph_legs import path_leg
-
-        return path_leg
-    if kind == "communities":
-        from memorata.engine.recall.graph_legs import community_leg
-
-        return community_leg
-    return entity_leg
+    return {"walk": walk_leg, "paths": path_leg, "communities": community_leg}[kind]
 
 
 def rank_candidates(recipe: Recipe, context: RecallContext, candidates: Candidates) -> Ranked:
