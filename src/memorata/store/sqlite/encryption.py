@@ -13,9 +13,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-import shlex
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from functools import cache
@@ -47,6 +45,10 @@ def resolved_key(given: str) -> str:
     memorata.model.errors.InvalidArgument: encryption_key must be 64 hexadecimal digits, a passphrase of at
     least 8 characters, file:PATH or command:COMMAND, got '(not shown)'
     """
+    # Every store loads this module, and few have a key.
+    import shlex
+    import subprocess
+
     kind, _, rest = given.partition(":")
     key = given
     try:
