@@ -110,9 +110,9 @@ def test_who_is_killed_on_the_way_leaves_no_file_of_that_name(store: SqliteStore
     script = (
         "import os, signal, sys\n"
         "from pathlib import Path\n"
-        "from memorata.store.sqlite import maintenance as backup\n"
+        "from memorata.store.sqlite import files\n"
         "from memorata.store.sqlite.store import SqliteStore\n"
-        "backup.to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "files.to_disk = lambda path: os.kill(os.getpid(), signal.SIGKILL)\n"
         "SqliteStore(sys.argv[1]).backup(Path(sys.argv[2]))\n"
     )
     ended = subprocess.run([sys.executable, "-c", script, tmp_path / "m.db", tmp_path / "copy.db"])

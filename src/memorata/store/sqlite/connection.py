@@ -11,15 +11,8 @@ from threading import get_ident, main_thread
 from time import monotonic, sleep
 from typing import Any, Final, TypeGuard, TypeVar, cast
 
-from memorata.model.errors import (
-    InvalidArgument,
-    StoreCorrupt,
-    StoreError,
-    StoreTooNew,
-    StoreUnavailable,
-)
+from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
 from memorata.store.database import Session, Statement
-from memorata.store.rows import STATED, checksum
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.encryption import (
@@ -45,6 +38,7 @@ from memorata.store.sqlite.read_only import (
 )
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS, SUMMED
+from memorata.store.sqlite.upkeep import sum_rows
 
 _Read = TypeVar("_Read")
 
@@ -110,10 +104,9 @@ def connect(
             if file.parent.exists():
                 raise StoreUnavailable(f"{file.parent} is a file, not a folder; name another path")
             raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
+        check_encryption(file, key)
     elif read_only:
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
-    if name != IN_MEMORY:
-        check_encryption(Path(name), key)
     reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
     with translated(name):
         connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
@@ -188,7 +181,7 @@ def _begin(connection: sqlite3.Connection) -> None:
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 return
-            except database_errors() as error:
+            except database_errors("OperationalError") as error:
                 if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() >= until:
                     raise
     finally:
@@ -228,7 +221,6 @@ class SqliteSession(sqlite3.Connection):
     """Why nothing can be written; empty if it can be."""
     watch: Callable[[], None] | None = None
     """Raises if what is read may have been changed unseen; None where that cannot be."""
-
     key: str | None = None
     """What it is encrypted with, or None."""
 
@@ -446,7 +438,7 @@ def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
     return connection
 
 
-def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup: bool) -> Migration | None:
+def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: bool) -> Migration | None:
     with reading(connection, name):
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -465,7 +457,7 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     expect(connection, batch=False)
     connection.execute("PRAGMA mmap_size = 268435456")
     if version == len(MIGRATIONS):
-        _opened_with(connection, version)
+        connection.schema = version
         return None
     if reason := why_read_only(connection):
         wrong = (
@@ -477,28 +469,15 @@ def _prepare(connection: sqlite3.Connection, name: str, *, durable: bool, backup
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            derived = {ADDRESSED: cast(Any, hash_index.rebuild), SUMMED: _sum_rows}
+            derived = {ADDRESSED: cast(Any, hash_index.rebuild), SUMMED: sum_rows}
             done = migrate(connection, MIGRATIONS, copied, derived)
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
         if done is not None and done.backup is not None:
             done.backup.unlink()
         raise
-    _opened_with(connection, len(MIGRATIONS))
+    connection.schema = len(MIGRATIONS)
     return done
-
-
-def _sum_rows(connection: sqlite3.Connection) -> None:
-    """Write the checksum of every memory that has none."""
-    connection.create_function("memorata_checksum", len(STATED), checksum, deterministic=True)
-    connection.execute(
-        f"UPDATE memories SET checksum = memorata_checksum({', '.join(STATED)}) WHERE checksum IS NULL"
-    )
-
-
-def _opened_with(connection: sqlite3.Connection, schema: int) -> None:
-    if is_session(connection):
-        connection.schema = schema
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
@@ -508,7 +487,7 @@ def _use_log(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
             return
-        except database_errors() as error:
+        except database_errors("OperationalError") as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
                 raise
         sleep(_RETRY_SECONDS)

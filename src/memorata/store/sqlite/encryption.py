@@ -10,7 +10,6 @@ Source: https://www.zetetic.net/sqlcipher/design/
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import sqlite3
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memorata.model.errors import InvalidArgument, MissingExtra, StoreEncrypted, StoreUnavailable
-from memorata.store.sqlite.files import OWNER_ONLY, to_disk
+from memorata.store.sqlite.files import OWNER_ONLY, whole_file
 
 _PLAIN: Final = b"SQLite format 3\0"
 _RAW: Final = re.compile(r"[0-9a-fA-F]{64}")
@@ -129,28 +128,22 @@ def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
     if _is_plain(origin) != encrypt:
         state = "encrypted already" if encrypt else "not encrypted"
         raise StoreEncrypted(f"{origin} is {state}; nothing was copied")
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
-        with closing(_cipher().connect(str(origin), isolation_level=None)) as source:
-            source.execute("PRAGMA cipher_log_level = NONE")
-            if not encrypt:
-                source.execute(f"PRAGMA key = {_quoted(key)}")
-            refuse_wrong_key(source, str(origin))
-            attached = _quoted(key) if encrypt else "''"
-            source.execute(f"ATTACH DATABASE ? AS target KEY {attached}", (str(partial),))
-            partial.chmod(OWNER_ONLY)
-            source.execute("BEGIN IMMEDIATE")
-            source.execute("SELECT sqlcipher_export('target')").fetchall()
-            for mark in ("user_version", "application_id"):
-                source.execute(f"PRAGMA target.{mark} = {source.execute(f'PRAGMA {mark}').fetchone()[0]}")
-            source.execute("COMMIT")
-        to_disk(partial)
-        partial.rename(target)
-        to_disk(target.parent)
-    except OSError as error:
-        raise StoreUnavailable(f"{target} cannot be written ({error}); name another file") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with (
+        whole_file(target) as partial,
+        closing(_cipher().connect(str(origin), isolation_level=None)) as source,
+    ):
+        source.execute("PRAGMA cipher_log_level = NONE")
+        if not encrypt:
+            source.execute(f"PRAGMA key = {_quoted(key)}")
+        refuse_wrong_key(source, str(origin))
+        attached = _quoted(key) if encrypt else "''"
+        source.execute(f"ATTACH DATABASE ? AS target KEY {attached}", (str(partial),))
+        partial.chmod(OWNER_ONLY)
+        source.execute("BEGIN IMMEDIATE")
+        source.execute("SELECT sqlcipher_export('target')").fetchall()
+        for mark in ("user_version", "application_id"):
+            source.execute(f"PRAGMA target.{mark} = {source.execute(f'PRAGMA {mark}').fetchone()[0]}")
+        source.execute("COMMIT")
 
 
 def refuse_wrong_key(connection: Any, name: str) -> None:  # noqa: ANN401 - of either driver

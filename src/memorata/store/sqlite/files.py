@@ -1,13 +1,16 @@
-"""Files that only their owner reads."""
+"""Files that only their owner reads, and that are there as a whole or not at all."""
 
 from __future__ import annotations
 
 import glob
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
+
+from memorata.model.errors import StoreUnavailable
 
 OWNER_ONLY: Final = 0o600
 
@@ -67,3 +70,18 @@ def to_disk(path: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Give a path to write to beside `target`, whose place it takes at the end, on the disk by then."""
+    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
+    try:
+        yield partial
+        to_disk(partial)
+        partial.replace(target)
+        to_disk(target.parent)
+    except OSError as error:
+        raise StoreUnavailable(f"{target} cannot be written ({error}); name another file") from error
+    finally:
+        partial.unlink(missing_ok=True)

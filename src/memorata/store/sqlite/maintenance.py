@@ -13,7 +13,6 @@ purge itself: whatever happens in between, the next purge or `memorata vacuum` d
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +24,7 @@ from memorata.store.database import Session
 from memorata.store.sqlite.connection import SqliteSession, connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.errors import translated
-from memorata.store.sqlite.files import create_private, remove_leftovers, to_disk
+from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
 
 _OWED: Final = "unfinished_purge"
 _RETRY_SECONDS: Final = 0.02
@@ -86,7 +85,7 @@ def _is_busy(error: StoreUnavailable) -> bool:
     """Return whether others were in the way, who may be gone in a moment."""
     cause = error.__cause__
     return cause is None or (
-        isinstance(cause, database_errors())
+        isinstance(cause, database_errors("OperationalError"))
         and cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     )
 
@@ -120,15 +119,7 @@ def back_up(connection: SqliteSession, origin: str, target: Path) -> None:
         if Path(f"{target}-wal").exists():
             raise StoreUnavailable(f"{target} is in use; close it first, or name another file for the copy")
     remove_leftovers(target)
-    partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    try:
+    with whole_file(target) as partial:
         create_private(partial)
         with translated(str(target)), closing(connected(partial, connection.key)) as copy:
             connection.backup(copy, pages=4096)
-        to_disk(partial)
-        partial.replace(target)
-        to_disk(target.parent)
-    except OSError as error:
-        raise StoreUnavailable(f"{target} cannot be written ({error}); name another file") from error
-    finally:
-        partial.unlink(missing_ok=True)
