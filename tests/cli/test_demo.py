@@ -16,6 +16,7 @@ from rich.console import Console
 import memorata
 from memorata import RecallResult
 from memorata.cli.demo import tour
+from memorata.cli.recall import signals
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.model.errors import InvalidArgument
 from memorata.service.demo import ASKED, CONVERSATION, conversation
@@ -192,6 +193,12 @@ class TestWhereItIsKept:
         with memorata.open(kept, must_exist=True) as memory:
             assert len(memory.list(limit=500, hidden=True).memories) == len(conversation())
             assert memory.admin.check() == []
+
+    def test_what_a_plain_install_finds_by_meaning_alone(self, tmp_path: Path) -> None:
+        answers = tour(tmp_path / "demo.db", embedder="builtin", console=Console(file=StringIO()))
+        first = answers["meaning"].hits[0]
+        assert first.content.startswith("On the tram up to Graça somebody had my wallet")
+        assert not signals(first.explanation)["lexical"]
 
     def test_a_file_that_is_there_is_refused_and_left_alone(self, tmp_path: Path) -> None:
         there = tmp_path / "there.db"

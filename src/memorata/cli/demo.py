@@ -190,7 +190,7 @@ def _hybrid(walk: _Walk) -> None:
 
 
 def _meaning(walk: _Walk) -> None:
-    result = walk.recall("meaning", "Who was robbed in Portugal?", limit=3)
+    result = walk.recall("meaning", "Who fell victim to a pickpocket?", limit=3)
     if result.hits and not signals(result.hits[0].explanation)["lexical"]:
         walk.notice("No word of the query is in the first hit: it was found by what it means.")
     else:
