@@ -123,7 +123,7 @@ class Proxy:
         return Starlette(routes=[route], lifespan=lifespan)
 
     async def _forward(self, request: Request) -> Response:
-        if refused := self._refused(request):
+        if refused := await self._refused(request):
             return refused
         body = await _limited_body(request)
         if body is None:
@@ -159,7 +159,7 @@ class Proxy:
             passed.headers[RECALLED] = str(recalled)
         return passed
 
-    def _refused(self, request: Request) -> Response | None:
+    async def _refused(self, request: Request) -> Response | None:
         """Return the refusal of a request that a page of another site sent, or that has no key of ours."""
         names = loopback_names()
         origin = urlsplit(request.headers.get("origin") or "").hostname
@@ -168,8 +168,12 @@ class Proxy:
             if host not in names or (origin is not None and origin not in names):
                 return _problem(403, "this proxy is for programs on this machine")
             return None
+        token = request.headers.get(KEY) or ""
         try:
-            access = self._keys.authenticate(request.headers.get(KEY) or "")
+            access = self._keys.authenticate_cached(token)
+            if access is None:
+                # Other chats do not wait for the store.
+                access = await asyncio.to_thread(self._keys.authenticate, token)
             if not access.may(WRITE):
                 return _problem(403, f"the key in {KEY} may not write")
         except MemorataError as error:
