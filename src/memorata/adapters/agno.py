@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import recalled_text
+from memorata.store.filter_tree import Field
 
 try:
     from agno.knowledge.document import Document
@@ -63,7 +64,9 @@ class MemorataKnowledge:
             query,
             limit=max_results or self.max_results,
             namespace=self.namespace,
-            filter={f"metadata.{name}": value for name, value in filters.items()} if filters else None,
+            filter={str(Field("metadata", (name,))): value for name, value in filters.items()}
+            if filters
+            else None,
         )
         return [
             Document(

@@ -18,6 +18,7 @@ import numpy as np
 from memorata.model.errors import MemoryNotFound, MissingExtra
 from memorata.service.conversation import recalled_text
 from memorata.store.entries import all_pages
+from memorata.store.filter_tree import Field
 
 try:
     from crewai.memory.storage.backend import EmbeddingDimensionMismatchError
@@ -212,7 +213,7 @@ def _conditions(
     if categories:
         conditions["tags"] = {"any": categories}
     for name, value in (metadata or {}).items():
-        conditions["metadata.record.metadata." + name.replace("\\", "\\\\").replace(".", "\\.")] = value
+        conditions[str(Field("metadata", ("record", "metadata", name)))] = value
     return conditions
 
 

@@ -198,8 +198,10 @@ def index(session: Session) -> None:
 
 def distribute(session: Session, shards: Shards = 32) -> None:
     """Distribute the tables over the servers of a Citus cluster, whose coordinator --db names."""
+    from memorata.store.postgres.address import is_address
+
     url = str(session.settings.db)
-    if not url.startswith(("postgresql://", "postgres://")):
+    if not is_address(url):
         raise NotSupportedHere("a file is on one machine; --db must be the coordinator of a Citus cluster")
     from memorata.store.postgres.distribution import distribute as over_servers
 

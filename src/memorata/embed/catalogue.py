@@ -107,7 +107,7 @@ _BY_LANGUAGE: Final = (
     ("potion-multilingual-128", ()),
 )
 """Embedders, the best for few languages before those for many, and the token vectors that go with each."""
-_MOST: Final = 0.9
+_MIN_SHARE: Final = 0.9
 
 
 def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
@@ -141,7 +141,7 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
 
     shares = {name: share(name) for name, _ in _BY_LANGUAGE}
     chosen = next(
-        (name for name in shares if shares[name] >= _MOST), max(shares, key=lambda name: shares[name])
+        (name for name in shares if shares[name] >= _MIN_SHARE), max(shares, key=lambda name: shares[name])
     )
     counted = sorted(languages.items(), key=lambda item: -item[1])[:4]
     why = ", ".join(

@@ -21,6 +21,7 @@ from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
 from memorata.service.formats.transcripts import text_of
 from memorata.store.entries import all_pages
+from memorata.store.filter_tree import Field
 from memorata.store.filters import unexpired
 
 if TYPE_CHECKING:
@@ -375,7 +376,7 @@ def _condition(name: str, value: Any) -> Json:  # noqa: ANN401 - any JSON
         if name == "NOT":
             return {"not": {"or": parts}}
         return {name.lower(): parts}
-    field = _OWN_FIELDS.get(name, "metadata." + name.replace("\\", "\\\\").replace(".", "\\."))
+    field = _OWN_FIELDS.get(name, str(Field("metadata", (name,))))
     if value == "*":
         return {field: {"exists": True}}
     if isinstance(value, list):

@@ -147,11 +147,12 @@ def _known(language: str) -> str:
     return language if language in _DETECTED else "none"
 
 
-_CODES: Final = {
+LANGUAGE_CODES: Final = {
     "english": "en", "german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
     "dutch": "nl", "swedish": "sv", "russian": "ru", "turkish": "tr", "danish": "da", "norwegian": "no",
     "finnish": "fi", "hungarian": "hu", "romanian": "ro", "polish": "pl", "indonesian": "id",
 }  # fmt: skip
+"""By the name of a language, its ISO 639-1 code."""
 _CODES_OF_SCRIPTS: Final = {
     "han": "zh",
     "hangul": "ko",
@@ -174,7 +175,7 @@ def language_code(text: str) -> str:
     """
     latin, cyrillic, script = languages_by_script(text)
     if script in ("latin", "cyrillic"):
-        return _CODES.get(latin if script == "latin" else cyrillic, "")
+        return LANGUAGE_CODES.get(latin if script == "latin" else cyrillic, "")
     counts = script_counts(text)
     if counts["kana"]:
         return "ja"

@@ -33,9 +33,8 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
 from memorata.text.folding import folded
-from memorata.text.language import detect
+from memorata.text.language import LANGUAGE_CODES, detect
 from memorata.text.scripts import familiarity
-from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import sentences
 
 STATE: Final = "proposal"
@@ -194,14 +193,9 @@ class Consolidation:
         return self._writer.drafts.draft(headed(group, text), path, details)
 
 
-_CODES: Final = dict(
-    zip(STOP_WORD_LANGUAGES, ("en", "es", "fr", "pt", "ru", "de", "it", "nl", "sv"), strict=True)
-)
-
-
 def _knows(languages: Sequence[str], text: str) -> bool:
     """Return whether a model of these languages, by their codes, was made for the language of a text."""
-    code = _CODES.get(detect(text))
+    code = LANGUAGE_CODES.get(detect(text))
     return familiarity(text, languages) > _HALF if code is None else code in languages
 
 

@@ -24,7 +24,7 @@ from memorata.store.sqlite.files import OWNER_ONLY, whole_file
 
 _PLAIN: Final = b"SQLite format 3\0"
 _RAW: Final = re.compile(r"[0-9a-fA-F]{64}")
-_LEAST: Final = 8
+_MIN_KEY_LENGTH: Final = 8
 _COMMAND_SECONDS: Final = 60.0
 _HIDDEN: Final = "(not shown)"
 _DRIVER: Final = "sqlcipher3.dbapi2"
@@ -61,7 +61,7 @@ def resolved_key(given: str) -> str:
         # Not its output, which may be a part of the key.
         why = type(error).__name__ if not isinstance(error, OSError) else error.strerror
         raise StoreEncrypted(f"the key could not be had from {kind}:{rest} ({why})") from error
-    if len(key) < _LEAST or not key.isprintable():
+    if len(key) < _MIN_KEY_LENGTH or not key.isprintable():
         expected = (
             "64 hexadecimal digits, a passphrase of at least 8 characters, file:PATH or command:COMMAND"
         )
