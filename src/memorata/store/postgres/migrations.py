@@ -133,7 +133,7 @@ def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...
 def _make_table(connection: Connection[TupleRow], url: str) -> None:
     """Make the table of migrations; another process may be doing so at the same moment."""
     try:
-        with suppress(errors.UniqueViolation, errors.DuplicateTable):
+        with suppress(errors.UniqueViolation, errors.DuplicateTable, errors.DuplicateObject):
             connection.execute(
                 f"CREATE TABLE IF NOT EXISTS {_TABLE} "
                 "(number INTEGER PRIMARY KEY, applied_at TIMESTAMPTZ NOT NULL DEFAULT now())"
