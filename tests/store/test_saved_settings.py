@@ -23,3 +23,14 @@ def test_the_last_version_that_was_not_withdrawn_is_in_force(store: Store) -> No
     assert store.saved_settings.list(_HERE, "recipe", "mine") == [first]
     ended = store.saved_settings.list(_HERE, "recipe", "mine", withdrawn=True)[0]
     assert (ended.number, ended.withdrawn_at, ended.data) == (second.number, _NOW, {"b": 2})
+
+
+def test_all_versions_of_one_setting_are_withdrawn_together(store: Store) -> None:
+    settings = store.saved_settings
+    for kind, name in (("recipe", "mine"), ("recipe", "mine"), ("recipe", "other"), ("link", "mine")):
+        settings.save(_HERE, kind, name, {}, {}, _NOW)
+    assert not settings.withdraw_all(_THERE, "recipe", "mine", _NOW)
+    assert settings.withdraw_all(_HERE, "recipe", "mine", _NOW)
+    assert not settings.withdraw_all(_HERE, "recipe", "mine", _NOW)
+    assert [each.name for each in settings.list(_HERE, "recipe")] == ["other"]
+    assert [each.name for each in settings.list(_HERE, "link")] == ["mine"]

@@ -151,8 +151,7 @@ class Imports:
         self._store.saved_settings.save(path, IMPORT, id, data, {}, self._runtime.clock())
 
     def _withdraw(self, path: str, id: str) -> None:
-        for part in self._store.saved_settings.list(path, IMPORT, id):
-            self._store.saved_settings.withdraw(path, part.number, self._runtime.clock())
+        self._store.saved_settings.withdraw_all(path, IMPORT, id, self._runtime.clock())
 
 
 def _ranges(slots: Sequence[int]) -> list[list[int]]:

@@ -83,13 +83,8 @@ class Namespaces:
     def unlink(self, to: str, *, namespace: str | None = None) -> None:
         """Take a link back; raise if there is none."""
         path, target = self._runtime.path(namespace), checked_namespace("to", to)
-        versions = self._store.saved_settings.list(path, LINK, target)
-        if not versions:
+        if not self._store.saved_settings.withdraw_all(path, LINK, target, self._runtime.clock()):
             raise InvalidArgument("to", to, f"a namespace that {path} is linked to")
-        now = self._runtime.clock()
-        with self._store.together():
-            for version in versions:
-                self._store.saved_settings.withdraw(path, version.number, now)
 
     def links(self, *, namespace: str | None = None) -> tuple[Link, ...]:
         """Return what a namespace is linked to, by path."""

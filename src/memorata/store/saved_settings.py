@@ -85,18 +85,24 @@ class SavedSettingStore:
 
     def withdraw(self, namespace: str, number: int, at: datetime) -> bool:
         """Take a version out of force; return whether it was until now."""
+        return self._withdraw(namespace, at, "number = ?", number)
 
+    def withdraw_all(self, namespace: str, kind: str, name: str, at: datetime) -> bool:
+        """Take every version of a setting out of force; return whether one was until now."""
+        return self._withdraw(namespace, at, "kind = ? AND name = ?", kind, name)
+
+    def _withdraw(self, namespace: str, at: datetime, which: str, *values: object) -> bool:
         def write(session: Session) -> bool:
             found = find_namespace(session, namespace)
             if found is None:
                 return False
             ended = session.execute(
                 "UPDATE lessons SET withdrawn_at = ? "
-                "WHERE namespace = ? AND number = ? AND withdrawn_at IS NULL RETURNING number",
-                (microseconds(at), found.number, number),
-            )
+                f"WHERE namespace = ? AND {which} AND withdrawn_at IS NULL RETURNING number",
+                (microseconds(at), found.number, *values),
+            ).fetchall()
             session.dialect.log_settings(session, found.number)
-            return ended.fetchone() is not None
+            return bool(ended)
 
         return self._database.write(write, namespace)
 

@@ -230,14 +230,12 @@ class Entities:
         """
         checked_name("word", word)
         path, settings, now = self._runtime.path(namespace), self._store.saved_settings, self._runtime.clock()
-        there = settings.list(path, UNDONE_ALIAS, folded(word.strip()))
+        key = folded(word.strip())
         if checks.flag("restore", restore):
-            if not there:
+            if not settings.withdraw_all(path, UNDONE_ALIAS, key, now):
                 raise InvalidArgument("word", word, "one that was undone; `aliases` lists those")
-            for setting in there:
-                settings.withdraw(path, setting.number, now)
-        elif not there:
-            settings.save(path, UNDONE_ALIAS, folded(word.strip()), {}, {}, now)
+        elif not settings.list(path, UNDONE_ALIAS, key):
+            settings.save(path, UNDONE_ALIAS, key, {}, {}, now)
 
     def list(
         self, *, prefix: str = "", limit: int = 50, namespace: str | None = None
