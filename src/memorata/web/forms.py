@@ -189,8 +189,13 @@ def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
         )
         for name, count in counts.items()
     }
+    return found | {"entity": Choices(entity_names(engine, namespace), False)}
+
+
+def entity_names(engine: Engine, namespace: str) -> tuple[str, ...]:
+    """Return the names that most memories of a namespace mention."""
     names = engine.entities.list(limit=_MAX_CHOICES, namespace=namespace)
-    return found | {"entity": Choices(tuple(each.entity.name for each in names), False)}
+    return tuple(each.entity.name for each in names)
 
 
 def kept(values: Values) -> dict[str, str]:

@@ -66,7 +66,7 @@ def show(context: PageContext) -> Response:
         all_counted=len(memories) < _COUNTED,
         kept=kept,
         entity=entity or "",
-        names=forms.choices(context.engine, context.namespace)["entity"].values,
+        names=forms.entity_names(context.engine, context.namespace),
         remembered=context.remembered,
         today=context.now,
     )
