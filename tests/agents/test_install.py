@@ -102,6 +102,11 @@ def test_the_server_is_started_from_where_the_hook_is(home: Path, hook: str, ser
     assert [entry["memorata"]["command"] for entry in entries] == [server] * 3
 
 
+def test_a_command_in_a_folder_with_spaces_is_quoted(home: Path) -> None:
+    (edit, *_) = edits("claude-code", home, remove=False, command="/home/anna b/bin/memorata-hook")
+    assert '\\"/home/anna b/bin/memorata-hook\\" claude-code' in (edit.after or "")
+
+
 def test_hooks_of_others_stay_beside_ours(home: Path) -> None:
     change("claude-code", home, remove=False)
     data: dict[str, Any] = json.loads((home / ".claude" / "settings.json").read_text())

@@ -35,6 +35,8 @@ class Recorder(LexicalEmbedder):
         assert self.gate.wait(30)
         if "broken" in texts:
             raise EmbedderError("broken")
+        if "stopped" in texts:
+            raise SystemExit
         return [super(Recorder, self).embed_query(text) for text in texts]
 
 
@@ -77,6 +79,16 @@ def test_an_error_reaches_those_of_its_batch_alone_and_is_not_kept() -> None:
     assert [type(results[text]) for text in ("broken", "beside")] == [EmbedderError] * 2
     assert [type(results[text]) for text in ("first", "later")] == [np.ndarray] * 2
     assert vectors.vector(embedder, "a", "beside") is not None
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_who_is_stopped_in_the_middle_lets_nobody_wait() -> None:
+    vectors, embedder = QueryVectors(), Recorder()
+    results = ask_together(vectors, embedder, ["first", "stopped", "tea in the garden"])
+    # One of the two computed for both and was stopped; the other is told.
+    assert len(embedder.batches) == 2
+    assert set(results) - {"first"}
+    assert all(isinstance(results[text], EmbedderError) for text in set(results) - {"first"})
 
 
 def test_a_repeated_query_is_kept_for_its_namespace_alone() -> None:

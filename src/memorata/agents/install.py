@@ -64,7 +64,8 @@ def edits(agent: str, home: Path, *, remove: bool, command: str = HOOK) -> list[
     Raises `InvalidArgument` for a file that cannot be read as what it should be; nothing is written then.
     """
     checks.one_of("agent", agent, AGENTS)
-    hook = f"{command} {agent}"
+    # A shell runs it, and a home may have spaces in its name.
+    hook = f'"{command}" {agent}' if " " in command else f"{command} {agent}"
     # The server is started from where the hook is: an agent may not have that folder on its PATH.
     folder, _, suffix = command.rpartition(HOOK)
     server = f"{folder}memorata{suffix}"

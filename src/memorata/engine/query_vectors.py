@@ -122,11 +122,17 @@ class QueryVectors:
         except Exception as error:
             for each in batch:
                 each.error = error
-        took = thread_time() - started
-        _add_cost(-took)
-        for each in batch:
-            each.took = took / len(batch)
-            each.done = True
+        finally:
+            # Also where this thread is stopped in the middle: the others of the batch are told.
+            took = thread_time() - started
+            _add_cost(-took)
+            for each in batch:
+                if each.vector is None and each.error is None:
+                    each.error = EmbedderError(
+                        "the process was told to stop while it embedded this; try again"
+                    )
+                each.took = took / len(batch)
+                each.done = True
 
 
 def _add_cost(seconds: float) -> None:
