@@ -234,7 +234,7 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
         ("agents", ", ".join(report["agents"]) or "none has our hooks; memorata install AGENT"),
         ("settings", report["settings_file"] or "no settings file"),
         *(("", f"{name}: {origin}") for name, origin in report["settings"].items() if origin != "default"),
-        ("", "all others: default"),
+        ("", f"default: {', '.join(n for n, origin in report['settings'].items() if origin == 'default')}"),
     ]
     session.output.pairs(rows)
     for text in report["advice"]:
