@@ -168,9 +168,7 @@ def _log_in(site: _Site) -> _Endpoint:
     async def enter(request: Request) -> Response:
         context = _bare(site, request)
         try:
-            browser = await run_in_threadpool(site.sessions.browser, request)
-            values = await _values(request)
-            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+            browser, values = await _checked_form(site, request)
             context = _bare(site, request, site.sessions.token(browser.session))
             address = request.client.host if request.client is not None else ""
             session = await run_in_threadpool(site.sessions.log_in, values.text("key"), address)
@@ -189,9 +187,7 @@ def _log_out(site: _Site) -> _Endpoint:
     async def leave(request: Request) -> Response:
         context = _bare(site, request)
         try:
-            browser = await run_in_threadpool(site.sessions.browser, request)
-            values = await _values(request)
-            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+            browser, _ = await _checked_form(site, request)
         except MemorataError as error:
             return _failed(context, request, error)
         site.sessions.log_out(browser.session)
@@ -206,9 +202,7 @@ def _set_theme(site: _Site) -> _Endpoint:
     async def keep(request: Request) -> Response:
         context = _bare(site, request)
         try:
-            browser = await run_in_threadpool(site.sessions.browser, request)
-            values = await _values(request)
-            site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+            _, values = await _checked_form(site, request)
             theme = checks.one_of("theme", values.text("theme"), ("", *_THEMES))
         except MemorataError as error:
             return _failed(context, request, error)
@@ -312,6 +306,14 @@ def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple
     if engine.namespace in readable or not readable:
         return engine.namespace, readable
     return readable[0], readable
+
+
+async def _checked_form(site: _Site, request: Request) -> tuple[Browser, Values]:
+    """Return who sends a form and what is in it; raise if it does not come from a page of ours."""
+    browser = await run_in_threadpool(site.sessions.browser, request)
+    values = await _values(request)
+    site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))
+    return browser, values
 
 
 async def _values(request: Request) -> Values:
