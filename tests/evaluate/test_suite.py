@@ -11,7 +11,7 @@ import pytest
 
 from memorata.embed import open_embedder
 from memorata.engine import RECIPES
-from memorata.evaluate.suite import run_suite, suite_rows
+from memorata.evaluate.suite import LEVERS, run_suite, suite_rows, without_levers
 from memorata.model.errors import DatasetError
 
 
@@ -69,3 +69,13 @@ def test_what_is_no_haystack_is_said(tmp_path: Path) -> None:
         file.write('{"id": "h", "memories": [{"id": "a"}], "questions": []}\n')
     with pytest.raises(DatasetError, match="no haystack"):
         list(run_suite(tmp_path, [RECIPES["fast"]], None))
+
+
+def test_a_recipe_without_each_lever_that_it_uses() -> None:
+    default, *others = without_levers(RECIPES["balanced"])
+    assert default is RECIPES["balanced"]
+    assert [each.name for each in others] == [f"without {lever}" for lever in LEVERS]
+    assert next(each for each in others if each.name == "without session").session_weight == 0
+    # What plain words do not use, they cannot be without.
+    unused = {"without texts read", "without what was said before, by words"}
+    assert unused.isdisjoint(each.name for each in without_levers(RECIPES["bm25"]))

@@ -165,14 +165,18 @@ def suite(
         int | None, Option("--limit-questions", min=1, help="Of each haystack; always the same ones.")
     ] = None,
     kinds: Annotated[bool, Option("--kinds", help="A line for each kind of question.")] = False,
+    ablate: Annotated[bool, Option("--ablate", help="A line without each lever of the recipe.")] = False,
     cache: Annotated[Path, Option("--cache", metavar="FILE", help="The cache of vectors.")] = Path(
         "embeddings.db"
     ),
 ) -> None:
     """Ask the questions of many sets: a line for each set and recipe, by default with the default's parts."""
-    from memorata.evaluate.suite import run_suite, suite_rows
+    from memorata.evaluate.suite import run_suite, suite_rows, without_levers
 
-    recipes = recipes_of(recipe or ["bm25", "vector", "elastic", "fast", "balanced"], set or [])
+    named = ["balanced"] if ablate else ["bm25", "vector", "elastic", "fast", "balanced"]
+    recipes = recipes_of(recipe or named, set or [])
+    if ablate:
+        recipes = [each for one in recipes for each in without_levers(one)]
     with embedders(session, recipes, cache.parent, cache) as (embedder, _):
         asked = list(
             run_suite(

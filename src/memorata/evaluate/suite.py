@@ -13,6 +13,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
@@ -33,6 +34,25 @@ from memorata.model.errors import DatasetError
 from memorata.model.memory import Memory, Source
 
 DEPTH: Final = 50
+LEVERS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "guard of languages": {"by_language": False},
+    "words of like meaning": {"soft_weight": 0.0},
+    "what was said before, by words": {"context_before": 0.0, "complete": True},
+    "what was said before, by like meaning": {"soft_before": 0.0, "soft_question": 0.0},
+    "more for a question before": {"soft_question": 0.4},
+    "speakers apart": {"speakers_apart": False},
+    "words of dates": {"dates_weight": 0.0},
+    "shared names": {"graph": "none"},
+    "session": {"session_weight": 0.0},
+    "assistants held back": {"machine_weight": 1.0},
+    "named time": {"temporal": "none"},
+    "known zero of scales": {"anchored": False},
+    "texts read": {"text_depth": 0},
+}
+"""What a recipe may do beside searching by meaning and by words: what it is without, by parameter.
+
+The first of these tells whether a recipe does it at all.
+"""
 Seen: TypeAlias = Callable[["Asked", list[bool], RecallResult], None]
 
 
@@ -83,6 +103,14 @@ def run_suite(
                     yield from _haystack(name, haystack, recipes, embedder, most_questions, seen)
                 except (KeyError, TypeError) as error:
                     raise DatasetError(str(path), number, f"is no haystack of a suite: {error!r}") from error
+
+
+def without_levers(recipe: Recipe) -> list[Recipe]:
+    """Return a recipe and, for each lever that it uses, the same recipe without."""
+    used = {
+        lever: off for lever, off in LEVERS.items() if getattr(recipe, name := next(iter(off))) != off[name]
+    }
+    return [recipe, *(replace(recipe, name=f"without {lever}", **off) for lever, off in used.items())]
 
 
 def _haystack(
