@@ -43,8 +43,8 @@ def entry(id_: str, passages: int = 1, namespace: str = "a", **details: Any) -> 
 def seen(store: SqliteStore, path: str = "a") -> list[object]:
     """Return what a look tells."""
     with store.view(path, NOW) as view:
-        words = view.lexical(LexicalQuery({"tea": 1.0, "m3": 1.0}, {"content": 1.0}), 50)
-        near = view.nearest(ROWS[1], 50)
+        words = view.search(LexicalQuery({"tea": 1.0, "m3": 1.0}, {"content": 1.0}), 50)
+        near = view.search(ROWS[1], 50)
         return [
             (view.status.count, view.status.pending, view.status.change),
             (words.slots.tolist(), words.scores.tolist()),
@@ -142,7 +142,7 @@ def test_what_a_view_looks_at_stays_as_it_is(store: SqliteStore) -> None:
     store.add([entry("m0")])
     with store.together(), store.view("a", NOW) as view:
         store.add([entry("m1")])
-        assert (view.status.count, view.nearest(ROWS[0], 9).slots.tolist()) == (1, [0])
+        assert (view.status.count, view.search(ROWS[0], 9).slots.tolist()) == (1, [0])
     assert seen(store) == reopened(store)
 
 

@@ -69,11 +69,11 @@ def pair(
 
 def answer(store: SqliteStore) -> tuple[object, ...]:
     with store.view(HERE, NOW) as look:
-        worded = look.lexical(query("tea", "number3", "cup1"), 30)
-        near = look.nearest(AIM, 30)
+        worded = look.search(query("tea", "number3", "cup1"), 30)
+        near = look.search(AIM, 30)
         filtered = None
         with store.view(HERE, NOW, filter=parse({"confidence": {"<": 1}})) as some:
-            filtered = found_ids(some, some.nearest(AIM, 30))
+            filtered = found_ids(some, some.search(AIM, 30))
         return (
             list(zip(found_ids(look, worded), worded.scores.tolist(), strict=True)),
             list(zip(found_ids(look, near), near.scores.round(6).tolist(), strict=True)),
@@ -207,7 +207,7 @@ def test_codes_and_owners_stay_aligned_through_purges_and_merges(
         one.add(numbered(100 + victim * 10, 3))
         living |= dict.fromkeys(range(100 + victim * 10, 103 + victim * 10))
         with one.view(HERE, NOW) as look:
-            found = look.nearest(AIM, 1_000)
+            found = look.search(AIM, 1_000)
             got = dict(zip(found_ids(look, found), found.scores.tolist(), strict=True))
         wanted = {f"m{n}": float((vectors(n) @ AIM).max()) for n in living}
         assert got == pytest.approx(wanted, abs=1e-6)
@@ -225,7 +225,7 @@ def test_merging_segments_of_different_embedders_mixes_nothing(
     for store, dimension, own in ((one, DIMENSION, "m"), (other, 3, "s")):
         with store.view(HERE, NOW) as look:
             aim = AIM if dimension == DIMENSION else short[0]
-            ids = found_ids(look, look.nearest(aim, 100))
+            ids = found_ids(look, look.search(aim, 100))
             assert {id_[0] for id_ in ids} == {own}
             assert len(ids) == (20 if own == "m" else 10)
             assert look.status.pending == 30 - len(ids)

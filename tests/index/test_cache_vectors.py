@@ -32,7 +32,7 @@ def entry(number: int, *, embedded: bool) -> Entry:
 def seen(store: SqliteStore) -> tuple[list[int], list[float], list[int], int]:
     """Return all that a search by meaning finds, and what the records say."""
     with store.view("default", NOW) as view:
-        found = view.nearest(rows(3)[0], 1_000)
+        found = view.search(rows(3)[0], 1_000)
         every = np.arange(len(view._partition))
         return (
             found.slots.tolist(),

@@ -63,7 +63,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteSto
 def nearest(store: SqliteStore, number: int, limit: int = 3) -> int:
     """The slot that is found for the vector of a slot: the same, if all is well."""
     with store.view("default", NOW) as view:
-        found = view.nearest(ROWS[number], limit)
+        found = view.search(ROWS[number], limit)
     assert found.slots.size == limit
     return int(found.slots[0])
 

@@ -28,7 +28,7 @@ def retag(store: SqliteStore, id: str, *tags: str) -> None:
 
 def tagged(store: SqliteStore, term: str) -> int:
     with store.view(HERE, NOW) as view:
-        return len(found_ids(view, view.lexical(query(term, tags=1.0), 10_000)))
+        return len(found_ids(view, view.search(query(term, tags=1.0), 10_000)))
 
 
 def test_a_word_that_was_nowhere_gets_a_list_and_loses_it_again(store: SqliteStore) -> None:

@@ -38,12 +38,12 @@ def memory() -> Iterator[memorata.Engine]:
         yield engine
 
 
-def test_neighbours_are_those_that_may_be_returned(memory: memorata.Engine) -> None:
+def test_neighbours_are_those_that_may_be_seen(memory: memorata.Engine) -> None:
     with memory.store.view("default", NOW) as view:
-        assert view.neighbours(np.array([0]), 2).tolist() == [1, 2]
+        assert view.neighbours(np.array([0]), 2).tolist() == [[-1], [-1], [1], [2]]
     memory.forget("b")
     with memory.store.view("default", NOW) as view:
-        assert view.neighbours(np.array([0]), 2).tolist() == [2]
+        assert view.neighbours(np.array([0]), 2).tolist() == [[-1], [-1], [-1], [2]]
     with memory.store.view("default", NOW, filter=None) as view:
         assert view.without(np.array([0, 2, 3]), ["teapot"]).tolist() == [2, 3]
 
@@ -75,7 +75,7 @@ def test_where_nobody_has_a_neighbour_context_changes_no_score_by_a_bit() -> Non
             # One session anywhere, and the table of terms and neighbours is made.
             engine.remember("nothing of it", source=source)
             with engine.store.view("default", NOW) as view:
-                alone, read = view.lexical(query, 10), view.score(query, slots, READING)
+                alone, read = view.search(query, 10), view.score(query, slots, READING)
                 assert dict(zip(alone.slots, alone.scores, strict=True)) == dict(
                     zip(slots, read.scores, strict=True)
                 )
@@ -90,7 +90,7 @@ def test_cosines_of_some_are_those_of_the_search(memory: memorata.Engine) -> Non
     assert memory.embedder is not None
     aim = memory.embedder.embed_query("the teapot")
     with memory.store.view("default", NOW) as view:
-        found = view.nearest(aim, 4)
+        found = view.search(aim, 4)
         assert view.score(aim, found.slots).scores.tolist() == pytest.approx(found.scores.tolist(), abs=1e-6)
 
 

@@ -26,5 +26,5 @@ def test_a_recall_says_what_was_searched_and_how() -> None:
         assert memory.store.methods() == methods()
         with memory.store.view("default", NOW) as view:
             assert view.status.methods == {}
-            view.nearest(np.zeros(16, np.float32), 1)
+            view.search(np.zeros(16, np.float32), 1)
             assert view.status.methods == {"vector": SCAN}

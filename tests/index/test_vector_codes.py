@@ -86,7 +86,7 @@ def test_codes_of_two_embedders_are_not_joined(store: SqliteStore) -> None:
     assert spans(store) == [(0, 8)]
     assert coded(store) == [None]
     with store.view(HERE, NOW) as view:
-        assert sorted(view.nearest(direction(1)[0], 10).slots.tolist()) == [4, 5, 6, 7]
+        assert sorted(view.search(direction(1)[0], 10).slots.tolist()) == [4, 5, 6, 7]
     assert store.check(terms_of) == []
 
 
@@ -147,6 +147,6 @@ def test_codes_of_runs_find_what_vectors_find(store: SqliteStore) -> None:
         add(store, first, 4)
     aim = direction(1, 7)[0]
     with store.view(HERE, NOW) as view:
-        found = view.nearest(aim, 5)
+        found = view.search(aim, 5)
     rows = np.concatenate([direction(1, n) for n in range(44)])
     assert sorted(found.scores.tolist()) == pytest.approx(np.sort(rows @ aim)[-5:].tolist(), abs=1e-6)

@@ -72,8 +72,8 @@ def read(path: Path, reader: int, seconds: float) -> dict[str, Any]:
         chosen = parse({"metadata.batch": word})
         with engine.store.view("default", datetime.now(UTC), filter=chosen) as view:
             listed = view.status.count
-            by_words = view.lexical(LexicalQuery({word: 1.0}, {"content": 1.0}), 1_000).slots
-            by_meaning = view.nearest(embedder.embed_query(f"{word} zqallx"), 1_000).slots
+            by_words = view.search(LexicalQuery({word: 1.0}, {"content": 1.0}), 1_000).slots
+            by_meaning = view.search(embedder.embed_query(f"{word} zqallx"), 1_000).slots
             memories = view.memories(by_words)
             count, frequencies = view.document_frequencies(["zqallx", word])
         assert listed in (0, whole), (word, listed, whole)

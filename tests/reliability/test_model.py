@@ -323,9 +323,9 @@ class Model(RuleBasedStateMachine):
         aim = EMBEDDER.embed_query(" ".join(words))
         near = {known.id: cosine(known.content, aim) for known in seen}
         with engine.store.view(namespace, self.now, as_of=as_of) as look:
-            found = look.lexical(LexicalQuery(dict(query), weights, (), SCORER), limit)
+            found = look.search(LexicalQuery(dict(query), weights, (), SCORER), limit)
             agrees(look.memories(found.slots), found.scores, by_words(seen, query, weights), limit)
-            nearest = look.nearest(aim, limit)
+            nearest = look.search(aim, limit)
             agrees(look.memories(nearest.slots), nearest.scores, near, limit)
             count, frequencies = look.document_frequencies(WORDS)
             assert (count, look.status.pending) == (len(seen), 0)

@@ -87,5 +87,5 @@ def pages(store: Store, limit: int, filter: Filter | None = None, *, hidden: boo
 def recalled(store: Store, now: datetime = NOW, as_of: datetime | None = None) -> tuple[list[str], list[str]]:
     """Return what is found by the word "tea" and by the first direction."""
     with store.view(HERE, now, as_of=as_of) as view:
-        by_words = found_ids(view, view.lexical(query("tea"), 10))
-        return by_words, found_ids(view, view.nearest(direction(1)[0], 10))
+        by_words = found_ids(view, view.search(query("tea"), 10))
+        return by_words, found_ids(view, view.search(direction(1)[0], 10))

@@ -41,7 +41,7 @@ def paged(store: Store, namespace: str, filter: Filter, oldest_first: bool, curs
 
 def in_view(store: Store, namespace: str, filter: Filter | None) -> list[str]:
     with store.view(namespace, NOW, filter=filter) as view:
-        return sorted(found_ids(view, view.lexical(query("tea"), 100)))
+        return sorted(found_ids(view, view.search(query("tea"), 100)))
 
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

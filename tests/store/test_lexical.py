@@ -30,7 +30,7 @@ def test_words_are_scored_by_bm25_over_what_may_be_seen(store: Store) -> None:
     )
     store.forget(HERE, ["hidden"], NOW)
     with store.view(HERE, NOW) as view:
-        found = view.lexical(query("tea"), 10)
+        found = view.search(query("tea"), 10)
         assert found_ids(view, found) == ["a", "b"]
         idf = math.log((3 - 2 + 0.5) / (2 + 0.5) + 1)
         assert found.scores == pytest.approx([idf * 2 * 2.2 / (2 + 1.2), idf * 2.2 / (1 + 1.2)])
@@ -41,9 +41,9 @@ def test_fields_have_lists_and_weights_of_their_own(store: Store) -> None:
     """Check that a field of weight 0 is not looked at, and that weights multiply."""
     store.add([entry("a", "tea milk"), entry("b", "cup milk", tags=("tea",))])
     with store.view(HERE, NOW) as view:
-        assert found_ids(view, view.lexical(query("tea"), 10)) == ["a"]
-        assert found_ids(view, view.lexical(query("tea", tags=1.0, content=0.0), 10)) == ["b"]
-        single, double = (view.lexical(query("tea", tags=weight), 10).scores[0] for weight in (1.0, 2.0))
+        assert found_ids(view, view.search(query("tea"), 10)) == ["a"]
+        assert found_ids(view, view.search(query("tea", tags=1.0, content=0.0), 10)) == ["b"]
+        single, double = (view.search(query("tea", tags=weight), 10).scores[0] for weight in (1.0, 2.0))
         assert double == pytest.approx(2 * single)
         assert view.document_frequencies(["tea"], field="tags") == (2, {"tea": 1})
 
@@ -55,7 +55,7 @@ def test_equal_scores_keep_the_order_of_writing(store: Store) -> None:
     with store.view(HERE, NOW) as view:
         for terms in (("tea", "milk"), ("milk", "tea")):
             for limit in (1, 5, 12):
-                assert found_ids(view, view.lexical(query(*terms), limit)) == names[:limit]
+                assert found_ids(view, view.search(query(*terms), limit)) == names[:limit]
 
 
 def test_excluded_words_exclude(store: Store) -> None:
@@ -65,17 +65,17 @@ def test_excluded_words_exclude(store: Store) -> None:
     store.add([entry(f"d{n}", "coffee", direction(1)) for n in range(20)])
     store.add([entry("e", "tea", direction(1, 1)), entry("f", "milk", tags=("coffee",))])
     with store.view(HERE, NOW) as view:
-        found = view.lexical(query("tea", "coffee", excluded=["coffee"]), 10)
+        found = view.search(query("tea", "coffee", excluded=["coffee"]), 10)
         assert found_ids(view, found) == ["e", "b"]
         # The exclusion counts before anything is selected: nearer ones cannot take all the room.
-        assert found_ids(view, view.nearest(direction(1)[0], 3, ["coffee"])) == ["e"]
+        assert found_ids(view, view.search(direction(1)[0], 3, ["coffee"])) == ["e"]
 
 
 def test_details_add_up_and_outlive_the_view(store: Store) -> None:
     """Check that an explanation says what was true when it was asked for, whatever is written later."""
     store.add([entry("a", "tea milk"), entry("b", "tea tea cup cup cup")])
     with store.view(HERE, NOW) as view:
-        found = view.lexical(query("tea", "milk"), 10)
+        found = view.search(query("tea", "milk"), 10)
         ids = found_ids(view, found)
         assert found.detail is not None
         before = found.detail(found.slots)

@@ -28,15 +28,15 @@ def test_namespaces_do_not_see_each_other(store: Store) -> None:
     mine = [entry("a", "tea milk", direction(1)), entry("b", "cup", direction(1, 1))]
     store.add(mine)
     with store.view(HERE, NOW) as view:
-        before = view.lexical(query("tea", "cup"), 10)
+        before = view.search(query("tea", "cup"), 10)
     noise = [entry(f"n{number}", "tea cup", direction(1), namespace=THERE) for number in range(30)]
     store.add([noise[0], entry("c", "unrelated", direction(0, 1)), *noise[1:]])
     store.purge(HERE, ["c"])
     with store.view(HERE, NOW) as view:
-        after = view.lexical(query("tea", "cup"), 10)
+        after = view.search(query("tea", "cup"), 10)
         assert found_ids(view, after) == ["b", "a"]
         assert after.scores == pytest.approx(before.scores)
-        assert found_ids(view, view.nearest(direction(1)[0], 100)) == ["a", "b"]
+        assert found_ids(view, view.search(direction(1)[0], 100)) == ["a", "b"]
         assert view.document_frequencies(["tea"]) == (2, {"tea": 1})
     with store.view("acme", NOW) as view:
         assert view.status.count == 0
@@ -48,8 +48,8 @@ def test_a_namespace_nobody_has_is_empty(store: Store) -> None:
     nothing = np.zeros(0, np.intp)
     with store.view("nobody", NOW, filter=parse({"category": "fact"})) as view:
         assert (view.status.count, view.status.pending) == (0, 0)
-        assert view.nearest(direction(1)[0], 10).slots.size == 0
-        assert view.lexical(query("tea"), 10).slots.size == 0
+        assert view.search(direction(1)[0], 10).slots.size == 0
+        assert view.search(query("tea"), 10).slots.size == 0
         assert view.document_frequencies(["tea"]) == (0, {"tea": 0})
         assert view.memories(nothing) == []
         assert view.vectors(nothing).shape == (0, DIMENSION)

@@ -60,7 +60,7 @@ def test_vectors_are_found_as_soon_as_they_are_put(store: Store) -> None:
     assert store.other_vectors() == {"old": 2}
     assert store.put_vectors([_embedded("a", _HERE, _row(0, 0, 1))]) == 1
     with store.view(_HERE, _NOW) as view:
-        found = view.nearest(_row(0, 0, 1)[0], 10)
+        found = view.search(_row(0, 0, 1)[0], 10)
         assert [memory.id for memory in view.memories(found.slots)] == ["a"]
         assert view.status.pending == 1
     [known] = store.get(_HERE, ["a"])
@@ -68,7 +68,7 @@ def test_vectors_are_found_as_soon_as_they_are_put(store: Store) -> None:
     assert store.cached_vectors(_HERE, [b"newa"])[b"newa"].tolist() == [[0, 0, 1]]
     store.use_embedder("old", 2)
     with store.view(_HERE, _NOW) as view:
-        assert view.nearest(_row(1, 0)[0], 10).scores.tolist() == [1.0, 0.0]
+        assert view.search(_row(1, 0)[0], 10).scores.tolist() == [1.0, 0.0]
 
 
 def test_what_is_gone_or_done_is_left_out(store: Store) -> None:
@@ -116,10 +116,10 @@ def test_old_vectors_go_a_part_at_a_time(store: Store) -> None:
     assert store.other_vectors() == {}
     assert [memory.embedder for memory in store.get(_HERE, ["a", "b", "c"])] == ["new", "new", ""]
     with store.view(_HERE, _NOW) as view:
-        assert len(view.nearest(_row(1, 0, 0)[0], 10).slots) == 2
+        assert len(view.search(_row(1, 0, 0)[0], 10).slots) == 2
     store.use_embedder("old", 2)
     with store.view(_HERE, _NOW) as view:
-        assert (view.nearest(_row(1, 0)[0], 10).slots.size, view.status.pending) == (0, 3)
+        assert (view.search(_row(1, 0)[0], 10).slots.size, view.status.pending) == (0, 3)
 
 
 def test_without_an_embedder_nothing_can_wait(store: Store) -> None:

@@ -40,7 +40,7 @@ def test_an_update_counts_versions_and_loses_nothing(store: Store) -> None:
     with pytest.raises(MemoryNotFound):
         store.update(replace(read, id="x"), 1)
     with store.view(HERE, NOW) as view:
-        (slot,) = view.lexical(query("tea"), 1).slots
+        (slot,) = view.search(query("tea"), 1).slots
         assert view.records(np.array([slot]))["confidence"][0] == 0.5
 
 
@@ -72,7 +72,7 @@ def test_an_update_with_words_is_found_by_the_new_ones(store: Store) -> None:
 
     def tagged(term: str) -> list[str]:
         with store.view(HERE, NOW) as view:
-            return found_ids(view, view.lexical(query(term, tags=1.0), 9))
+            return found_ids(view, view.search(query(term, tags=1.0), 9))
 
     store.add([entry("a", "tea", tags=("drink",)), entry("b", "milk", tags=("drink",))])
     for round_ in range(2):
@@ -105,7 +105,7 @@ def test_a_use_is_counted_with_its_time(store: Store) -> None:
         store.use(HERE, ["a", "nobody"], later)
     assert store.get(HERE, ["a"]) == [used]
     with store.view(HERE, NOW) as view:
-        assert view.records(view.lexical(query("tea"), 1).slots)["accesses"].tolist() == [2]
+        assert view.records(view.search(query("tea"), 1).slots)["accesses"].tolist() == [2]
 
 
 def test_what_is_forgotten_is_hidden_until_it_is_restored(store: Store) -> None:

@@ -34,11 +34,11 @@ def test_the_nearest_are_those_of_a_brute_force(store: Store) -> None:
             best = [float((each.vectors @ aim).max()) for each in passing if each.vectors is not None]
             order = sorted(range(len(best)), key=lambda place: (-best[place], place))[:10]
             with store.view(HERE, NOW, filter=parse(condition)) as view:
-                found = view.nearest(aim, 10)
+                found = view.search(aim, 10)
                 assert found_ids(view, found) == [passing[place].memory.id for place in order]
                 assert found.scores == pytest.approx([best[place] for place in order], abs=1e-6)
                 assert view.score(aim, found.slots).scores == pytest.approx(found.scores, abs=1e-6)
-                rough = view.nearest(aim, 10, rough=True)
+                rough = view.search(aim, 10, rough=True)
                 assert rough.scores == pytest.approx(found.scores, abs=2e-3)
 
 
@@ -47,7 +47,7 @@ def test_first_passages_are_given_back(store: Store) -> None:
     store.use_embedder(EMBEDDER, DIMENSION)
     store.add([entry("a", "tea", np.concatenate([direction(1), direction(0, 1)])), entry("b", "tea")])
     with store.view(HERE, NOW) as view:
-        slots = view.lexical(query("tea"), 10).slots
+        slots = view.search(query("tea"), 10).slots
         assert view.vectors(slots).tolist() == [direction(1)[0].tolist(), [0.0] * DIMENSION]
         assert view.score(direction(0, 1)[0], slots).scores.tolist() == [1.0, 0.0]
         assert view.status.pending == 1
@@ -59,16 +59,16 @@ def test_vectors_of_two_embedders_are_never_compared(store: Store) -> None:
     store.add([entry("a", "tea", direction(1))])
     store.use_embedder("another", DIMENSION)
     with store.view(HERE, NOW) as view:
-        assert view.nearest(direction(1)[0], 10).slots.size == 0
+        assert view.search(direction(1)[0], 10).slots.size == 0
         assert view.status.pending == 1
-        assert found_ids(view, view.lexical(query("tea"), 10)) == ["a"]
+        assert found_ids(view, view.search(query("tea"), 10)) == ["a"]
     assert store.cached_vectors(HERE, [b"digest of tea"]) == {}
     store.add([entry("b", "tea", direction(1))])
     with store.view(HERE, NOW) as view:
-        assert found_ids(view, view.nearest(direction(1)[0], 10)) == ["b"]
+        assert found_ids(view, view.search(direction(1)[0], 10)) == ["b"]
     store.use_embedder(EMBEDDER, DIMENSION)
     with store.view(HERE, NOW) as view:
-        assert found_ids(view, view.nearest(direction(1)[0], 10)) == ["a"]
+        assert found_ids(view, view.search(direction(1)[0], 10)) == ["a"]
         assert view.status.pending == 1
 
 

@@ -78,18 +78,20 @@ class Index(Protocol):
         """How much there is to be found, and how it was searched so far."""
         ...
 
-    def nearest(
-        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    def search(
+        self,
+        query: Floats | LexicalQuery,
+        limit: int,
+        excluded: Sequence[str] = (),
+        *,
+        rough: bool = False,
     ) -> Found:
-        """Return the memories whose best passage is closest to a unit vector, with their cosines.
+        """Return the best memories, best first: by the cosine of a unit vector, or by BM25 of terms.
 
-        Only those that have none of the `excluded` terms in their content. A `rough` answer is for those who
-        ask for :meth:`score` next: it may be as inexact as that is.
+        For a vector, those whose best passage is closest to it and that have none of the `excluded` terms in
+        their content. A `rough` result is for those who ask for :meth:`score` next: it may be as inexact as
+        that is. For terms, only those that share one; the query says what is excluded.
         """
-        ...
-
-    def lexical(self, query: LexicalQuery, limit: int) -> Found:
-        """Return the memories with the highest BM25 scores; only those that share a term."""
         ...
 
     def score(
@@ -104,9 +106,10 @@ class Index(Protocol):
         ...
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
-        """Return the memories said up to `reach` before and after the given ones, each once, ascending.
+        """Return who was said up to `reach` before and after each of the given memories; -1 for nobody.
 
-        Only those that may be returned; some may be among the given ones.
+        A row for each step back, then one for each step ahead. Only those that may be seen, whether or not
+        they pass the filter.
         """
         ...
 
@@ -147,10 +150,6 @@ class Index(Protocol):
 
         `read` gives the tokens that a table has for memories; what it gave is kept under the table's name.
         """
-        ...
-
-    def session_before(self, slots: IntArray) -> IntArray:
-        """Return who was said just before each of some memories and may be seen; -1 for nobody."""
         ...
 
     def memories(self, slots: IntArray) -> list[Memory]:

@@ -27,7 +27,6 @@ from memorata.index.lexical import (
     impacts,
     saturated,
 )
-from memorata.index.neighbours import distinct
 from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
@@ -87,22 +86,25 @@ class NamespaceIndex:
             count = int(np.count_nonzero(self._allowed))
         return Status(count, self._partition.pending(), self._namespace.change, self._methods)
 
-    def nearest(
-        self, query: Floats, limit: int, excluded: Sequence[str] = (), *, rough: bool = False
+    def search(
+        self,
+        query: Floats | LexicalQuery,
+        limit: int,
+        excluded: Sequence[str] = (),
+        *,
+        rough: bool = False,
     ) -> Found:
-        """Return the memories whose best passage is closest to a unit vector, with their cosines."""
+        """Return the best memories by the cosine of a unit vector, or by BM25 of terms."""
+        if isinstance(query, LexicalQuery):
+            self._methods["lexical"] = POSTINGS
+            parts = self._parts(query)
+            if not parts or limit == 0:
+                return NOTHING
+            return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
         self._methods["vector"] = vectors_method(self._partition.vectors)
         fetch = None if rough else self._float_rows
         slots, cosines = self._partition.vectors.search(query, limit, self._without(excluded), fetch)
         return Found(slots, cosines, exact=self._partition.vectors.exact)
-
-    def lexical(self, query: LexicalQuery, limit: int) -> Found:
-        """Return the memories with the highest BM25 scores; only those that share a term."""
-        self._methods["lexical"] = POSTINGS
-        parts = self._parts(query)
-        if not parts or limit == 0:
-            return NOTHING
-        return self._found(query, parts, *self._sums(query).best(limit, self._without(query.excluded)))
 
     def score(
         self, query: Floats | LexicalQuery, slots: IntArray, window: ContextWindow | None = None
@@ -136,12 +138,11 @@ class NamespaceIndex:
         return Found(slots, scores, lambda some: contributions(parts, count, some), self._answered(query)[2])
 
     def neighbours(self, slots: IntArray, reach: int) -> IntArray:
-        """Return the memories said around the given ones that may be returned, each once, ascending."""
+        """Return who was said before and after each memory and may be seen; -1 for nobody."""
         if not (links := self._partition.neighbours):
-            return slots[:0]
-        around = links.around(slots, reach)
-        found = distinct(around[around >= 0])
-        return found if self._allowed is None else found[self._allowed[found]]
+            return np.full((2 * reach, slots.size), -1)
+        around, mask = links.around(slots, reach), self._visibility.mask
+        return around if mask is None else np.where((around >= 0) & mask[around], around, -1)
 
     def restricted(self, slots: IntArray) -> NamespaceIndex:
         """Return the same look, in which only these memories may be returned."""
@@ -234,13 +235,6 @@ class NamespaceIndex:
             return [speaker for (speaker,) in rows]
 
         return self._partition.speakers(read)
-
-    def session_before(self, slots: IntArray) -> IntArray:
-        """Return who was said just before each of some memories and may be seen; -1 for nobody."""
-        if not (links := self._partition.neighbours):
-            return np.full(slots.size, -1)
-        before, mask = links.around(slots, 1)[0], self._visibility.mask
-        return before if mask is None else np.where((before >= 0) & mask[before], before, -1)
 
     def _without(self, terms: Sequence[str]) -> Mask | None:
         """Return which memories may be returned and have none of the terms in their content."""

@@ -306,7 +306,7 @@ def test_a_cosine_that_rounding_takes_beyond_one_is_one(
 ) -> None:
     asked = context(["green tea"], "green tea")
     beyond = np.array([most])
-    monkeypatch.setattr(type(asked.view), "nearest", lambda *_, **__: Found(np.array([0]), beyond))
+    monkeypatch.setattr(Vectors, "search", lambda *_: (np.array([0]), beyond))
     monkeypatch.setattr(Vectors, "cosines", lambda *_: beyond)
     recipe = Recipe(name="x", fusion="alpha_blend", complete=complete)
     legs = search(recipe, asked)

@@ -352,7 +352,7 @@ def everything_looked_at(hearing: Deduplicator, view: Index, entry: Entry) -> li
     for limit in (16, 64, 256):
         if row is None:
             break
-        found = view.nearest(row, limit)
+        found = view.search(row, limit)
         near = found.slots[found.scores >= hearing.noise]
         if found.slots.size < limit or found.scores[-1] < hearing.threshold:
             break

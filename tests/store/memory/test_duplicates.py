@@ -232,7 +232,7 @@ def test_what_stays_takes_over_what_only_the_repeat_has_until_that_is_undone(sto
         found = []
         with store.view(_HERE, _LATER) as view:
             for tag in tags:
-                slots = view.lexical(LexicalQuery({tag: 1.0}, {"tags": 1.0}), 9).slots
+                slots = view.search(LexicalQuery({tag: 1.0}, {"tags": 1.0}), 9).slots
                 found.append([memory.id for memory in view.memories(slots)])
         return found
 

@@ -91,7 +91,7 @@ def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
         assert store.changes(0, 100) == before
     with store.view(HERE, NOW) as view:
         assert view.status.count == 1
-        assert found_ids(view, view.lexical(query("first", "tea"), 10)) == ["taken"]
+        assert found_ids(view, view.search(query("first", "tea"), 10)) == ["taken"]
 
 
 def test_vectors_need_an_embedder(store: Store) -> None:
@@ -139,7 +139,7 @@ def test_a_filter_selects_in_pages_and_in_views(store: Store) -> None:
     assert list(pages(store, 2, even)) == ["m8", "m6", "m4"]
     with store.view(HERE, NOW, filter=even) as view:
         assert view.status.count == 3
-        assert found_ids(view, view.lexical(query("tea"), 10)) == ["m4", "m6", "m8"]
+        assert found_ids(view, view.search(query("tea"), 10)) == ["m4", "m6", "m8"]
 
 
 def test_everything_can_be_carried_away_and_counted(store: Store) -> None:

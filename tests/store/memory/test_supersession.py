@@ -106,7 +106,7 @@ def test_what_only_repeated_the_purged_held_until_its_successor_began(store: Sto
     again, b = store.get(HERE, ["again", "b"])
     assert (again.superseded_by, again.valid_to, b.supersedes) == ("b", later, ("again",))
     with store.view(HERE, last, true_at=NOW) as view:
-        assert found_ids(view, view.lexical(query("tea"), 10)) == ["again"]
+        assert found_ids(view, view.search(query("tea"), 10)) == ["again"]
     store.purge(HERE, ["b"])
     assert store.get(HERE, ["again"])[0].valid_to is None
 
@@ -154,7 +154,7 @@ def test_what_was_superseded_held_until_its_successor_is_now_said_to_have_begun(
         assert store.get(HERE, ["own"]) == [own]
         for moment, true in ((began - timedelta(hours=1), "a"), (began, "b")):
             with store.view(HERE, later, true_at=moment) as view:
-                assert set(found_ids(view, view.lexical(query("tea"), 10))) == {true, "own"}
+                assert set(found_ids(view, view.search(query("tea"), 10))) == {true, "own"}
     store.purge(HERE, ["b"])
     assert store.get(HERE, ["a"])[0].valid_to is None
 
@@ -170,7 +170,7 @@ def test_what_is_now_said_to_have_begun_earlier_still_ends_where_its_successor_b
     assert a.valid_to == store.get(HERE, ["a"])[0].valid_to == later
     for moment, true in ((later - timedelta(hours=1), ["a"]), (later, ["b"])):
         with store.view(HERE, last, true_at=moment) as view:
-            assert found_ids(view, view.lexical(query("tea"), 10)) == true
+            assert found_ids(view, view.search(query("tea"), 10)) == true
     assert [each.end_given for each in store.hidden(HERE)] == [True]
 
 
@@ -185,8 +185,8 @@ def test_nobody_knew_of_the_end_that_a_later_successor_gave(store: Store) -> Non
 
     def held(true_at: datetime, as_of: datetime | None) -> set[str]:
         with store.view(HERE, july, as_of=as_of, true_at=true_at) as view:
-            by_words = found_ids(view, view.lexical(query("tea"), 10))
-            by_meaning = found_ids(view, view.nearest(direction(1)[0], 10))
+            by_words = found_ids(view, view.search(query("tea"), 10))
+            by_meaning = found_ids(view, view.search(direction(1)[0], 10))
             assert sorted(by_words) == sorted(by_meaning)
             assert view.status.count == len(by_words) == view.document_frequencies(["tea"])[1]["tea"]
             read = view.score(query("tea"), np.arange(4), ContextWindow())
@@ -227,7 +227,7 @@ def test_no_two_of_a_chain_are_true_at_once(store: Store) -> None:
 
     def held(true_at: datetime, as_of: datetime | None = None) -> list[str]:
         with store.view(HERE, days[-1], as_of=as_of, true_at=true_at) as view:
-            return sorted(found_ids(view, view.lexical(query("tea"), 10)))
+            return sorted(found_ids(view, view.search(query("tea"), 10)))
 
     assert held(mid_february) == ["bern"]
     since = {"created_at": may, "valid_from": february}

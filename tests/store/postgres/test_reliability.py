@@ -105,7 +105,7 @@ def seen(store: PostgresStore) -> list[str]:
 
     def look() -> list[str]:
         with store.view(HERE, NOW) as view:
-            found = view.lexical(LexicalQuery({"tea": 1.0}, {"content": 1.0}), 100_000)
+            found = view.search(LexicalQuery({"tea": 1.0}, {"content": 1.0}), 100_000)
             _, frequencies = view.document_frequencies(["tea", "milk"])
             # Of every batch, both say tea and the first says milk.
             assert frequencies["tea"] == found.slots.size == 2 * frequencies["milk"]

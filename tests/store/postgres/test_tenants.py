@@ -141,12 +141,12 @@ def test_what_is_about_everybody_is_about_oneself(alice: PostgresStore) -> None:
     assert list(alice.cached_vectors(HERE, [digest])) == [digest]
     assert alice.count_waiting() == 0
     with alice.view(HERE, NOW) as view:
-        assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 3
-        assert view.nearest(direction(1)[0], 10).slots.size == 3
+        assert view.search(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 3
+        assert view.search(direction(1)[0], 10).slots.size == 3
     with alice.view(THERE, NOW) as view:
         assert (view.status.count, view.status.pending) == (0, 0)
-        assert view.lexical(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 0
-        assert view.nearest(direction(1)[0], 10).slots.size == 0
+        assert view.search(LexicalQuery({"bob": 1.0}, {"content": 1.0}), 10).slots.size == 0
+        assert view.search(direction(1)[0], 10).slots.size == 0
 
 
 WRITES: dict[str, Callable[[PostgresStore], Any]] = {

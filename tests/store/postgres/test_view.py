@@ -149,15 +149,13 @@ def test_every_leg_answers_as_the_file_does(
         told(store, namespace, memories)
     with both[0].view(namespace, NOW, **asked) as one, both[1].view(namespace, NOW, **asked) as other:
         assert (other.status.count, other.status.pending) == (one.status.count, one.status.pending)
-        same(one.lexical(query, limit), other.lexical(query, limit))
-        everyone = one.lexical(LexicalQuery(dict.fromkeys(WORDS, 1.0), {"content": 1.0}), 100).slots
+        same(one.search(query, limit), other.search(query, limit))
+        everyone = one.search(LexicalQuery(dict.fromkeys(WORDS, 1.0), {"content": 1.0}), 100).slots
         assert other.records(everyone).tobytes() == one.records(everyone).tobytes()
         assert other.memories(everyone) == one.memories(everyone)
         aim = np.array(data.draw(st.permutations([0.8, 0.5, 0.3, 0.1])), np.float32)
         aim /= np.linalg.norm(aim)
-        same(
-            one.nearest(aim, limit, query.excluded), other.nearest(aim, limit, query.excluded), exactly=False
-        )
+        same(one.search(aim, limit, query.excluded), other.search(aim, limit, query.excluded), exactly=False)
         assert other.score(aim, everyone).scores == pytest.approx(one.score(aim, everyone).scores, abs=1e-6)
         assert other.vectors(everyone).tolist() == one.vectors(everyone).tolist()
         some = everyone[: data.draw(st.integers(0, 5))]
@@ -198,4 +196,4 @@ def test_more_ties_than_fit_are_cut_where_the_file_cuts_them(both: tuple[Store, 
         store.add(entries)
     with both[0].view("ties", NOW) as one, both[1].view("ties", NOW) as other:
         for limit in (1, 2, 50):
-            same(one.lexical(query, limit), other.lexical(query, limit))
+            same(one.search(query, limit), other.search(query, limit))

@@ -47,7 +47,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteSto
 
 def nearest(store: SqliteStore, vector: Floats) -> tuple[int, float]:
     with store.view("default", NOW) as view:
-        found = view.nearest(vector, 1)
+        found = view.search(vector, 1)
         return (int(found.slots[0]), round(float(found.scores[0]), 5)) if found.slots.size else (-1, 0.0)
 
 

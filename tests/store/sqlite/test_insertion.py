@@ -65,5 +65,5 @@ def test_addresses_of_any_lengths_are_told_apart(some: list[bytes]) -> None:
     found = store._connection.execute("SELECT digest FROM vectors ORDER BY slot").fetchall()
     assert found == [(digest,) for digest in digests]
     with store.view(HERE, NOW) as view:
-        assert view.nearest(direction(1, 7)[0], 1).slots.tolist() == [7]
+        assert view.search(direction(1, 7)[0], 1).slots.tolist() == [7]
     store.close()

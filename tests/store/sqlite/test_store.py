@@ -35,7 +35,7 @@ def terms_of(memory: Memory) -> Terms:
 
 def ids(store: SqliteStore, namespace: str = HERE) -> list[str]:
     with store.view(namespace, NOW) as look:
-        return found_ids(look, look.lexical(query("tea"), 100))
+        return found_ids(look, look.search(query("tea"), 100))
 
 
 def test_it_is_a_store(store: SqliteStore) -> None:

@@ -424,7 +424,7 @@ class GraphQueries:
             return np.arange(self._store.graph.delta(look.path, 0).slots)
         spellings = look.names.spellings(self._lookup.key(look, "entity", entity))
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
-        return look.view.lexical(query, max(1, look.view.status.count)).slots
+        return look.view.search(query, max(1, look.view.status.count)).slots
 
     def _described(
         self, look: Look, known: NamespaceGraph, paths: Sequence[Path], cost: float | None = None

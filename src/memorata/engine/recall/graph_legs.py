@@ -334,7 +334,7 @@ def _groups(
 def _sharing(context: RecallContext) -> IntArray:
     """Return the memories that share a word with the query."""
     query = LexicalQuery(dict.fromkeys(context.query.terms, 1.0), {"content": 1.0}, (), BM25())
-    return context.view.lexical(query, max(1, context.view.status.count)).slots
+    return context.view.search(query, max(1, context.view.status.count)).slots
 
 
 def _community_text(group: _Group) -> str:

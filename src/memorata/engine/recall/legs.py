@@ -59,7 +59,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     completing = bool(recipe.complete or recipe.context_before or recipe.context_after)
     vector = NOTHING
     if recipe.vector_pool and context.vector is not None:
-        nearest = partial(view.nearest, context.vector, excluded=query.excluded, rough=completing)
+        nearest = partial(view.search, context.vector, excluded=query.excluded, rough=completing)
         vector = without_excluded(context, nearest, recipe.vector_pool)
     terms: dict[str, float] = dict(query.terms)
     if recipe.entity_weight and terms:
@@ -88,10 +88,10 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     lexical = NOTHING
     if recipe.lexical_pool and (lexical_query.terms or query.roots):
         pool = recipe.lexical_pool * (_PHRASE_DEPTH if query.phrases else 1)
-        lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
+        lexical = without_excluded(context, partial(view.search, lexical_query), pool)
         if not lexical.slots.size and (read := query.read_otherwise()):
             lexical_query = replace(lexical_query, terms=read)
-            lexical = without_excluded(context, partial(view.lexical, lexical_query), pool)
+            lexical = without_excluded(context, partial(view.search, lexical_query), pool)
     legs = Legs(_cosines(vector), lexical, asked="" if query.topic == query.text else query.topic)
     if context.about_time and context.period is not None:
         then = partial(timely, view.records(), view.without(None, ()), context.period)
@@ -141,7 +141,8 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
     parts = [each.slots for _, each in legs.named()]
     if recipe.context_before or recipe.context_after:
-        around = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
+        said = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
+        around = view.without(distinct(said[said >= 0]), ())
         if context.query.excluded or context.query.excluded_phrases:
             around = not_excluded(context, around)
         parts.append(around)
@@ -361,7 +362,7 @@ def entity_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: 
     if not leading:
         return NOTHING
     lexical_query = LexicalQuery(leading, {NAMES: 1.0}, context.query.excluded, _PLAIN)
-    candidates = without_excluded(context, partial(view.lexical, lexical_query), _POOL + seeds.size)
+    candidates = without_excluded(context, partial(view.search, lexical_query), _POOL + seeds.size)
     others = (candidates.slots != seeds[:, np.newaxis]).all(axis=0)
     return Found(candidates.slots[others][:_POOL], candidates.scores[others][:_POOL], candidates.detail)
 

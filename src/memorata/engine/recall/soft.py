@@ -105,7 +105,7 @@ def _meeting(
         most = np.sort((-weights).argsort(kind="stable")[:MAX_QUERY_TOKENS])
         query, weights = query[most], weights[most]
     view = context.view
-    before = view.session_before(slots) if recipe.soft_before or recipe.soft_question else slots[:0]
+    before = view.neighbours(slots, 1)[0] if recipe.soft_before or recipe.soft_question else slots[:0]
     spoken = before >= 0
     everyone = distinct(np.concatenate([slots, before[spoken]])) if spoken.any() else slots
     tokens, sizes, marks = view.tokens(named.name, everyone, partial(_read, named, table))

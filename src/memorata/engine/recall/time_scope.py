@@ -184,7 +184,7 @@ def time_of_event(
     if not needed:
         return NamedTime()
     query = LexicalQuery(dict.fromkeys(terms, 1.0), {"content": 1.0, "entities": 0.5}, (), BM25())
-    slots = view.lexical(query, _EVENT_POOL).slots
+    slots = view.search(query, _EVENT_POOL).slots
     for slot, memory in zip(slots.tolist(), view.memories(slots), strict=True):
         if not needed <= set(analyser.tokens(memory.content)):
             continue
@@ -254,5 +254,5 @@ def _mentioning(view: Index, slots: IntArray, size: int, keys: Sequence[str]) ->
     mask = np.zeros(size, np.bool_)
     if keys and slots.size:
         query = LexicalQuery(dict.fromkeys(keys, 1.0), {"names": 1.0}, (), _PRESENT)
-        mask[view.lexical(query, slots.size).slots] = True
+        mask[view.search(query, slots.size).slots] = True
     return mask

@@ -218,7 +218,7 @@ class Deduplicator:
         """
         limit = _NEAREST
         while True:
-            found = view.nearest(row, limit)
+            found = view.search(row, limit)
             all_found = found.slots.size < limit
             if all_found or limit >= _MAX_NEAREST or found.scores[-1] < self.threshold:
                 apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
@@ -418,7 +418,7 @@ def _by_words(view: Index, entry: Entry) -> IntArray:
     _, frequencies = view.document_frequencies(terms)
     known = sorted((count, term) for term, count in frequencies.items() if count)
     wanted = {term: 1.0 for _, term in known[:_RAREST]}
-    return view.lexical(LexicalQuery(wanted, {"content": 1.0}), _NEAREST).slots
+    return view.search(LexicalQuery(wanted, {"content": 1.0}), _NEAREST).slots
 
 
 def _all_differ(entries: Sequence[Entry]) -> bool:
