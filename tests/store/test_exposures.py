@@ -64,7 +64,7 @@ def _sighting(user: str = "ann", **teams: int) -> Exposure:
 
 
 def test_a_purge_of_somebody_takes_along_what_they_saw(store: Store) -> None:
-    """Check sightings in experiments, of whoever is called so, and those that wait to be written."""
+    """Check exposures in experiments, of whoever is called so, and those that wait to be written."""
     _remembered(store, _HERE, "a", "b")
     with store.view(_HERE, _NOW) as view:
         before = view.status.change
@@ -77,7 +77,7 @@ def test_a_purge_of_somebody_takes_along_what_they_saw(store: Store) -> None:
 
 
 def test_who_saw_what_is_read_as_it_was(store: Store) -> None:
-    """Check sightings, and that a hit of a list of two rankings can be reacted to."""
+    """Check exposures, and that a hit of a list of two rankings can be reacted to."""
     _remembered(store, _HERE, "a", "b")
     seen = _sighting(a=1, b=-1)
     store.recalls.log([_recall("r1", [0])], _BOUNDS, [seen, _sighting(user="ben")])
@@ -99,7 +99,7 @@ def test_teams_are_written_by_slot_and_lose_what_is_purged() -> None:
         store.add([entry(name, f"said {name}") for name in ("a", "b")])
         seen = Exposure(_HERE, "e", "", "ann", "r", _NOW, 2, {"b": 1, "a": -1, "gone": 1})
         store.recalls.log([], LogBounds(), [seen])
-        (teams,) = store._connection.execute("SELECT teams FROM sightings").fetchone()
+        (teams,) = store._connection.execute("SELECT teams FROM exposures").fetchone()
         assert json.loads(teams) == {"1": 1, "0": -1}
         (number,) = store._connection.execute("SELECT number FROM namespaces").fetchone()
         assert team_slots(store._database.session, number, "r") == {0, 1}

@@ -126,7 +126,7 @@ def test_feedback_keeps_what_was_known_of_the_hit(store: Store) -> None:
 
 
 def test_a_purge_takes_the_traces_along(store: Store) -> None:
-    """Check recalls, reactions and teams; and that what is gone is not logged later."""
+    """Check recalls, feedback and teams; and that what is gone is not logged later."""
     _remembered(store, _HERE, "a", "b", "c")
     kept = _recall("r1", [2, 0, 1], words=[3.0, 2.0, 1.0])
     store.recalls.log([kept, _recall("r2", [0])], _BOUNDS, [_sighting(a=1, b=-1)])
@@ -211,6 +211,6 @@ def test_a_purged_namespace_has_learnt_nothing(store: Store) -> None:
 
 def test_another_look_finds_nothing_new(store: Store) -> None:
     """Check that the number that caches compare stays where nobody else writes."""
-    before = store.written(_HERE)
+    before = store.settings_change(_HERE)
     _remembered(store, _HERE, "a")
-    assert store.written(_HERE) == before
+    assert store.settings_change(_HERE) == before

@@ -594,7 +594,8 @@ class Engine:
         asked = checks.zoned("now", now) if isinstance(now, str) else now
         moment = self.runtime.clock() if asked is None else checks.instant("now", asked)
         moment = moment if asked is None else moment.astimezone(asked.tzinfo)
-        with self.store.snapshot():
+
+        def answered() -> tuple[Request, RecallResult]:
             chosen = self._recipe(recipe, changes, namespace)
             request = Request(
                 id=self.recall_log.name(moment),
@@ -635,6 +636,9 @@ class Engine:
                 from memorata.engine.recall.agreement import agreed
 
                 result = agreed(recaller, request, result, checks.texts("variants", variants))
+            return request, result
+
+        request, result = self.store.attempt(answered)[0]
         self.recall_log.note(request, result)
         if checks.whole("standing", standing):
             items = self._briefing(standing, namespace, STANDING).items

@@ -27,7 +27,7 @@ from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry
-from memorata.store.rows import EMPTY, NAMESPACE_COLUMNS, SLOTS, Namespace, listed, marks, named_in
+from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, marks, named_in
 
 _Key = tuple[str, str]
 """From where (a database and its replica may differ), and which namespace."""
@@ -58,7 +58,7 @@ class PartitionCache:
             # Others have gone on since this view began. One without a transaction finds out here that it is
             # too late, before a whole namespace is loaded for it.
             self._keep(key, cached)
-            session.pipelined([])
+            session.execute("SELECT 1")
             return caught_up(session, namespace, embedder, None)
         if cached is not None and added:
             catch_up(cached, added, namespace.change, embedder[1] if embedder else 0)
@@ -218,7 +218,7 @@ def caught_up(
         if known.named == slots_before:
             delta.append(named_in(number, slots_before, namespace.slots))
     # All of it is here before anything in memory is changed.
-    session.expect(NAMESPACE_COLUMNS, namespace.path, delta)
+    session.namespace(namespace.path, delta)
     changed = session.execute(*delta[0]).fetchall()
     records = dict(session.execute(*delta[1]).fetchall())
     revectored = [slot for slot, vectors in changed if vectors and slot < slots_before]
@@ -254,7 +254,7 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
             whole.append(vectors_statement(session, namespace.number, embedder, 0, namespace.slots))
         if session.dialect.remote:
             whole.append((SEGMENTS, (namespace.number,)))
-        session.expect(NAMESPACE_COLUMNS, namespace.path, whole)
+        session.namespace(namespace.path, whole)
     vectors = 0 if embedder is None else _count_vectors(session, namespace.number, embedder)
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change

@@ -90,7 +90,7 @@ def renew(
     def blocks(start: int) -> Iterator[tuple[Owners, Floats]]:
         for first in range(start, slots, _BLOCK):
             progress("the approximate index", first, slots)
-            with database.reading() as session:
+            with database.reading() as (session, _):
                 block = stored_vectors(session, number, embedder, first, min(first + _BLOCK, slots))
             yield block
 

@@ -59,13 +59,9 @@ def some_blocks(session: Session, namespace: int, wanted: Collection[Block]) -> 
 
 def all_blocks(session: Session, namespace: int, segments: Sequence[Segment]) -> Blocks:
     """Return the blocks of all segments, by segment and place."""
-    statement = session.dialect.postings.of_segment
-    found = session.pipelined([(statement, (namespace, segment)) for segment, _, _ in segments])
-    return {
-        (segment, place): checked(block)
-        for (segment, _, _), rows in zip(segments, found, strict=True)
-        for place, block in rows
-    }
+    numbers = [segment for segment, _, _ in segments]
+    rows = session.execute(*session.dialect.postings.of_segments(namespace, numbers)).fetchall()
+    return {(segment, place): checked(block) for segment, place, block in rows}
 
 
 def read_lists(

@@ -214,10 +214,9 @@ def _merge(session: Session, number: int, parts: list[tuple[int, int, int]]) -> 
         (number, first, first + slots),
     ).fetchall()
     gone = unpacked_run(b"".join([record for (record,) in records]), len(records))["state"] == GONE
-    blocks = []
-    for segment, start, _ in parts:
-        rows = session.execute(session.dialect.postings.of_segment, (number, segment))
-        blocks += [(start, block) for _, block in rows]
+    starts = {segment: start for segment, start, _ in parts}
+    rows = session.execute(*session.dialect.postings.of_segments(number, list(starts)))
+    blocks = sorted(((starts[segment], block) for segment, _, block in rows), key=lambda block: block[0])
     lists = merged(blocks, first, gone)
     _remove(session, number, [segment for segment, _, _ in parts])
     _insert(session, (number, first, slots), lists)

@@ -226,7 +226,7 @@ def _word_problems(
     blocks = (
         (segment, first, buckets, *block)
         for segment, first, buckets in posting_lists.segments_of(session, number)
-        for block in session.execute(session.dialect.postings.of_segment, (number, segment)).fetchall()
+        for _, *block in session.execute(*session.dialect.postings.of_segments(number, [segment])).fetchall()
     )
     for segment, first, buckets, place, blob in blocks:
         try:

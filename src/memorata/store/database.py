@@ -92,8 +92,7 @@ EVERYTHING: Final = Condition("1 = 1")
 class Postings(Protocol):
     """Statements on blocks of posting lists; values are a namespace, a segment, a place in it and a block.
 
-    `add` and `put` take all four, `one` and `drop` the first three, `of_segment` (place and block of each)
-    and `remove` the first two.
+    `add` and `put` take all four, `one` and `drop` the first three, `remove` the first two.
     """
 
     @property
@@ -122,17 +121,16 @@ class Postings(Protocol):
         ...
 
     @property
-    def of_segment(self) -> str:
-        """Reads the places and blocks of a segment."""
-        ...
-
-    @property
     def remove(self) -> str:
         """Removes the blocks of a segment."""
         ...
 
     def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
         """Return the statement that reads some blocks: segment, place and block of each."""
+        ...
+
+    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
+        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
         ...
 
 
@@ -318,12 +316,12 @@ class Dialect(Protocol):
         """Give a namespace another path that nobody has, with all its rows; return its number from then."""
         ...
 
-    def log_settings(self, session: Session, number: int) -> None:
-        """Let other processes notice that the saved settings of a namespace have changed."""
-        ...
-
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
+        ...
+
+    def statistics(self, session: Session) -> Mapping[str, Any]:
+        """Return the size of the database, and what only it knows, for people."""
         ...
 
     def problems(self, session: Session) -> list[str]:
@@ -368,23 +366,16 @@ class Session(Protocol):
         """Run one statement for each of many values."""
         ...
 
-    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
-        """Return the row of a namespace, or None; it is read once as long as nothing is written to it."""
-        ...
+    def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
 
-    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
-        """Read ahead the row of a namespace and the rows of statements, where that saves round trips.
-
-        Statements are asked for with the same values before anything is written.
+        Its columns are `rows.NAMESPACE_COLUMNS`. Where that saves round trips, the rows of the statements
+        `ahead` are read with it; they are executed with the same values before anything is written.
         """
         ...
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
         """Add rows of one namespace, which is first among their columns; return the last number given out."""
-        ...
-
-    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of several statements, asked for in one round trip."""
         ...
 
 
@@ -398,6 +389,8 @@ class DatabaseInfo:
     """Whether nothing can be written to it."""
     notices: tuple[str, ...] = ()
     """What a person should know: that it was brought up to date, or is only read."""
+    replica: str = ""
+    """The copy that may be read from, as people may see it; empty where there is none."""
 
 
 class Database(Protocol):
@@ -408,16 +401,16 @@ class Database(Protocol):
         """Where it is, and how it was opened."""
         ...
 
-    def reading(self) -> AbstractContextManager[Session]:
-        """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
+    def reading(self, namespace: str | None = None) -> AbstractContextManager[tuple[Session, bool]]:
+        """Run a block on one consistent view; inside a transaction of this thread it is that one's view.
+
+        With a namespace, no other thread of this process uses what is kept of it meanwhile. What is entered
+        besides tells whether that is so: inside a transaction, others are not waited for for long.
+        """
         ...
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads from one consistent view; it may be run twice."""
-        ...
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
         ...
 
     def write(
@@ -449,8 +442,9 @@ class Database(Protocol):
     ) -> tuple[_Result, str]:
         """Return what `work` returns, done again if the database gave way and nothing was written.
 
-        With `replica` it only reads, perhaps from a copy, which is as `fresh` as the first if that is asked
-        for; what is returned besides is why it was not read from there if it should have been.
+        Everything that is read in it goes by one reading of a namespace's row. With `replica` it only reads,
+        perhaps from a copy, which is as `fresh` as the first if that is asked for; what is returned besides
+        is why it was not read from there if it should have been.
         """
         ...
 
@@ -458,23 +452,8 @@ class Database(Protocol):
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
         ...
 
-    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
-        """Run a block in which no other thread of this process uses what is kept of a namespace.
-
-        What is entered tells whether that is so: inside a transaction, others are not waited for for long.
-        """
-        ...
-
     def settled(self) -> int:
         """Return a number up to which every change is there to be read, and none is on its way."""
-        ...
-
-    def statistics(self) -> Mapping[str, Any]:
-        """Return the size of the database, and what only it knows, for people."""
-        ...
-
-    def written(self, namespace: str) -> int:
-        """Return a number that moves when another process has changed the saved settings of a namespace."""
         ...
 
     def backup(self, target: str | Path) -> None:

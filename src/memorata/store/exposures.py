@@ -42,7 +42,7 @@ class ExposureStore:
             if found is None:
                 return []
             rows = session.execute(
-                'SELECT variant, "user", recall, at, results, teams FROM sightings '
+                'SELECT variant, "user", recall, at, results, teams FROM exposures '
                 "WHERE namespace = ? AND experiment = ? ORDER BY number",
                 (found.number, experiment),
             ).fetchall()
@@ -71,7 +71,7 @@ def add(session: Session, number: int, exposures: Sequence[Exposure]) -> None:
     for exposure in exposures:
         teams = {str(slots[id_]): team for id_, team in exposure.teams.items() if id_ in slots}
         session.insert(
-            "sightings",
+            "exposures",
             'namespace, experiment, variant, "user", recall, at, results, teams',
             (
                 number,
@@ -88,33 +88,33 @@ def add(session: Session, number: int, exposures: Sequence[Exposure]) -> None:
 
 def team_slots(session: Session, number: int, recall: str) -> set[int]:
     """Return the slots of the memories that a list of two rankings showed in a recall."""
-    rows = session.execute("SELECT teams FROM sightings WHERE namespace = ? AND recall = ?", (number, recall))
+    rows = session.execute("SELECT teams FROM exposures WHERE namespace = ? AND recall = ?", (number, recall))
     return {int(slot) for (teams,) in rows for slot in json.loads(teams)}
 
 
 def purge_exposures(session: Session, number: int, slots: Sequence[int]) -> None:
     """Remove purged memories from the teams of a namespace; all exposures, once no memory is left."""
     if not is_inhabited(session, number):
-        session.execute("DELETE FROM sightings WHERE namespace = ?", (number,))
+        session.execute("DELETE FROM exposures WHERE namespace = ?", (number,))
         return
     gone = {str(slot) for slot in slots}
     rows = session.execute(
-        "SELECT number, teams FROM sightings WHERE namespace = ? AND teams <> '{}'", (number,)
+        "SELECT number, teams FROM exposures WHERE namespace = ? AND teams <> '{}'", (number,)
     ).fetchall()
     for row, text in rows:
         teams = json.loads(text)
         if not gone.isdisjoint(teams):
             kept = json.dumps({slot: team for slot, team in teams.items() if slot not in gone})
             session.execute(
-                "UPDATE sightings SET teams = ? WHERE namespace = ? AND number = ?", (kept, number, row)
+                "UPDATE exposures SET teams = ? WHERE namespace = ? AND number = ?", (kept, number, row)
             )
 
 
 def forget_users(session: Session, number: int, names: Collection[str]) -> None:
     """Remove the exposures of users of experiments whom one of these names may mean."""
-    rows = session.execute('SELECT DISTINCT "user" FROM sightings WHERE namespace = ?', (number,)).fetchall()
+    rows = session.execute('SELECT DISTINCT "user" FROM exposures WHERE namespace = ?', (number,)).fetchall()
     session.executemany(
-        'DELETE FROM sightings WHERE namespace = ? AND "user" = ?',
+        'DELETE FROM exposures WHERE namespace = ? AND "user" = ?',
         [(number, user) for (user,) in rows if may_mean(user, names)],
     )
 

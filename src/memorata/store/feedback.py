@@ -61,7 +61,7 @@ class FeedbackStore:
                     "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
                 )
             session.insert(
-                "reactions",
+                "feedback",
                 "namespace, recall, slot, signal, rating, given_at, features, embedder",
                 (
                     found.number,
@@ -85,7 +85,7 @@ class FeedbackStore:
             if found is None:
                 return []
             rows = session.execute(
-                "SELECT recall, slot, signal, given_at, rating, features, embedder FROM reactions "
+                "SELECT recall, slot, signal, given_at, rating, features, embedder FROM feedback "
                 "WHERE namespace = ? AND given_at >= ? ORDER BY given_at, number",
                 (found.number, _LONG_AGO if since is None else microseconds(since)),
             ).fetchall()
@@ -106,8 +106,8 @@ class FeedbackStore:
 def purge_feedback(session: Session, number: int, slots: Sequence[int]) -> None:
     """Remove the feedback on memories that are being purged; all of a namespace, once no memory is left."""
     if not is_inhabited(session, number):
-        session.execute("DELETE FROM reactions WHERE namespace = ?", (number,))
+        session.execute("DELETE FROM feedback WHERE namespace = ?", (number,))
         return
     session.executemany(
-        "DELETE FROM reactions WHERE namespace = ? AND slot = ?", [(number, slot) for slot in slots]
+        "DELETE FROM feedback WHERE namespace = ? AND slot = ?", [(number, slot) for slot in slots]
     )

@@ -38,7 +38,7 @@ class NamespaceStore:
         """Return the namespaces that have a saved setting in force by this name."""
         rows = self._database.read(
             lambda session: session.execute(
-                "SELECT DISTINCT n.path FROM lessons l JOIN namespaces n ON n.number = l.namespace "
+                "SELECT DISTINCT n.path FROM saved_settings l JOIN namespaces n ON n.number = l.namespace "
                 f"WHERE l.kind = ? AND l.name = ? AND l.withdrawn_at IS NULL AND n.{NAMED} ORDER BY n.path",
                 (kind, name),
             ).fetchall()

@@ -307,7 +307,7 @@ def unreadable(id_: object, error: Exception) -> StoreCorrupt:
 
 NAMED: Final = "path NOT LIKE '(%'"
 """The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
-NAMESPACE_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming"
+NAMESPACE_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming, settings"
 """The columns of :class:`Namespace`, by which every session reads its row."""
 
 
@@ -324,6 +324,8 @@ class Namespace(NamedTuple):
     """A change before it came to be: what was known of its name until then was another's."""
     naming: int = 0
     """The last change of the names of its entities."""
+    settings: int = 0
+    """How often its saved settings have changed."""
 
 
 EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
@@ -332,7 +334,7 @@ EMPTY: Final = Namespace(0, "", 0, 0, 0, 0)
 
 def find_namespace(session: Session, path: str) -> Namespace | None:
     """Return a namespace, or None if nothing was ever written to it."""
-    row = session.namespace(NAMESPACE_COLUMNS, path)
+    row = session.namespace(path)
     return None if row is None else Namespace._make(row)
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.store.database import Database, Session
 from memorata.store.rows import find_namespace, instant, made_namespace, microseconds, moment
+
+_COUNT_CHANGE: Final = "UPDATE namespaces SET settings = settings + 1 WHERE number = ?"
+"""By which other processes notice that the saved settings of a namespace have changed."""
 
 
 @frozen
@@ -51,11 +54,11 @@ class SavedSettingStore:
         def write(session: Session) -> SavedSetting:
             number = made_namespace(session, namespace).number
             saved = session.insert(
-                "lessons",
+                "saved_settings",
                 "namespace, kind, name, data, evidence, at",
                 (number, kind, name, json.dumps(dict(data)), json.dumps(dict(evidence)), microseconds(at)),
             )
-            session.dialect.log_settings(session, number)
+            session.execute(_COUNT_CHANGE, (number,))
             return SavedSetting(saved, kind, name, dict(data), dict(evidence), at)
 
         return self._database.write(write, namespace)
@@ -70,7 +73,7 @@ class SavedSettingStore:
             if found is None:
                 return []
             sql = (
-                "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM lessons "
+                "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM saved_settings "
                 "WHERE namespace = ? AND kind = ?"
             )
             values: list[object] = [found.number, kind]
@@ -97,11 +100,11 @@ class SavedSettingStore:
             if found is None:
                 return False
             ended = session.execute(
-                "UPDATE lessons SET withdrawn_at = ? "
+                "UPDATE saved_settings SET withdrawn_at = ? "
                 f"WHERE namespace = ? AND {which} AND withdrawn_at IS NULL RETURNING number",
                 (microseconds(at), found.number, *values),
             ).fetchall()
-            session.dialect.log_settings(session, found.number)
+            session.execute(_COUNT_CHANGE, (found.number,))
             return bool(ended)
 
         return self._database.write(write, namespace)

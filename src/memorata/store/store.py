@@ -115,18 +115,15 @@ class Store:
     ) -> tuple[_Result, str]:
         """Return what `work` returns, done again if the database gave way and nothing was written.
 
-        With `replica` it only reads, perhaps from a copy; why it was not, if it should have been, is returned
-        besides.
+        Everything that is read in it goes by one reading of a namespace's row. With `replica` it only reads,
+        perhaps from a copy; why it was not, if it should have been, is returned besides.
         """
         return self._database.attempt(work, replica=replica, fresh=fresh)
 
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
-        return self._database.snapshot()
-
-    def written(self, namespace: str) -> int:
-        """Return a number that moves when another process has changed the saved settings of a namespace."""
-        return self._database.written(namespace)
+    def settings_change(self, namespace: str) -> tuple[int, int]:
+        """Return what moves when the saved settings of a namespace have changed."""
+        row = self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY
+        return (row.begun, row.settings) if row.settings else (0, 0)
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
@@ -250,7 +247,7 @@ class Store:
         With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
         the end that a memory was given by what superseded it later was not known then).
         """
-        with self._database.exclusive(namespace) as held, self._database.reading() as session:
+        with self._database.reading(namespace) as (session, held):
             row = find_namespace(session, namespace) or EMPTY
             cache = self._cache if held else PartitionCache(0)
             partition = cache.partition(session, row, self._embedder)
@@ -342,9 +339,8 @@ class Store:
             from memorata.index.openings import OpeningCache
 
             self._openings = OpeningCache()
-        is_new = self._openings.is_new
-        with self._database.exclusive(namespace) as held:
-            return held and self._database.read(lambda session: is_new(session, namespace, content))
+        with self._database.reading(namespace) as (session, held):
+            return held and self._openings.is_new(session, namespace, content)
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""
@@ -437,8 +433,16 @@ class Store:
 
     def statistics(self) -> Mapping[str, Any]:
         """Return sizes and counts, for people."""
-        counts = self._database.read(lambda session: check.statistics(session, self._approximate_from))
-        return {**counts, **self._database.statistics(), "methods": self.methods()}
+        counts = self._database.read(
+            lambda session: {
+                **check.statistics(session, self._approximate_from),
+                **session.dialect.statistics(session),
+            }
+        )
+        if replica := self._database.info.replica:
+            _, why = self._database.attempt(lambda: self.setting(""), replica=True)
+            counts["replica"] = why.removeprefix("read from the primary: ") or f"{replica} answers"
+        return {**counts, "methods": self.methods()}
 
     def check(self, terms_of: _Words, *, repair: bool = False) -> list[str]:
         """Return what is wrong, in words; with `repair`, write derived data that is wrong anew.

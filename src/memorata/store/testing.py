@@ -21,7 +21,7 @@ from typing import Final
 import pytest
 
 from memorata.model.errors import LeaseLost
-from memorata.store.database import Database, Session
+from memorata.store.database import Database, Session, Statement
 from memorata.store.rows import made_namespace
 
 _NOW: Final = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -140,19 +140,22 @@ class DatabaseConformance:
         )
         assert database.read(read) == ["a", "ac", "b", "ac", "", "", "ac"]
 
-    def test_several_statements_are_one_round_trip(self, database: Database) -> None:
-        """Check that rows come back by statement."""
+    def test_rows_are_read_ahead(self, database: Database) -> None:
+        """Check that the rows of statements come with that of a namespace, there or not."""
         database.write(lambda session: _put("a", "1", session))
-        rows = database.read(
-            lambda session: session.pipelined(
-                [
-                    ("SELECT name FROM settings WHERE name = ?", ("a",)),
-                    ("SELECT name FROM settings WHERE name = ?", ("b",)),
-                    ("SELECT count(*) FROM settings", ()),
-                ]
-            )
-        )
-        assert [[tuple(row) for row in each] for each in rows] == [[("a",)], [], [(1,)]]
+        statements: list[Statement] = [
+            ("SELECT name FROM settings WHERE name = ?", ("a",)),
+            ("SELECT name FROM settings WHERE name = ?", ("b",)),
+            ("SELECT count(*) FROM settings", ()),
+        ]
+
+        def read(session: Session) -> list[list[tuple[object, ...]]]:
+            assert session.namespace("nobody", statements) is None
+            return [
+                [tuple(row) for row in session.execute(*statement).fetchall()] for statement in statements
+            ]
+
+        assert database.read(read) == [[("a",)], [], [(1,)]]
 
     def test_numbers_ascend_in_a_namespace(self, database: Database) -> None:
         """Check that rows are found by the numbers that they were told to have, in both of two writes."""
@@ -161,13 +164,16 @@ class DatabaseConformance:
             number = made_namespace(session, "acme").number
             columns = "namespace, kind, name, data, evidence, at"
             return [
-                session.insert("lessons", columns, (number, "k", str(n), "{}", "{}", 0)) for n in range(3)
+                session.insert("saved_settings", columns, (number, "k", str(n), "{}", "{}", 0))
+                for n in range(3)
             ]
 
         numbers = [*database.write(write, "acme"), *database.write(write, "acme")]
         assert numbers == sorted(set(numbers))
         rows = database.read(
-            lambda session: session.execute("SELECT number, name FROM lessons ORDER BY number").fetchall()
+            lambda session: session.execute(
+                "SELECT number, name FROM saved_settings ORDER BY number"
+            ).fetchall()
         )
         assert [tuple(row) for row in rows] == list(zip(numbers, "012012", strict=True))
 

@@ -209,7 +209,7 @@ def test_work_of_several_steps_is_done_again_when_its_connection_is_lost(
     tries: list[Any] = []
 
     def work() -> str:
-        with database.reading() as connection:
+        with database.reading() as (connection, _):
             connection.execute("SELECT 1").fetchone()
         with database._whole() as connection:
             tries.append(connection)
@@ -485,11 +485,11 @@ def test_many_writers_to_one_namespace_leave_no_gap(store: PostgresStore) -> Non
 
 def test_what_others_write_is_noticed_and_what_one_writes_is_not(store: PostgresStore, used: str) -> None:
     other = PostgresStore(used)
-    before = store.written(HERE)
+    before = store.settings_change(HERE)
     store.add([entry("a", "tea")])
-    assert store.written(HERE) == before
+    assert store.settings_change(HERE) == before
     other.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
-    after = store.written(HERE)
+    after = store.settings_change(HERE)
     assert after != before
-    assert store.written(HERE) == after
+    assert store.settings_change(HERE) == after
     other.close()

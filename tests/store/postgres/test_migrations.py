@@ -65,6 +65,22 @@ def test_a_migration_that_fails_leaves_nothing(url: str) -> None:
         made_ready(url)
 
 
+def test_feedback_settings_and_exposures_keep_their_rows_under_their_new_names(url: str) -> None:
+    made_ready(url, scripts=MIGRATIONS[:2])
+    rows = {
+        "reactions": (1, 7, "r1", 0, "used", None, 5, "{}", "lexical"),
+        "lessons": (1, 8, "recipe", "tuned", "{}", "{}", 5, None),
+        "sightings": (1, 9, "e", "a", "anna", "r1", 5, 1, "{}"),
+    }
+    with psycopg.connect(url) as connection:
+        for table, row in rows.items():
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join(['%s'] * len(row))})", row)
+    assert made_ready(url) == (2, len(MIGRATIONS))
+    with psycopg.connect(url) as connection:
+        for row, table in zip(rows.values(), ("feedback", "saved_settings", "exposures"), strict=True):
+            assert connection.execute(f"SELECT * FROM {table}").fetchall() == [row]
+
+
 def test_nothing_is_made_where_something_must_be(url: str) -> None:
     with pytest.raises(StoreUnavailable, match=r"no memories at .* yet; check the database and the schema"):
         PostgresStore(url, must_exist=True)

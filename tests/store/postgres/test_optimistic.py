@@ -66,8 +66,8 @@ def test_without_a_row_to_go_by_and_to_write_it_is_of_no_use(store: PostgresStor
 def test_what_was_read_ahead_is_not_asked_for_again(store: PostgresStore) -> None:
     store.add([entry("a", "tea")])
     statement = (IDS, (numbered(store, HERE),))
-    with store.snapshot():
-        store._database.read(lambda session: session.expect("number", HERE, [statement]))
+    with store._database._snapshot():
+        store._database.read(lambda session: session.namespace(HERE, [statement]))
         rows, expected = store._database._kept
         assert expected == [(statement, [("a",)])]
         assert store._database.read(lambda session: session.execute(*statement).fetchall()) == [("a",)]
@@ -92,7 +92,7 @@ def test_a_look_that_is_overtaken_in_its_own_process_loads_nothing_anew(
 
     assert look() == 1
     monkeypatch.setattr(cache, "_loaded", lambda *_: pytest.fail("a whole namespace is loaded"))
-    with store.snapshot(), ThreadPoolExecutor(1) as pool:
+    with store._database._snapshot(), ThreadPoolExecutor(1) as pool:
         numbered(store, HERE)
         assert pool.submit(write).result(timeout=30) == 2
         assert store.attempt(look)[0] == 2
@@ -102,11 +102,11 @@ def test_settings_are_noticed_also_when_a_connection_is_lost(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
-    before = store.written(HERE)
-    assert before > 0
+    before = store.settings_change(HERE)
+    assert before[1] > 0
 
     def lose(*_: object) -> None:
         raise ConnectionLost("gone")
 
     monkeypatch.setattr(OptimisticSession, "namespace", lose)
-    assert store.written(HERE) == before
+    assert store.settings_change(HERE) == before

@@ -207,16 +207,16 @@ def test_what_is_purged_between_two_steps_of_a_recall_is_in_no_answer(
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         ids = [memory.id for memory in one.remember_many([f"Anna drinks tea number {n}" for n in range(5)])]
         assert len(one.recall("which tea?").hits) == 5
-        pipelined: Any = OptimisticSession.pipelined
+        read: Any = OptimisticSession._read
         purged: list[str] = []
 
         def meanwhile(self: OptimisticSession, statements: Any) -> Any:
             if not purged:
                 purged.append(ids[2])
                 other.purge(ids[2])
-            return pipelined(self, statements)
+            return read(self, statements)
 
-        monkeypatch.setattr(OptimisticSession, "pipelined", meanwhile)
+        monkeypatch.setattr(OptimisticSession, "_read", meanwhile)
         hits = [hit.memory.id for hit in one.recall("which tea?").hits]
         assert purged
         assert sorted(hits) == sorted(set(ids) - set(purged))

@@ -111,9 +111,9 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "news": lambda store: store.graph.delta(THERE, 0).changed,
     "recalls": lambda store: store.recalls.list(THERE),
     "ids": lambda store: store.recalls.ids_of(THERE, [0, 1]),
-    "reactions": lambda store: store.feedback.list(THERE),
-    "sightings": lambda store: store.exposures.list(THERE, "e"),
-    "lessons": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),
+    "feedback": lambda store: store.feedback.list(THERE),
+    "exposures": lambda store: store.exposures.list(THERE, "e"),
+    "saved_settings": lambda store: store.saved_settings.list(THERE, "recipe", withdrawn=True),
     "same": lambda store: store.same(THERE, [entry("x", f"{SECRET} 0").memory.fingerprint], NOW),
     "replaced": lambda store: store.duplicates.replaced(THERE, ["b0"]),
     "repeats": lambda store: store.duplicates.repeats(THERE),
@@ -206,7 +206,7 @@ def test_what_does_nothing_to_what_is_not_there_does_nothing(
 
 def state(owner: PostgresStore) -> dict[str, Any]:
     """Everything that belongs to others than Alice, or to nobody."""
-    with owner._database.reading() as connection:
+    with owner._database.reading() as (connection, _):
         whose = "namespace = (SELECT number FROM namespaces WHERE path = ?)"
         found: dict[str, Any] = {
             table: sorted(map(str, connection.execute(f"SELECT * FROM {table} WHERE {whose}", (THERE,))))
@@ -220,7 +220,7 @@ def state(owner: PostgresStore) -> dict[str, Any]:
 def test_sql_of_ones_own_reaches_no_further(
     alice: PostgresStore, owner: PostgresStore, role: str, url: str
 ) -> None:
-    with owner._database.reading() as connection:
+    with owner._database.reading() as (connection, _):
         row = connection.execute("SELECT number FROM namespaces WHERE path = ?", (THERE,)).fetchone()
         assert row is not None
         bob = row[0]

@@ -26,7 +26,7 @@ def test_texts_keep_their_order(one: str, other: str) -> None:
 def test_a_connection_writes_and_reads_them(
     store: PostgresStore, used: str, binary: bool, texts: list[str]
 ) -> None:
-    with store._database.reading() as session:
+    with store._database.reading() as (session, _):
         row = session.connection.execute(
             "SELECT %s::text, %s::text[]", (texts[0], texts), binary=binary
         ).fetchone()

@@ -18,8 +18,9 @@ from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
 from memorata.store.memory import memories as writing
 from memorata.store.sqlite.connection import SqliteSession
-from memorata.store.sqlite.maintenance import erase, is_owed
+from memorata.store.sqlite.maintenance import erase
 from memorata.store.sqlite.store import SqliteStore
+from memorata.store.sqlite.upkeep import owed
 
 WORDS = [f"w{n}" for n in range(500)]
 SECRET = re.compile(r"zqsecret\d+x\d+y")
@@ -162,13 +163,13 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
-        assert is_owed(cast(SqliteStore, memory.store)._connection)
+        assert owed(cast(SqliteStore, memory.store)._connection)
         writer.execute("ROLLBACK")
         writer.close()
         # Any later purge finishes this one, too.
         memory.purge(other.id)
         assert left_of(path, {"zqsecret1x1y"}) == set()
-        assert not is_owed(cast(SqliteStore, memory.store)._connection)
+        assert not owed(cast(SqliteStore, memory.store)._connection)
 
 
 def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_path: Path) -> None:

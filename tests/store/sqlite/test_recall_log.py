@@ -102,9 +102,11 @@ def test_two_stores_on_one_file_log_beside_each_other(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with closing(SqliteStore(path, durable=False)) as one, closing(SqliteStore(path, durable=False)) as two:
         one.add([entry("a", "said")])
-        before = two.written(HERE)
+        before = two.settings_change(HERE)
         one.recalls.log([logged("r1", [])], LogBounds())
-        assert two.written(HERE) != before
+        assert two.settings_change(HERE) == before
+        one.saved_settings.save(HERE, "recipe", "mine", {}, {}, NOW)
+        assert two.settings_change(HERE) != before
         two.recalls.log([logged("r2", [])], LogBounds())
         assert [each.id for each in one.recalls.list(HERE)] == ["r2", "r1"]
 

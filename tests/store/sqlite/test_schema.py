@@ -11,9 +11,9 @@ def test_the_file_says_whose_it_is() -> None:
 
 
 def tables(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
-    """Return the SQL of every table, index and trigger, whatever its spaces and comments."""
+    """Return the SQL of every table, index and trigger, whatever its spaces, comments and quotation marks."""
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
-    return {(kind, name): "".join(re.sub("--.*", "", sql or "").split()) for kind, name, sql in rows}
+    return {(kind, name): "".join(re.sub('--.*|"', "", sql or "").split()) for kind, name, sql in rows}
 
 
 def test_a_new_file_has_the_tables_that_all_migrations_make() -> None:
@@ -78,4 +78,27 @@ def test_an_end_where_the_successor_began_is_taken_for_given() -> None:
         "EXPLAIN QUERY PLAN SELECT slot FROM memories WHERE namespace = 1 AND superseded_at IS NOT NULL"
     )
     assert "memories_ended" in str(plan.fetchall())
+    connection.close()
+
+
+def test_feedback_settings_and_exposures_keep_their_rows_under_their_new_names() -> None:
+    connection = sqlite3.connect(":memory:")
+    for script in MIGRATIONS[:16]:
+        connection.executescript(script)
+    connection.execute("INSERT INTO namespaces (number, path) VALUES (1, 'tea')")
+    rows = {
+        "reactions": (7, 1, "r1", 0, "used", None, 5, "{}", "lexical"),
+        "lessons": (8, 1, "recipe", "tuned", "{}", "{}", 5, None),
+        "sightings": (9, 1, "e", "a", "anna", "r1", 5, 1, "{}"),
+    }
+    for table, row in rows.items():
+        connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    connection.executescript(MIGRATIONS[16])
+    for (_, row), table in zip(rows.items(), ("feedback", "saved_settings", "exposures"), strict=True):
+        assert connection.execute(f"SELECT * FROM {table}").fetchall() == [row]
+    assert connection.execute("SELECT settings FROM namespaces").fetchall() == [(0,)]
+    # The next version of a setting gets a number that none ever had.
+    columns = "namespace, kind, name, data, evidence, at"
+    connection.execute(f"INSERT INTO saved_settings ({columns}) VALUES (1, 'k', 'n', '', '', 0)")
+    assert connection.execute("SELECT max(number) FROM saved_settings").fetchone() == (9,)
     connection.close()

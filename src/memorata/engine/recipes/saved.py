@@ -51,7 +51,7 @@ class SavedRecipes:
         self._store = store
         self._known: dict[tuple[str, str], Recipe] = {}
         self._used: dict[str, Recipe | None] = {}
-        self._marks: dict[str, tuple[int, int]] = {}
+        self._marks: dict[str, tuple[tuple[int, int], int]] = {}
 
     def forget(self) -> None:
         """Look everything up again: this process has written."""
@@ -92,7 +92,7 @@ class SavedRecipes:
             # What a recall asks last comes with what it asks first.
             self._store.contradictions.expect(namespace)
         # What was saved in a block that was undone never was.
-        mark = self._store.written(namespace), self._store.rollbacks
+        mark = self._store.settings_change(namespace), self._store.rollbacks
         if self._marks.get(namespace) != mark:
             if len(self._marks) >= _MAX_NAMESPACES:
                 self.forget()

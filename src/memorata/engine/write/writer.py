@@ -70,8 +70,11 @@ class Writer:
     ) -> Memory:
         """Add one memory, and return the one that now says it."""
         given = None if vector is None else GivenVector(vector, details.get("embedder") or None)
-        with self._store.snapshot():
+
+        def write() -> Memory:
             return self.add([self.drafts.draft(content, path, details)], mode, [given])[0]
+
+        return self._store.attempt(write)[0]
 
     def add_items(
         self,
@@ -82,15 +85,18 @@ class Writer:
         verbatim: bool,
     ) -> list[Memory]:
         """Add the items of one transaction, but those whose ids are known."""
-        batch, given = _vectors_apart(batch)
-        with self._store.snapshot():
-            drafts = self.drafts.from_items(batch, whose, verbatim=verbatim)
+        items, vectors = _vectors_apart(batch)
+
+        def write() -> list[Memory]:
+            drafts, given = self.drafts.from_items(items, whose, verbatim=verbatim), vectors
             # Only an item that brought its own id can be known already.
-            named = [draft for draft, item in zip(drafts, batch, strict=True) if has_id(item)]
+            named = [draft for draft, item in zip(drafts, items, strict=True) if has_id(item)]
             if existing := self._store.known([(draft.namespace, draft.id) for draft in named]):
                 fresh = [(draft.namespace, draft.id) not in existing for draft in drafts]
                 drafts, given = list(compress(drafts, fresh)), list(compress(given, fresh))
             return self.add(drafts, mode, given)
+
+        return self._store.attempt(write)[0]
 
     def add(
         self, drafts: Sequence[Memory], mode: DedupeMode, given: Sequence[GivenVector | None] = ()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.model.errors import InvalidArgument
 from memorata.store.database import Database, Session
 from memorata.store.memory.duplicates import supersede
-from memorata.store.rows import NAMESPACE_COLUMNS, find, find_namespace, instant, marks, microseconds, moment
+from memorata.store.rows import find, find_namespace, instant, marks, microseconds, moment
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
@@ -37,7 +37,7 @@ class ContradictionStore:
         def read(session: Session) -> None:
             number = session.dialect.namespace_number(namespace)
             if number is not None and session.dialect.remote:
-                session.expect(NAMESPACE_COLUMNS, namespace, [(_NOTED, (number,))])
+                session.namespace(namespace, [(_NOTED, (number,))])
 
         self._database.read(read)
 

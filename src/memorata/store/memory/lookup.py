@@ -18,7 +18,6 @@ from memorata.store.rows import (
     EMPTY,
     LARGEST,
     NAMED,
-    NAMESPACE_COLUMNS,
     OWN,
     SELECTED,
     SLOTS,
@@ -122,7 +121,7 @@ def expect_vectors(
     assert number is not None  # a database with indexes over hashes numbers namespaces by their paths
     keys = session.dialect.array(list(dict.fromkeys(digests)))
     statements: list[Statement] = [(_VECTORS_BY_DIGEST, (number, keys, embedder[0]))]
-    session.expect(NAMESPACE_COLUMNS, path, statements)
+    session.namespace(path, statements)
     return statements
 
 

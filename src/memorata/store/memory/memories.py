@@ -38,7 +38,6 @@ from memorata.store.memory.lookup import same_statement
 from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
-    NAMESPACE_COLUMNS,
     SLOTS,
     Namespace,
     checked_limit,
@@ -100,7 +99,7 @@ def expect(
         statements.append(same_statement(session, number, fingerprints, now))
     if slots:
         statements.append(memories_at(session, number, slots))
-    session.expect(NAMESPACE_COLUMNS, path, statements)
+    session.namespace(path, statements)
 
 
 def add(

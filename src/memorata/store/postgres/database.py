@@ -14,8 +14,8 @@ rows are read, and the last of them with the end.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
@@ -36,15 +36,13 @@ from memorata.model.errors import (
 from memorata.store.database import DatabaseInfo, Session, Statement
 from memorata.store.postgres import maintenance, migrations
 from memorata.store.postgres.address import parsed
-from memorata.store.postgres.dialect import namespace_key
-from memorata.store.postgres.distribution import placed
 from memorata.store.postgres.errors import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
 from memorata.store.postgres.evidence import settled
 from memorata.store.postgres.optimistic import OptimisticSession
 from memorata.store.postgres.pool import NamespaceLocks, Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
-from memorata.store.postgres.session import NAMESPACE, PostgresSession, translated
-from memorata.store.rows import LARGEST, NAMESPACE_COLUMNS, find_namespace
+from memorata.store.postgres.session import PostgresSession, translated
+from memorata.store.rows import LARGEST
 
 _Result = TypeVar("_Result")
 
@@ -126,7 +124,7 @@ class PostgresDatabase:
     @property
     def info(self) -> DatabaseInfo:
         """Where it is; what may be written is for the server to say, table by table and user by user."""
-        return DatabaseInfo(self.path)
+        return DatabaseInfo(self.path, replica="" if self._replica is None else self._replica.name)
 
     @property
     def is_inside(self) -> bool:
@@ -136,8 +134,19 @@ class PostgresDatabase:
     # --- reading --------------------------------------------------------------------------------------
 
     @contextmanager
-    def reading(self) -> Iterator[PostgresSession | OptimisticSession]:
+    def reading(
+        self, namespace: str | None = None
+    ) -> Iterator[tuple[PostgresSession | OptimisticSession, bool]]:
         """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
+        if namespace is None:
+            with self._reading() as session:
+                yield session, False
+            return
+        with self._locks.held(namespace, patiently=not self.is_inside) as held, self._reading() as session:
+            yield session, held
+
+    @contextmanager
+    def _reading(self) -> Iterator[PostgresSession | OptimisticSession]:
         held, elsewhere = self._session, getattr(self._here, "elsewhere", None)
         if held is not None:
             yield held
@@ -159,24 +168,24 @@ class PostgresDatabase:
         It is first read without a transaction (:class:`~.optimistic.OptimisticSession`).
         """
         if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
-            with self.reading() as session:
+            with self._reading() as session:
                 return work(session)
         try:
-            with self._optimistic(True), self.reading() as session:
+            with self._optimistic(True), self._reading() as session:
                 return work(session)
         except (ConnectionLost, ViewMoved, IndexCorrupt):
             self._look_again()
         with self._optimistic(False):
             try:
-                with self.reading() as session:
+                with self._reading() as session:
                     return work(session)
             except ConnectionLost:
                 pass
-            with self.reading() as session:
+            with self._reading() as session:
                 return work(session)
 
     @contextmanager
-    def snapshot(self) -> Iterator[None]:
+    def _snapshot(self) -> Iterator[None]:
         """Let everything that this thread reads in the block go by one reading of a namespace's row."""
         before = getattr(self._here, "kept", None)
         self._here.kept = ({}, []) if before is None else before
@@ -222,12 +231,12 @@ class PostgresDatabase:
         """
         if self._is_writing:
             with self._part() as session:
-                session.lock(NAMESPACE_COLUMNS, namespaces)
+                session.lock(namespaces)
                 return work(session)
 
         def written() -> _Result:
             with self._whole(durable=durable, patience=patience) as session:
-                session.lock(NAMESPACE_COLUMNS, namespaces)
+                session.lock(namespaces)
                 return work(session)
 
         with self.pool.hurried(patience):
@@ -256,7 +265,8 @@ class PostgresDatabase:
         def once() -> tuple[_Result, str]:
             return self._elsewhere(work, fresh=fresh) if replica else (work(), "")
 
-        return once() if self.is_inside or self._is_trying else self._persisted(once)
+        with self._snapshot():
+            return once() if self.is_inside else self._persisted(once)
 
     @contextmanager
     def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
@@ -270,46 +280,9 @@ class PostgresDatabase:
 
     # --- upkeep ---------------------------------------------------------------------------------------
 
-    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
-        """Hold the lock of a namespace; whoever is inside a transaction does not wait for it for long."""
-        return self._locks.held(namespace, patiently=not self.is_inside)
-
     def settled(self) -> int:
         """Wait until no change is on its way, and return a number up to which all are there to be read."""
         return LARGEST if self.is_inside else settled(self._asked, self.path, self._patience)
-
-    def statistics(self) -> Mapping[str, Any]:
-        """Return the size of the database, the server's version, and whether a replica is used."""
-        size, version = self._asked(
-            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint, current_setting('server_version') "
-            "FROM pg_class WHERE relkind = 'r' "
-            "AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'memories'::regclass)"
-        ) or (0, "")
-        found: dict[str, Any] = {"bytes": int(size), "server": f"PostgreSQL {version}"}
-        if self._replica is not None:
-            found["replica"] = self._replica.state()
-        distribution = placed(self._asked)
-        if distribution.shards:
-            (found["bytes"],) = self._asked(
-                "SELECT sum(citus_total_relation_size(logicalrelid))::bigint FROM pg_dist_partition"
-            ) or (0,)
-            found["shards"], found["servers"] = distribution.shards, dict(distribution.servers)
-            found["single_shard"], found["multi_shard"] = distribution.single_shard, distribution.multi_shard
-        return found
-
-    def written(self, namespace: str) -> int:
-        """Return the number of the last change of a namespace's saved settings."""
-        with self.snapshot():
-            if not self.is_inside and getattr(self._here, "elsewhere", None) is None:
-                self.read(lambda session: find_namespace(session, namespace))
-            rows, key = self._kept[0], (namespace_key(namespace), namespace)
-            # It is not kept inside of a transaction, which a lost connection may also have led to.
-            row = (
-                rows[namespace]
-                if namespace in rows
-                else self.read(lambda session: session.execute(NAMESPACE.format("settings"), key).fetchone())
-            )
-        return 0 if row is None else int(row[-1])
 
     def backup(self, target: str | Path) -> None:
         """Refuse: a server is copied by its own means."""
@@ -330,7 +303,7 @@ class PostgresDatabase:
 
     @property
     def _kept(self) -> tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]]:
-        """The rows of namespaces that this thread goes by, and what it has read ahead (:meth:`snapshot`)."""
+        """The rows of namespaces that this thread goes by, and what it has read ahead."""
         return getattr(self._here, "kept", None) or ({}, [])
 
     def _look_again(self) -> None:
@@ -413,8 +386,9 @@ class PostgresDatabase:
             ) from unsure
 
     def _persisted(self, work: Callable[[], _Result]) -> _Result:
+        """Return what `work` returns, done again if it was undone; what is inside of such work is not."""
         attempt, lost, moved = 0, False, False
-        self._here.trying = True
+        before, self._here.trying = self._is_trying, True
         try:
             while True:
                 attempt += 1
@@ -427,15 +401,15 @@ class PostgresDatabase:
                     moved = True
                     self._look_again()
                 except Contended:
-                    if attempt == _ATTEMPTS:
+                    if before or attempt == _ATTEMPTS:
                         raise
                     sleep(_PAUSE * 2**attempt)
                 except ConnectionLost:
-                    if lost:
+                    if before or lost:
                         raise
                     lost = True
         finally:
-            self._here.trying = False
+            self._here.trying = before
 
     def _commit(self, session: PostgresSession) -> None:
         """Commit a write; raise :class:`CommitUnsure` if nobody says whether it was."""

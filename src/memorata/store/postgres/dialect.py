@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from hashlib import sha256
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OWNED: Final = (
     "approximation_parts", "approximations", "vector_codes", "postings", "segments", "contradictions",
-    "repeats", "duplicate_runs", "sightings", "lessons", "reactions", "recalls", "recall_recipes",
+    "repeats", "duplicate_runs", "exposures", "saved_settings", "feedback", "recalls", "recall_recipes",
     "relations", "names", "entities", "changes", "writes", "vectors", "records", "sessions", "memories",
 )  # fmt: skip
 """The tables whose rows belong to a namespace, in an order in which they can be emptied."""
@@ -49,7 +49,6 @@ class PostgresPostings:
     strays: Final = "DELETE FROM postings WHERE namespace = ?"
     one: Final = "SELECT block FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
     drop: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
-    of_segment: Final = "SELECT place, block FROM postings WHERE namespace = ? AND segment = ? ORDER BY place"
     remove: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ?"
 
     def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
@@ -59,6 +58,14 @@ class PostgresPostings:
             "SELECT p.segment, p.place, p.block FROM unnest(?::bigint[], ?::bigint[]) AS w (segment, place) "
             "JOIN postings p ON p.segment = w.segment AND p.place = w.place WHERE p.namespace = ?",
             (list(segments), list(places), namespace),
+        )
+
+    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
+        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
+        return (
+            "SELECT segment, place, block FROM postings WHERE namespace = ? "
+            "AND segment IN (SELECT value FROM json_each(?)) ORDER BY segment, place",
+            (namespace, list(segments)),
         )
 
 
@@ -178,12 +185,6 @@ class PostgresDialect:
         self.drop_namespace(session, number, path)
         return new
 
-    def log_settings(self, session: Session, number: int) -> None:
-        """Note in the row of a namespace that its saved settings have changed."""
-        session.execute(
-            "UPDATE namespaces SET settings = ? WHERE number = ?", (_ours(session).number(number), number)
-        )
-
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
         start = _ours(session).number(number, end - first)
@@ -192,6 +193,28 @@ class PostgresDialect:
             "SELECT ?::bigint, ?::bigint + s, ?::bigint + s, 'add' FROM generate_series(0, ?::int) AS s",
             (number, start, first, end - first - 1),
         )
+
+    def statistics(self, session: Session) -> Mapping[str, Any]:
+        """Return the size of the database, the server's version, and where distributed tables are."""
+        from memorata.store.postgres.distribution import placed
+
+        def ask(sql: str) -> Any:  # noqa: ANN401 - a row, or None
+            return session.execute(sql).fetchone()
+
+        size, version = ask(
+            "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint, current_setting('server_version') "
+            "FROM pg_class WHERE relkind = 'r' "
+            "AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'memories'::regclass)"
+        )
+        found: dict[str, Any] = {"bytes": int(size), "server": f"PostgreSQL {version}"}
+        distribution = placed(ask)
+        if distribution.shards:
+            (found["bytes"],) = ask(
+                "SELECT sum(citus_total_relation_size(logicalrelid))::bigint FROM pg_dist_partition"
+            )
+            found["shards"], found["servers"] = distribution.shards, dict(distribution.servers)
+            found["single_shard"], found["multi_shard"] = distribution.single_shard, distribution.multi_shard
+        return found
 
     def problems(self, session: Session) -> list[str]:
         """Return nothing: a server looks after its files itself."""

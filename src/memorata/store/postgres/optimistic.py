@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, NoReturn
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.rows import TupleRow
 
 from memorata.store.database import Statement
-from memorata.store.postgres.dialect import DIALECT, namespace_key
+from memorata.store.postgres.dialect import DIALECT
 from memorata.store.postgres.errors import ViewMoved
-from memorata.store.postgres.session import NAMESPACE, send, translated
+from memorata.store.postgres.session import ask_namespace, send
 
 
 class OptimisticSession:
@@ -26,8 +26,7 @@ class OptimisticSession:
     borrow
         Returns the connection, when it is first needed.
     rows
-        Rows of namespaces that were read already, by path, as :func:`ask_namespace` reads them; others are
-        added.
+        Rows of namespaces that were read already, by path; others are added.
     expected
         Statements whose rows were read ahead; others are added.
     """
@@ -45,20 +44,33 @@ class OptimisticSession:
         self._borrow = borrow
         self._rows = rows
         self._expected = expected
-        self._seen: dict[str, str] = {}
+        self._seen: set[str] = set()
 
     @property
     def connection(self) -> Connection[TupleRow]:
         """The connection, which is borrowed when it is first needed."""
         return self._borrow()
 
-    def namespace(self, columns: str, path: str) -> TupleRow | None:
-        """Return the row of a namespace, or None; it is read once."""
-        if path not in self._rows:
-            self._rows[path] = ask_namespace(self.connection, columns, path).fetchone()
-        row = self._rows[path]
-        self._seen[path] = columns
-        return None if row is None else row[:-1]
+    def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
+        """Return the row of a namespace, or None, and read what is asked next in the same round trip."""
+        self._seen.add(path)
+        asked = [statement for statement, _ in self._expected]
+        unread = [statement for statement in ahead if statement not in asked]
+        if path in self._rows:
+            if unread:
+                self._expected += zip(unread, self._read(unread), strict=True)
+        elif not unread:
+            self._rows[path] = ask_namespace(self.connection, path).fetchone()
+        else:
+            connection = self.connection
+            with connection.pipeline():
+                first = ask_namespace(connection, path)
+                sent = [send(connection, statement) for statement in unread]
+                last = ask_namespace(connection, path)
+            self._rows[path] = first.fetchone()
+            if last.fetchone() == self._rows[path]:
+                self._expected += zip(unread, [rows.fetchall() for rows in sent], strict=True)
+        return self._rows[path]
 
     def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
         """Run one statement and return its rows."""
@@ -66,39 +78,16 @@ class OptimisticSession:
             if statement == (sql, values):
                 del self._expected[place]
                 return FetchedRows(rows)
-        return FetchedRows(self.pipelined([(sql, values)])[0])
+        return FetchedRows(self._read([(sql, values)])[0])
 
-    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
-        """Read the row of a namespace, and ahead what will be asked for, in one round trip."""
-        self._seen[path] = columns
-        asked = [statement for statement, _ in self._expected]
-        statements = [statement for statement in statements if statement not in asked]
-        if path in self._rows and statements:
-            self._expected += zip(statements, self.pipelined(statements), strict=True)
-            return
-        if not statements:
-            return
-        connection = self.connection
-        with connection.pipeline():
-            first = ask_namespace(connection, columns, path)
-            sent = [send(connection, statement) for statement in statements]
-            last = ask_namespace(connection, columns, path)
-        self._rows[path] = first.fetchone()
-        if last.fetchone() == self._rows[path]:
-            read = [rows.fetchall() for rows in sent]
-            self._expected += zip(statements, read, strict=True)
-
-    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of several statements, asked for in one round trip."""
+    def _read(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of statements, asked for in one round trip with the rows that tell of a change."""
         if not self._seen:
             raise ViewMoved("nothing tells whether what is read is of one state")
         connection = self.connection
         with connection.pipeline():
             sent = [send(connection, statement) for statement in statements]
-            again = [
-                (self._rows[path], ask_namespace(connection, columns, path))
-                for path, columns in self._seen.items()
-            ]
+            again = [(self._rows[path], ask_namespace(connection, path)) for path in self._seen]
         if any(rows.fetchone() != row for row, rows in again):
             raise ViewMoved("the namespace was written to while it was read")
         return [rows.fetchall() for rows in sent]
@@ -128,9 +117,3 @@ class FetchedRows:
 
     def __iter__(self) -> Iterator[Any]:
         return self._rows
-
-
-def ask_namespace(connection: Connection[TupleRow], columns: str, path: str) -> Cursor[TupleRow]:
-    """Ask for columns of the row of a namespace, and after them for the last change of its settings."""
-    sql = translated(NAMESPACE.format(f"{columns}, settings"))
-    return connection.cursor(binary=True).execute(sql, (namespace_key(path), path))

@@ -84,14 +84,6 @@ class Replica:
         """Let go of all connections."""
         self._pool.close()
 
-    def state(self) -> str:
-        """Return whether it is used, in words."""
-        try:
-            with self.reading(None):
-                return f"{self.name} answers"
-        except (StoreUnavailable, ServerUnsuitable) as error:
-            return str(error)
-
     @contextmanager
     def reading(self, place: str | None) -> Iterator[PostgresSession]:
         """Run the block on one consistent view of it, at or after a place in the log of the first server.

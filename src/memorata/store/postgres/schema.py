@@ -122,6 +122,9 @@ _INDEXES: Final = """
     CREATE INDEX contradictions_by_older ON contradictions (namespace, older);
     """
 
+_FIRST_NAMES: Final = {"feedback": "reactions", "saved_settings": "lessons", "exposures": "sightings"}
+"""What tables were called until the third migration."""
+
 _OR_OWN: Final = {"writes": f" OR namespace = {NOBODY}"}
 """What a tenant may see beside what belongs to its namespaces."""
 
@@ -161,7 +164,7 @@ _TENANTS: Final = """
     ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
     CREATE POLICY of_the_tenant ON {table} USING (may_see_number(namespace){_OR_OWN.get(table, "")});
     """
-    for table in OWNED
+    for table in (_FIRST_NAMES.get(owned, owned) for owned in OWNED)
 )
 
 
@@ -198,6 +201,15 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     -- Rows of before have no checksum until they are written again; the server checks its pages itself.
     ALTER TABLE memories ADD COLUMN via TEXT COLLATE "C" NOT NULL DEFAULT '', ADD COLUMN checksum BIGINT;
     ALTER TABLE memories ALTER COLUMN via SET STATISTICS 0;
+    """,
+    """
+    ALTER TABLE reactions RENAME TO feedback;
+    ALTER TABLE lessons RENAME TO saved_settings;
+    ALTER TABLE sightings RENAME TO exposures;
+    ALTER INDEX reactions_by_time RENAME TO feedback_by_time;
+    ALTER INDEX lessons_by_name RENAME TO saved_settings_by_name;
+    ALTER INDEX sightings_by_experiment RENAME TO exposures_by_experiment;
+    ALTER INDEX sightings_by_recall RENAME TO exposures_by_recall;
     """,
 )
 """What each of them does, in SQL; the number of a migration is its place here, from 1."""

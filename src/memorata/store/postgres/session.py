@@ -22,11 +22,14 @@ from memorata.store.database import Rows, Statement
 from memorata.store.postgres import texts
 from memorata.store.postgres.dialect import DIALECT, namespace_key
 from memorata.store.postgres.evidence import CLOCK, Evidence
+from memorata.store.rows import NAMESPACE_COLUMNS
 
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGUN: Final = f"SELECT pg_current_xact_id()::text, {CLOCK}"
-NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = ? AND path = ?"
+_NAMESPACE: Final = "SELECT {} FROM namespaces WHERE number = %s AND path = %s"
+_ROW: Final = _NAMESPACE.format(NAMESPACE_COLUMNS)
+_LOCKED_ROW: Final = f"{_NAMESPACE.format(f'{NAMESPACE_COLUMNS}, drawn')} FOR NO KEY UPDATE"
 _NAMED: Final = re.compile(r"\?(\d+)|(?<![:\w]):([a-z_]+)")
 _PLACEHOLDER: Final = re.compile(r"\?")
 _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
@@ -67,6 +70,11 @@ def send(connection: Connection[TupleRow], statement: Statement) -> Cursor[Tuple
     """Send one statement; its rows are read later."""
     text = translated(statement[0])
     return connection.cursor(binary=True).execute(text, bound(text, statement[1]) or None)
+
+
+def ask_namespace(connection: Connection[TupleRow], path: str) -> Cursor[TupleRow]:
+    """Ask for the row of a namespace, which is read later."""
+    return connection.cursor(binary=True).execute(_ROW, (namespace_key(path), path))
 
 
 class PostgresSession:
@@ -184,51 +192,39 @@ class PostgresSession:
         if values:
             self.connection.cursor(binary=True).executemany(text, values)
 
-    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
-        """Send statements that read, whose rows will be asked for, together with what locks a namespace."""
-        if path not in self._rows and self.is_writing:
-            self._lock(columns, path)
-        asked = [(text, values) for text, values, _ in self._expected]
-        for sql, values in statements:
-            if (translated(sql), values) not in asked:
-                self._expected.append((translated(sql), values, send(self.connection, (sql, values))))
-
-    def namespace(self, columns: str, path: str) -> TupleRow | None:
+    def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
 
         Whoever writes locks it, so that what is decided by what is there stays true. One that is not there
         yet may be made by another writer meanwhile: who makes it as well notices (`make_namespace`).
         """
-        if path not in self._rows:
-            if self.is_writing:
-                self._lock(columns, path)
-            else:
-                sql = NAMESPACE.format(columns)
-                self._rows[path] = self.execute(sql, (namespace_key(path), path)).fetchone()
+        self.lock([path])
+        asked = [(text, values) for text, values, _ in self._expected]
+        for sql, values in ahead:
+            if (translated(sql), values) not in asked:
+                self._expected.append((translated(sql), values, send(self.connection, (sql, values))))
         row = self._rows[path]
         if isinstance(row, Cursor):
             read = row.fetchone()
-            if read is not None:
+            if read is not None and self.is_writing:
                 key = namespace_key(path)
                 self.drawn.setdefault(key, max(read[-1], self._before.get(key, 0)))
-            row = self._rows[path] = None if read is None else read[:-1]
+                read = read[:-1]
+            row = self._rows[path] = read
         return row
 
-    def _lock(self, columns: str, path: str) -> None:
-        """Send what locks the row of a namespace, and what reads the clock after that."""
-        sql = f"{NAMESPACE.format(f'{columns}, drawn')} FOR NO KEY UPDATE"
-        self._rows[path] = self.raw(translated(sql), (namespace_key(path), path))
-        self._clocks.append(self.raw(f"SELECT {CLOCK}"))
+    def lock(self, paths: Iterable[str]) -> None:
+        """Ask for the rows of some namespaces; who writes keeps others from writing there until the end.
 
-    def lock(self, columns: str, paths: Iterable[str]) -> None:
-        """Keep others from writing to some namespaces until the transaction ends.
-
-        In one order, so that two writers do not wait for each other. The rows are read when they are asked
-        for, or numbers of the namespaces are.
+        In one order, so that two writers do not wait for each other. The clock is read after that. The rows
+        are read when they are asked for, or numbers of the namespaces are.
         """
-        for path in sorted(set(paths)):
-            if path not in self._rows:
-                self._lock(columns, path)
+        for path in sorted(set(paths) - self._rows.keys()):
+            if self.is_writing:
+                self._rows[path] = self.raw(_LOCKED_ROW, (namespace_key(path), path))
+                self._clocks.append(self.raw(f"SELECT {CLOCK}"))
+            else:
+                self._rows[path] = ask_namespace(self.connection, path)
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
         """Add rows of one namespace, which is first among their columns; return the last number given out."""
@@ -271,10 +267,6 @@ class PostgresSession:
         if committed.statusmessage != "COMMIT":
             raise StoreError("a statement before failed, so nothing of this was written; write it again")
         self.is_committed = True
-
-    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of several statements, asked for in one round trip."""
-        return [rows.fetchall() for rows in [self.execute(*statement) for statement in statements]]
 
 
 class _Flag(Dumper):

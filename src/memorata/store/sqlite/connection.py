@@ -13,6 +13,7 @@ from typing import Any, Final, TypeGuard, TypeVar, cast
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
 from memorata.store.database import Session, Statement
+from memorata.store.rows import NAMESPACE_COLUMNS
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.dialect import SqliteDialect
 from memorata.store.sqlite.encryption import (
@@ -53,6 +54,7 @@ _LOG_PAGES: Final = 4_000
 number, so that pages which many writes touch get there less often."""
 _LOG_PAGES_OF_BATCHES: Final = 16_000
 """A batch touches most pages of an index by hashes, wherever they lie: several wait for each other."""
+_NAMESPACE: Final = f"SELECT {NAMESPACE_COLUMNS} FROM namespaces WHERE path = ?"
 _OLDEST: Final = 3, 35
 """The first SQLite that returns what it has written, and can drop a column."""
 
@@ -234,15 +236,11 @@ class SqliteSession(sqlite3.Connection):
         self.read_once: dict[str, Any] = {}
         self.book = Book()
 
-    def namespace(self, columns: str, path: str) -> Any:  # noqa: ANN401 - a row
-        """Return the row of a namespace, or None; it is read once as long as nothing is written."""
-        sql = f"SELECT {columns} FROM namespaces WHERE path = ?"
+    def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> Any:  # noqa: ANN401 - a row
+        """Return the row of a namespace, or None; nothing is read ahead, for a file takes no round trip."""
         if not self.joined:
-            return self.execute(sql, (path,)).fetchone()
-        return once(self, path, lambda: self.execute(sql, (path,)).fetchone())
-
-    def expect(self, columns: str, path: str, statements: Sequence[Statement]) -> None:
-        """Do nothing: to ask a file takes no round trip."""
+            return self.execute(_NAMESPACE, (path,)).fetchone()
+        return once(self, path, lambda: self.execute(_NAMESPACE, (path,)).fetchone())
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
         """Add rows and return the last number given out."""
@@ -252,10 +250,6 @@ class SqliteSession(sqlite3.Connection):
         number = self.execute(sql, rows[-1]).lastrowid
         assert number is not None  # an INSERT always has one
         return number
-
-    def pipelined(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of several statements."""
-        return [self.execute(sql, values).fetchall() for sql, values in statements]
 
 
 def is_session(connection: sqlite3.Connection) -> TypeGuard[SqliteSession]:

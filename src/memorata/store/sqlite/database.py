@@ -5,29 +5,28 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import connection as one
 from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
 from memorata.store.sqlite.errors import translated
-from memorata.store.sqlite.files import kept_copies
 from memorata.store.sqlite.fork import watch_forks
-from memorata.store.sqlite.maintenance import back_up, erase, is_owed, owe
+from memorata.store.sqlite.maintenance import back_up, erase
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.read_only import ASKED_FOR, refuse_to_write
+from memorata.store.sqlite.upkeep import owe
 
 if TYPE_CHECKING:
     from memorata.store.filter_tree import Filter
 
 _Result = TypeVar("_Result")
-_AS_IT_IS: Final = nullcontext()
 
 
 class SqliteDatabase:
@@ -83,8 +82,8 @@ class SqliteDatabase:
             notices.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
         return DatabaseInfo(self.path, self.read_only, tuple(notices))
 
-    def reading(self) -> _Reading:
-        """Run a block on one consistent view; inside a transaction of this thread it is that one's view."""
+    def reading(self, namespace: str | None = None) -> _Reading:
+        """Run a block on one consistent view; this thread has the one connection for itself meanwhile."""
         return _Reading(self)
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
@@ -96,10 +95,6 @@ class SqliteDatabase:
                 return work(session)
             with one.reading(session, self.path):
                 return work(session)
-
-    def snapshot(self) -> AbstractContextManager[None]:
-        """Do nothing: to read a row of a file again takes no time."""
-        return _AS_IT_IS
 
     def write(
         self,
@@ -149,27 +144,9 @@ class SqliteDatabase:
         with one.guarded(self.session, guard):
             yield
 
-    def exclusive(self, namespace: str) -> AbstractContextManager[bool]:
-        """Return what a thread holds while it uses the one connection."""
-        return self.lock
-
     def settled(self) -> int:
         """Return the largest number: a file has one writer at a time."""
         return LARGEST
-
-    def statistics(self) -> Mapping[str, Any]:
-        """Return the size of the file, and where traces of what was purged may be: in it, in copies."""
-        files = [Path(self.path + suffix) for suffix in ("", "-wal")]
-        return {
-            "unfinished_purge": self.read(is_owed),
-            "copies": kept_copies(Path(self.path)),
-            "bytes": sum(file.stat().st_size for file in files if file.exists()),
-        }
-
-    def written(self, namespace: str) -> int:
-        """Return a number that moves when another process has written since it was last asked for."""
-        with self.lock, translated(self.path):
-            return int(self.session.execute("PRAGMA data_version").fetchone()[0])
 
     def backup(self, target: str | Path) -> None:
         """Copy the database to `target` while others go on reading and writing."""
@@ -234,14 +211,14 @@ class _Reading:
         self._database = database
         self._look = one.reading(database.session, database.path)
 
-    def __enter__(self) -> SqliteSession:
+    def __enter__(self) -> tuple[SqliteSession, bool]:
         self._database.lock.acquire()
         try:
             self._look.__enter__()
         except BaseException:
             self._database.lock.release()
             raise
-        return self._database.session
+        return self._database.session, True
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.index.postings import PLACES
@@ -13,6 +14,7 @@ from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
 from memorata.store.sqlite import hash_index, upkeep
 from memorata.store.sqlite.encryption import database_errors
+from memorata.store.sqlite.files import kept_copies
 from memorata.store.sqlite.upkeep import undecoded
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ _SOME_BLOCKS: Final = (
     f"SELECT p.number / {PLACES}, p.number % {PLACES}, p.block FROM json_each(?) AS wanted "
     "CROSS JOIN postings p ON p.number = wanted.value"
 )
+_BLOCKS_OF_SEGMENTS: Final = (
+    f"SELECT wanted.value, p.number % {PLACES}, p.block FROM json_each(?) AS wanted CROSS JOIN postings p "
+    f"ON p.number >= wanted.value * {PLACES} AND p.number < (wanted.value + 1) * {PLACES} ORDER BY p.number"
+)
 
 
 class SqlitePostings:
@@ -36,10 +42,6 @@ class SqlitePostings:
     put: Final = f"{add} ON CONFLICT DO UPDATE SET block = excluded.block"
     one: Final = f"SELECT block FROM postings WHERE number = ?2 * {PLACES} + ?3"
     drop: Final = f"DELETE FROM postings WHERE number = ?2 * {PLACES} + ?3"
-    of_segment: Final = (
-        f"SELECT number % {PLACES}, block FROM postings "
-        f"WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES} ORDER BY number"
-    )
     strays: Final = (
         f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1"
     )
@@ -49,6 +51,10 @@ class SqlitePostings:
         """Return the statement that reads some blocks: segment, place and block of each."""
         # A list of whole numbers is written in JSON as in Python.
         return _SOME_BLOCKS, (str([segment * PLACES + place for segment, place in wanted]),)
+
+    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
+        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
+        return _BLOCKS_OF_SEGMENTS, (str(list(segments)),)
 
 
 class SqliteDialect:
@@ -165,12 +171,19 @@ class SqliteDialect:
                 session.execute(f'UPDATE "{table}" SET namespace = ? WHERE namespace = ?', (to, path))
         return number
 
-    def log_settings(self, session: Session, number: int) -> None:
-        """Do nothing: others notice every write to a file."""
-
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
         session.execute(_ADDED, (number, first, end - 1))
+
+    def statistics(self, session: Session) -> Mapping[str, Any]:
+        """Return the size of the file, and where traces of what was purged may be: in it, in copies."""
+        path = session.execute("PRAGMA database_list").fetchone()[2]
+        files = [Path(path + suffix) for suffix in ("", "-wal") if path]
+        return {
+            "unfinished_purge": upkeep.owed(session) is not None,
+            "copies": kept_copies(files[0]) if files else [],
+            "bytes": sum(file.stat().st_size for file in files if file.exists()),
+        }
 
     def problems(self, session: Session) -> list[str]:
         """Return what is wrong with the file itself, whatever its tables mean."""

@@ -25,26 +25,9 @@ from memorata.store.sqlite.connection import SqliteSession, connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.errors import translated
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
+from memorata.store.sqlite.upkeep import OWED, owed
 
-_OWED: Final = "unfinished_purge"
 _RETRY_SECONDS: Final = 0.02
-
-
-def owe(session: Session) -> None:
-    """Note that something was removed whose traces are still to be erased, inside its transaction.
-
-    The note is the number of the last change, so that whoever erases takes back no later note than it saw.
-    """
-    session.execute(
-        "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
-        "ON CONFLICT DO UPDATE SET value = excluded.value",
-        (_OWED,),
-    )
-
-
-def is_owed(session: Session) -> bool:
-    """Return whether traces of something purged may still be in the file."""
-    return _note(session) is not None
 
 
 def erase(session: Session, name: str) -> None:
@@ -57,7 +40,7 @@ def erase(session: Session, name: str) -> None:
     StoreUnavailable
         If it could not be done and nothing is owed.
     """
-    note = _note(session)
+    note = owed(session)
     remove_leftovers(Path(name))
     (milliseconds,) = session.execute("PRAGMA busy_timeout").fetchone()
     until = monotonic() + milliseconds / 1_000
@@ -78,7 +61,7 @@ def erase(session: Session, name: str) -> None:
             raise
         raise PurgeUnfinished(name, str(error)) from error
     if note is not None:
-        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (_OWED, note))
+        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (OWED, note))
 
 
 def _is_busy(error: StoreUnavailable) -> bool:
@@ -88,11 +71,6 @@ def _is_busy(error: StoreUnavailable) -> bool:
         isinstance(cause, database_errors("OperationalError"))
         and cause.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     )
-
-
-def _note(session: Session) -> str | None:
-    found = session.execute("SELECT value FROM settings WHERE name = ?", (_OWED,)).fetchone()
-    return None if found is None else str(found[0])
 
 
 def _empty_log(session: Session, name: str) -> None:

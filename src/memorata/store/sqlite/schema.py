@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 APPLICATION_ID: Final = 0x52434C54  # "RCLT"
-VERSION: Final = 16
+VERSION: Final = 17
 """How many migrations the tables below have in them."""
 
 STATE: Final = {
@@ -37,11 +37,13 @@ CREATE TABLE embedders (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, d
 
 -- slots: how many were ever given out. flushed: slots below this are in segments, the rest in the tail.
 -- change: the last change that touched it; naming: the last of declared names; begun: the last of all before
--- it was made. generation: counts every rewriting of its segments.
+-- it was made. generation: counts every rewriting of its segments; settings: every change of its saved
+-- settings.
 CREATE TABLE namespaces (
     number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, slots INTEGER NOT NULL DEFAULT 0,
     flushed INTEGER NOT NULL DEFAULT 0, change INTEGER NOT NULL DEFAULT 0,
-    generation INTEGER NOT NULL DEFAULT 0, naming INTEGER NOT NULL DEFAULT 0, begun INTEGER NOT NULL DEFAULT 0
+    generation INTEGER NOT NULL DEFAULT 0, naming INTEGER NOT NULL DEFAULT 0,
+    begun INTEGER NOT NULL DEFAULT 0, settings INTEGER NOT NULL DEFAULT 0
 );
 
 -- The number is made of namespace and slot, so that a memory is found by its slot without an index.
@@ -210,29 +212,29 @@ CREATE INDEX recalls_by_size ON recalls (start);
 CREATE INDEX recalls_by_recipe ON recalls (recipe);
 
 -- Feedback about hits, with the numbers of the hit; it outlives the logged recall.
-CREATE TABLE reactions (
+CREATE TABLE feedback (
     number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
     recall TEXT NOT NULL, slot INTEGER NOT NULL, signal TEXT NOT NULL, rating INTEGER,
     given_at INTEGER NOT NULL, features TEXT NOT NULL, embedder TEXT NOT NULL
 );
-CREATE INDEX reactions_by_time ON reactions (namespace, given_at);
+CREATE INDEX feedback_by_time ON feedback (namespace, given_at);
 
 -- Saved settings of a namespace: versions of each, of which the last that was not withdrawn holds.
-CREATE TABLE lessons (
+CREATE TABLE saved_settings (
     number INTEGER PRIMARY KEY AUTOINCREMENT, namespace INTEGER NOT NULL REFERENCES namespaces (number),
     kind TEXT NOT NULL, name TEXT NOT NULL, data TEXT NOT NULL, evidence TEXT NOT NULL, at INTEGER NOT NULL,
     withdrawn_at INTEGER
 );
-CREATE INDEX lessons_by_name ON lessons (namespace, kind, name);
+CREATE INDEX saved_settings_by_name ON saved_settings (namespace, kind, name);
 
 -- Exposures: who was shown which variant of an experiment; teams: of two rankings in one list, by slot.
-CREATE TABLE sightings (
+CREATE TABLE exposures (
     number INTEGER PRIMARY KEY, namespace INTEGER NOT NULL REFERENCES namespaces (number),
     experiment TEXT NOT NULL, variant TEXT NOT NULL, user TEXT NOT NULL, recall TEXT NOT NULL,
     at INTEGER NOT NULL, results INTEGER NOT NULL, teams TEXT NOT NULL
 );
-CREATE INDEX sightings_by_experiment ON sightings (namespace, experiment);
-CREATE INDEX sightings_by_recall ON sightings (namespace, recall);
+CREATE INDEX exposures_by_experiment ON exposures (namespace, experiment);
+CREATE INDEX exposures_by_recall ON exposures (namespace, recall);
 
 -- Passes over a namespace that superseded duplicates, so that they can be undone.
 CREATE TABLE duplicate_runs (

@@ -397,4 +397,18 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     """.replace("{all}", state_checksum())
     .replace("{new}", state_checksum("NEW."))
     .replace("{columns}", ", ".join(STATE)),
+    """
+    ALTER TABLE reactions RENAME TO feedback;
+    ALTER TABLE lessons RENAME TO saved_settings;
+    ALTER TABLE sightings RENAME TO exposures;
+    DROP INDEX reactions_by_time;
+    DROP INDEX lessons_by_name;
+    DROP INDEX sightings_by_experiment;
+    DROP INDEX sightings_by_recall;
+    CREATE INDEX feedback_by_time ON feedback (namespace, given_at);
+    CREATE INDEX saved_settings_by_name ON saved_settings (namespace, kind, name);
+    CREATE INDEX exposures_by_experiment ON exposures (namespace, experiment);
+    CREATE INDEX exposures_by_recall ON exposures (namespace, recall);
+    ALTER TABLE namespaces ADD COLUMN settings INTEGER NOT NULL DEFAULT 0;
+    """,
 )

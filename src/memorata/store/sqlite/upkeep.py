@@ -229,3 +229,24 @@ def _read(raw: bytes) -> str | bytes:
         return raw.decode()
     except UnicodeDecodeError:
         return raw
+
+
+OWED: Final = "unfinished_purge"
+
+
+def owe(session: Session) -> None:
+    """Note that something was removed whose traces are still to be erased, inside its transaction.
+
+    The note is the number of the last change, so that whoever erases takes back no later note than it saw.
+    """
+    session.execute(
+        "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
+        "ON CONFLICT DO UPDATE SET value = excluded.value",
+        (OWED,),
+    )
+
+
+def owed(session: Session) -> str | None:
+    """Return the note that traces of something purged may still be in the file; None if there are none."""
+    found = session.execute("SELECT value FROM settings WHERE name = ?", (OWED,)).fetchone()
+    return None if found is None else str(found[0])
