@@ -147,6 +147,8 @@ export type EarlierAnswer = {
   id: string;
   newer: string;
   reason: string;
+  /** What the newer one says, if it is no hit and nothing was filtered. */
+  text: string;
 };
 /** Who and what is known, those that most memories mention first. */
 export type EntitiesAnswer = {

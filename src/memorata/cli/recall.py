@@ -288,7 +288,8 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     for text in result.degraded:
         output.warn(f"Note: {text}.")
     for each in result.history:
-        output.say(f"history: {short_id(each.id)} is contradicted by {short_id(each.newer)} ({each.reason})")
+        newer = f"{short_id(each.newer)}{each.text and f' “{one_line(each.text, 100)}”'}"
+        output.say(f"history: {short_id(each.id)} is contradicted by {newer} ({each.reason})")
     agreement = result.agreement
     if agreement is not None:
         verdict = agreement.refused or f"the results agree to {agreement.confidence:.2f}"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from memorata._frozen import frozen
-from memorata.dedupe.cue_words import CHANGES, LIGHT, NEGATIONS, SLOTS, SPEAKER, SPEAKERS, WEEK
+from memorata.dedupe.cue_words import CHANGES, FIRST_PERSON, LIGHT, NEGATIONS, SLOTS, SPEAKER, SPEAKERS, WEEK
 
 _ATTRIBUTES: Final = {
     "residence": "live lives living lived reside* based home flat apartment house relocat* moved wohn* "
@@ -28,7 +28,7 @@ _ATTRIBUTES: Final = {
     "ehefrau "
     "verlobt casad* casó casarse marid* espos* pareja marié* mariage mari époux épouse conjoint* dating "
     "girlfriend "
-    "boyfriend 结婚 老公 老婆 丈夫 妻子 男朋友 女朋友",
+    "boyfriend novi* zusammen couple 结婚 老公 老婆 丈夫 妻子 男朋友 女朋友",
     "name": "name* called heiss* namens llam* nombre appel* nomm* prénom nom 叫 名字 名叫",
     "age": "age aged old turned jahre alt años edad ans âge cumpli* 岁 年龄 多大 年的",
     "birth": "born geboren nació naciste née né birthday geburtstag cumpleaños anniversaire 出生 出生在 "
@@ -64,8 +64,8 @@ _ATTRIBUTES: Final = {
     "diet": "diet eat eats eating cook cooks cooking vegetarian* vegan* ernähr* isst esse essen dieta "
     "come comer "
     "régime mange* manger 吃 素食 吃素",
-    "car": "car cars drive drives driving drove vehicle auto wagen fährt fahre coche conduc* voiture* "
-    "condui* 车 开车 车子",
+    "car": "car cars drive drives driving drove vehicle auto wagen fährt fahre coche conduc* conduzco "
+    "voiture* condui* 车 开车 车子",
     "origin": "hometown native originally stammt herkunft heimat natal origin* originaire 来自 老家 家乡 "
     "人 本地人 "
     "哪里人",
@@ -168,17 +168,17 @@ _CHANGED: Final = (
     "gewechselt wechselte geändert "
     "geworden umgeschult verlegt verschoben abgesagt aufgehört gekündigt verkauft getrennt ahora cambió "
     "cambiado mudó dejó "
-    "dejado pasado aplazado vendió canceló cancelado desormais désormais maintenant changé reporté* "
-    "arrêté* quitté* vendu* "
+    "dejado pasado aplazado vendió canceló cancelado vendí dejé désormais maintenant changé "
+    "reporté* arrêté* quitté* vendu* "
     "annulé* déménagé dorénavant 现在 改到 换了 换 搬到 不再 已经不 辞职 改成 改为 取消 分手 戒 如今 目前 "
-    "变成 "
+    "变成 新 "
     "actually correction correct"
 )
 _ENDED: Final = (
     "quit left stopped gave sold cancelled canceled dropped split broke gone resigned paid longer anymore "
     "gekündigt aufgehört "
-    "verkauft getrennt abgesagt dejó dejado vendió canceló arrêté* quitté* vendu* annulé* 辞职 分手 取消 "
-    "戒 不再 "
+    "verkauft getrennt abgesagt dejó dejado dejé vendió vendí canceló arrêté* quitté* vendu* annulé* "
+    "辞职 分手 取消 戒 不再 "
     "已经不 离开 卖了"
 )
 _PAST: Final = (
@@ -309,6 +309,7 @@ def _lexicon() -> _Lexicon:
         ("negative", " ".join(NEGATIONS)), ("changed", " ".join(CHANGES)), ("me", _MINE),
         ("me", " ".join(SPEAKER | SPEAKERS)), ("light", _FUNCTION), ("light", " ".join(LIGHT)),
         ("week", " ".join(WEEK)), ("week", _HAN_WEEK), ("person", _PERSONS),
+        ("first", " ".join(FIRST_PERSON)),
     ):  # fmt: skip
         lexicon.add("flags", name, words)
     for word, slot in SLOTS.items():

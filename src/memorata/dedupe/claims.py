@@ -35,6 +35,8 @@ STATES: Final = COPULAS | word_set(
     "has have 've needs costs weighs runs uses ist hat habe haben kostet wiegt",
     "tiene tengo cuesta a ai ont coûte 有 家有",
 )
+_VERBS: Final = STATES | word_set("was were got wurde wurden fue será era était")
+"""Words that end the subject of a clause."""
 _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
 _EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
 """Negations that deny nothing that is said."""
@@ -396,11 +398,13 @@ def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> 
     run = ""
     for place, token in enumerate(tokens[:8]):
         text, flags = token.text, token.sense.flags
+        if "first" in flags and not first:
+            return speaker.split()[0].lower() if speaker else _ME
         if "me" in flags:
             near = tokens[place + 1 : place + 3] if text in _MINE else []
             nearest = next((later.text for later in near if later.text in names), "")
             return nearest or (speaker.split()[0].lower() if speaker else _ME)
-        if text in names:
+        if text in names and "week" not in flags:
             numbered = place + 1 < len(tokens) and tokens[place + 1].number
             return f"{text} {tokens[place + 1].text}" if numbered else text
         if text in _YOU and not names:
@@ -411,10 +415,10 @@ def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> 
                 continue
             if run or not token.sense.light:
                 break
-        elif first and (text in STATES or place == len(tokens) - 1):
+        elif first and (text in _VERBS or place == len(tokens) - 1):
             return first
         elif not token.sense.light and not flags & {"changed", "negative", "past", "planned"}:
-            if not first or any(later.text in STATES for later in tokens[place + 1 : 6]):
+            if not first or any(later.text in _VERBS for later in tokens[place + 1 : 6]):
                 first = f"{first} {text}".strip()
             if not first.isnumeric() and place + 1 < len(tokens) and tokens[place + 1].number:
                 return f"{first} {tokens[place + 1].text}"

@@ -362,6 +362,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
     same_value = bool(a.value and b.value) and not (left and right)
     classes = (a.denied & b.classes) | (b.denied & a.classes)
     changed = "changed" in b.flags
+    ended = "ended" in b.flags and "ended" not in a.flags
     topic = bool(shared or named - {"being", "kind"})
     opposite = any(OPPOSITES.get(word, frozenset()) & set(b.words) for word in a.words)
     plain = named & {"being", "kind"}
@@ -379,7 +380,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "same_me": float(a.subject == b.subject == "i"),
         "attribute_value": float(bool(named - _WEAK) and differs and not classes),
         "weak_value": float(bool(named) and not named - _WEAK and differs and not classes),
-        "attribute_same": float(bool(named) and same_value),
+        "attribute_same": float(bool(named) and same_value and not ended),
         "several": float(
             several and a.sign == b.sign and not any(name.startswith("favourite") for name in named)
         ),
@@ -391,7 +392,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         * min(1.0, 2.0 * overlap)
         * (0.5 if left and right else 1.0),
         "changed": float(changed and topic),
-        "ended": float("ended" in b.flags and topic and "ended" not in a.flags),
+        "ended": float(ended and topic),
         "past": float("past" in a.flags),
         "planned": float("planned" in a.flags or "planned" in b.flags),
         "overlap": overlap,

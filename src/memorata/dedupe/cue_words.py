@@ -25,6 +25,7 @@ LIGHT: Final = _set(
     "halt doch",
     "и а в во на с со у к ко из за по о об от для это этот эта эти то же ли бы есть был была было были очень",
     "уже еще опять снова сегодня сейчас действительно также тоже вот ведь",
+    "le les l une el la los un una",
 )
 """Words without a claim of their own."""
 
@@ -65,17 +66,27 @@ CHANGES: Final = _set(
     "теперь переехал переехала переехали сменил сменила перешел перешла стал стала бросил бросила уволился",
     "уволилась вместо больше перенесли перенесена перенесен продал продала поменял поменяла отменили",
     "отменена",
+    "maintenant désormais ahora ya",
 )
 """Words that say a state has changed."""
 
-SPEAKER: Final = _set("i me myself we us", "ich mir mich wir uns", "я мне меня мы нас")
+SPEAKER: Final = _set(
+    "i me myself we us", "ich mir mich wir uns", "je moi nous yo nosotros", "я мне меня мы нас"
+)
 """Whoever speaks: one subject, whichever form of the pronoun is used."""
 
 SPEAKERS: Final = _set(
     "my our mein meine meinen meinem meiner meines unser unsere unseren unserem",
+    "mon ma mes notre mi mis nuestro nuestra",
     "мой моя мое мои мою моего моей моим наш наша наше наши нашу",
 )
 """What is the speaker's: the subject is the word that follows."""
+
+FIRST_PERSON: Final = _set(
+    "soy estoy vivo trabajo tengo tomo bebo como conduzco uso voy hago estudio hablo prefiero odio fumo",
+    "juego duermo vuelvo empecé dejé vendí compré cambié",
+)
+"""Verbs of Spanish that say by themselves who: "vivo en Lima" needs no pronoun."""
 
 _SLOTS: Final = {
     "residence": "live lives living lived reside resides resided moved moves relocated based residence "

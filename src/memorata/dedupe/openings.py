@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.dedupe.contradiction import MINE, PASSED, contradiction, spoken
-from memorata.dedupe.cue_words import FILLERS, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
+from memorata.dedupe.cue_words import FILLERS, FIRST_PERSON, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
 from memorata.dedupe.wording import (
     SHORTENED,
     Word,
@@ -61,6 +61,7 @@ _OPPOSED: Final = 1
 _SPACES: Final = {code: " " for code in range(128) if not chr(code).isalpha()}
 _ME: Final = "i"
 _PRONOUNS: Final = SPEAKER | SPEAKERS
+_MY_VERBS: Final = frozenset(map(settled, FIRST_PERSON))
 _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
 
@@ -283,6 +284,8 @@ def _opening(text: str) -> Opening:
                 whose = "my "
             else:
                 subject = whose + settled(said.text)
+                if subject in _MY_VERBS:
+                    subject = _ME
         if subject and len(letters) >= LETTERS:
             break
     if len(text) > MAX_COMPARED:

@@ -140,6 +140,8 @@ def spelt(raw: str) -> tuple[Word, ...]:
     if _CONTRACTED.search(key):
         verb = _CONTRACTED.sub("", key)
         return Word(_WHOLE.get(verb, verb)), Word("not")
+    if key.startswith("j'"):
+        return Word("je"), Word(key[2:])
     if (short := _SHORT_VERB.fullmatch(key)) is not None:
         return Word(short[1]), Word(_VERBS[short[2]])
     return (Word(key.removesuffix("'s"), raw[:1].isupper() or any(map(str.isdigit, raw))),)

@@ -164,9 +164,12 @@ def recall(engine: Engine, args: Recall) -> Answer:
         notes += f" Something newer contradicts {earlier}: take that as how it was."
     count = "1 memory" if len(result) == 1 else f"{len(result)} memories, best first"
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
-    return within_budget(
-        f"{count}.{reference}{notes}", [memory_row(hit.memory, hit.confidence) for hit in result], args.budget
-    )
+    newer = {each.newer: each.memory for each in result.history if each.memory is not None}
+    rows = [
+        *(memory_row(memory, section="newer") for memory in newer.values()),
+        *(memory_row(hit.memory, hit.confidence) for hit in result),
+    ]
+    return within_budget(f"{count}.{reference}{notes}", rows, args.budget)
 
 
 @tool("Briefing for a new session", read_only=True, idempotent=True)

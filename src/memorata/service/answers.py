@@ -135,6 +135,7 @@ class EarlierAnswer(BaseModel):
     id: str
     newer: str
     reason: str
+    text: str = Field(description="What the newer one says, if it is no hit and nothing was filtered.")
 
 
 class RejectedAnswer(BaseModel):

@@ -53,6 +53,17 @@ def test_now_the_newest_of_two_homes_comes_first(memory: Engine, clock: Clock) -
     assert result.trace is not None
 
 
+def test_what_the_newer_one_says_is_told_where_it_is_no_hit(memory: Engine, clock: Clock) -> None:
+    old, new = homes(memory, clock)
+    (hit,) = result = memory.recall("where do I live well and cheaply?", limit=1)
+    assert (hit.memory.id, [(each.id, each.newer) for each in result.history]) == (old, [(old, new)])
+    assert "Paris" in result.history[0].text
+    assert result.as_dict()["history"][0]["text"] == result.history[0].text
+    # Who filters is told that there is something newer, and not what it says.
+    (filtered,) = memory.recall("where do I live?", limit=1, until=START + timedelta(days=1)).history
+    assert (filtered.newer, filtered.text) == (new, "")
+
+
 def test_what_was_is_asked_for_by_its_time(memory: Engine, clock: Clock) -> None:
     old, _ = homes(memory, clock)
     for question in (

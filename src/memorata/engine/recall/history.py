@@ -6,15 +6,19 @@ newer one; who asks how things were says so, and gets the ranking as it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit
+from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
+
+EMPTY: Final[Mapping[str, Memory]] = MappingProxyType({})
 
 
 @frozen
@@ -24,24 +28,31 @@ class Earlier:
     - `id`: the older memory, one of the hits.
     - `newer`: the id of what contradicts it; among the hits it comes before.
     - `reason`: what speaks for a contradiction, in words.
+    - `memory`: the newer one, where it is no hit itself and nothing was filtered.
     """
 
     id: str
     newer: str
     reason: str
+    memory: Memory | None = None
+
+    @property
+    def text(self) -> str:
+        """What the newer one says; empty where that is among the hits, or not told."""
+        return "" if self.memory is None else self.memory.content
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data, for JSON."""
-        return {"id": self.id, "newer": self.newer, "reason": self.reason}
+        return {"id": self.id, "newer": self.newer, "reason": self.reason, "text": self.text}
 
 
 def newest_first(
-    hits: Sequence[Hit], notes: Sequence[Contradiction]
+    hits: Sequence[Hit], notes: Sequence[Contradiction], unseen: Mapping[str, Memory] = EMPTY
 ) -> tuple[list[int], tuple[Hit, ...], tuple[Earlier, ...]]:
     """Return the order of hits in which the newer of a contradiction precedes the older, and the history.
 
     A hit that moves up has the score of the one it passes, and its explanation says so: the larger of its own
-    score and that of the older one.
+    score and that of the older one. `unseen` are newer memories that are no hits.
     """
     place = {hit.memory.id: rank for rank, hit in enumerate(hits)}
     told = [note for note in notes if note.older in place]
@@ -56,7 +67,7 @@ def newest_first(
         order.remove(newer)
         order.insert(order.index(older), newer)
         moved[newer] = _lifted(moved[newer], moved[older])
-    history = tuple(Earlier(note.older, note.newer, note.reason) for note in told)
+    history = tuple(Earlier(note.older, note.newer, note.reason, unseen.get(note.newer)) for note in told)
     return order, tuple(moved[rank] for rank in order), history
 
 

@@ -20,7 +20,7 @@ from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
 from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import background, embedded_with, with_names
 from memorata.engine.recall.fusion import blends_two
-from memorata.engine.recall.history import Earlier, newest_first
+from memorata.engine.recall.history import EMPTY, Earlier, newest_first
 from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
@@ -183,11 +183,15 @@ class Recaller:
         hits, namespace = found.hits, request.namespace
         past = found.period is not None and found.period.end <= request.now
         then = past or request.as_of or request.true_at or request.sessions
-        if then or len(hits) < 2:
+        if then or not hits:
             return range(len(hits)), hits, ()
-        ids = [hit.memory.id for hit in hits]
-        notes = self.runtime.store.contradictions.of_older(namespace, ids, found.change)
-        return newest_first(hits, notes) if notes else (range(len(hits)), hits, ())
+        store, ids = self.runtime.store.contradictions, [hit.memory.id for hit in hits]
+        notes = store.of_older(namespace, ids, found.change)
+        unseen = {note.newer for note in notes}.difference(ids)
+        # Who filters may not want, or not be allowed, to see it.
+        told = request.filter is None and request.since is None and request.until is None
+        newer = store.newer(namespace, list(unseen), request.now) if unseen and told else EMPTY
+        return newest_first(hits, notes, newer) if notes else (range(len(hits)), hits, ())
 
     def _named(self, request: Request, query: ParsedQuery, names: Names) -> ParsedQuery:
         """Return what is asked, with the speakers that it names."""

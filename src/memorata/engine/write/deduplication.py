@@ -25,7 +25,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.dedupe.decisions import Verdict, is_correction
-from memorata.dedupe.openings import opening
+from memorata.dedupe.openings import concerned, opening
 from memorata.dedupe.verification import is_turn, judge
 from memorata.dedupe.wording import extends
 from memorata.engine.write.drafts import DedupeMode
@@ -184,9 +184,12 @@ class Deduplicator:
             return
         older = _read(view, _closest(candidates))
         if not _concerns_all(entry.memory):
-            subject = opening(entry.memory.content).subject
-            about = (each for each in older if subject and opening(each.content).subject == subject)
-            older = list(islice(about, _ASSESSED))
+            content = entry.memory.content
+            subject = opening(content).subject
+            about = [each for each in older if subject and opening(each.content).subject == subject]
+            # Where most begin with "I", those that cannot contradict it would crowd the others out.
+            able = set(concerned(content, (), [each.content for each in about]) if about else ())
+            older = list(islice((each for each in about if each.content in able), _ASSESSED))
         said.contradicted(entry.memory, older)
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from memorata.model.errors import InvalidArgument
+from memorata.model.memory import Memory
 from memorata.store.database import Database, Session
 from memorata.store.memory.duplicates import supersede
-from memorata.store.rows import find, find_namespace, instant, marks, microseconds, moment
+from memorata.store.rows import (
+    find,
+    find_namespace,
+    instant,
+    marks,
+    microseconds,
+    moment,
+    read_memories,
+    slots_of,
+)
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
@@ -56,6 +67,17 @@ class ContradictionStore:
         if not known[1]:
             return []
         return self._database.read(lambda session: contradictions(session, namespace, older=ids))
+
+    def newer(self, namespace: str, ids: Sequence[str], now: datetime) -> dict[str, Memory]:
+        """Return memories by id; not one that has expired, or is gone."""
+
+        def read(session: Session) -> dict[str, Memory]:
+            known = find_namespace(session, namespace)
+            slots = [] if known is None else list(slots_of(session, known.number, ids).values())
+            memories = () if known is None else read_memories(session, known, slots).values()
+            return {each.id: each for each in memories if each.expires_at is None or each.expires_at > now}
+
+        return self._database.read(read)
 
     def note(self, namespace: str, given: Sequence[Contradiction]) -> None:
         """Note that memories may contradict others; what is noted already stays as it is."""
