@@ -168,6 +168,30 @@ def test_a_split_moves_what_passes_and_what_belongs_to_it(memory: Engine) -> Non
     assert memory.admin.check() == []
 
 
+def test_what_was_logged_goes_where_all_that_it_showed_goes(memory: Engine) -> None:
+    alone = memory.recall("four spaces", namespace="style", limit=1)
+    assert [hit.memory.id for hit in alone] == ["indent"]
+    both = memory.recall("four spaces blue colour", namespace="style", gate=False)
+    assert {hit.memory.id for hit in both} == {"indent", "blue"}
+    memory.feedback.record(alone.id, "indent", "thumbs", namespace="style")
+    memory.feedback.record(both.id, "blue", "thumbs", "down", namespace="style")
+    memory.recall_log.flush()
+    before = {each.id: each for each in memory.store.recalls.list("style")}
+    memory.namespaces.split({"category": "rule"}, "rules", namespace="style")
+
+    (moved,) = memory.store.recalls.list("rules")
+    assert (moved.id, moved.query, moved.at, moved.ids) == (alone.id, "four spaces", NOW, ("indent",))
+    assert moved.of("indent") == before[alone.id].of("indent")
+    (stayed,) = memory.store.recalls.list("style")
+    assert (stayed.id, stayed.ids) == (both.id, ("blue",))
+    told = {path: memory.store.feedback.list(path) for path in ("style", "rules")}
+    assert [each.feedback.memory_id for each in told["style"]] == ["blue"]
+    (given,) = told["rules"]
+    assert (given.feedback.memory_id, given.feedback.recall_id) == ("indent", alone.id)
+    assert given.features == before[alone.id].of("indent")
+    assert memory.admin.check() == []
+
+
 def test_a_split_moves_all_or_nothing(memory: Engine) -> None:
     memory.remember("Another one.", namespace="other", id="blue")
     with pytest.raises(InvalidArgument, match="without a memory blue"):

@@ -145,7 +145,8 @@ class Namespaces:
 
         All or nothing, in one transaction. With a memory goes what it superseded and what superseded it, what
         repeats it, the summaries made of it and the relations that it asserts; entities are declared in both.
-        Its vectors go along. What was logged about it (recalls, feedback) does not.
+        Its vectors go along, and so do the feedback on it and the logged recalls all of whose hits go; others
+        stay, without it.
 
         Parameters
         ----------
@@ -178,6 +179,7 @@ class Namespaces:
                 self._transplant(path, target, chosen)
                 return tuple(memory.id for memory in chosen)
 
+        self._purge.before()
         moved = self._runtime.run([path, target], work)
         self._forget()
         return moved
@@ -226,6 +228,12 @@ class Namespaces:
         relations = [each for each in store.relations.list(path) if each.asserted_by in ids]
         entities = store.entities.list(path)
         hidden = [each for each in store.hidden(path) if each.memory_id in ids]
+        feedback = [each for each in store.feedback.list(path) if each.feedback.memory_id in ids]
+        recalls = [
+            each
+            for each in reversed(store.recalls.list(path))
+            if each.shown and ids.issuperset(each.ids[at] for at in each.shown)
+        ]
         store.purge(path, [memory.id for memory in memories], erase=False)
         moved = [replace(memory, namespace=target) for memory in memories]
         store.add(
@@ -235,6 +243,8 @@ class Namespaces:
             ]
         )
         store.hide(target, hidden)
+        store.recalls.move(path, target, recalls)
+        store.feedback.put(target, feedback)
         there = {record.entity.name for record in store.entities.list(target)}
         named = {name for memory in memories for name in memory.entities}
         named |= {name for each in relations for name in (each.source, each.target)}

@@ -2,13 +2,13 @@
 
 Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
 their vectors (rebuild.py). What was said is never touched: a broken link between memories that superseded
-each other is told and left as it is.
+each other is told and left as it is, and a row that cannot be read is told and left out of searches.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -21,13 +21,13 @@ from memorata.index.codes import Codes
 from memorata.index.postings import MOST, opened, parts_of, places_of
 from memorata.index.record import GONE, decoded_terms, packed, unpacked
 from memorata.index.segments import Embedder
-from memorata.model.errors import IndexCorrupt, StoreCorrupt
+from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
 from memorata.store.entries import Terms
-from memorata.store.rebuild import is_direction, rows_of, session_numbers, stated, unlisted
-from memorata.store.rows import NAMED, sound
+from memorata.store.rebuild import is_direction, session_numbers, stated, unlisted
+from memorata.store.rows import NAMED
 
 Words = Callable[[Memory], Terms]
 
@@ -39,9 +39,9 @@ _VECTORS_BY_EMBEDDER: Final = (
 
 @frozen
 class Problem:
-    """Something wrong with the derived data of a namespace; an empty namespace means the whole file.
+    """Something wrong with a namespace; an empty one means the whole file.
 
-    One that is not mendable is wrong with what was said, from which nothing can be derived then.
+    One that is not mendable is wrong with what was said: nothing that is derived anew changes it.
     """
 
     namespace: str
@@ -58,24 +58,23 @@ def problems(session: Session, terms_of: Words) -> list[Problem]:
     for number, path, slots, flushed in session.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {NAMED} ORDER BY path"
     ).fetchall():
-        # Nothing can be derived from what cannot be read.
-        texts = list(_unreadable(session, number))
-        mendable = not texts
-        if mendable:
+        with session.dialect.leniently(session):
+            unreadable = dict(rebuild.unreadable(session, number))
+            wrong += [
+                Problem(path, f"{path}: {text}", mendable=not rebuild.is_left_out(session, number, slot))
+                for slot, text in unreadable.items()
+            ]
             texts = [
-                *_namespace_problems(session, number, slots, flushed, terms_of),
+                *_namespace_problems(session, number, slots, flushed, terms_of, unreadable),
                 *entities.problems(session, number),
             ]
-            if number in missing:
-                texts.append(f"{len(missing[number])} memories are not listed once among the changes")
-        wrong += [Problem(path, f"{path}: {text}", mendable) for text in texts]
-        if mendable:
-            texts = [
-                *lost.get(number, ()),
-                *broken_links(session, number),
-                *session.dialect.row_problems(session, number),
-            ]
-            wrong += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
+        if number in missing:
+            texts.append(f"{len(missing[number])} memories are not listed once among the changes")
+        wrong += [Problem(path, f"{path}: {text}") for text in texts]
+        texts = [*lost.get(number, ())]
+        if not unreadable:
+            texts += [*broken_links(session, number), *session.dialect.row_problems(session, number)]
+        wrong += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
     return wrong
 
 
@@ -90,7 +89,7 @@ def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, rep
             wrong += problems(session, terms_of)
     mendable = {problem.namespace for problem in wrong if problem.mendable}
     for namespace in sorted(mendable - {""}) if repair else ():
-        rebuild.rebuild(session, namespace, terms_of, embedder)
+        rebuild.rebuild(session, namespace, terms_of, embedder, partly=True)
     index = session.dialect.hash_index
     lost = list(index.problems(session)) if index is not None and sound else []
     if index is not None and lost and repair:
@@ -135,18 +134,13 @@ def _lost(session: Session) -> dict[int, list[str]]:
     }
 
 
-def _unreadable(session: Session, number: int) -> Iterator[str]:
-    """Yield why memories of a namespace cannot be read."""
-    with session.dialect.leniently(session):
-        for row in rows_of(session, number):
-            try:
-                sound(row[3:])
-            except StoreCorrupt as error:
-                yield str(error)
-
-
 def _namespace_problems(
-    session: Session, number: int, slots: int, flushed: int, terms_of: Words
+    session: Session,
+    number: int,
+    slots: int,
+    flushed: int,
+    terms_of: Words,
+    unreadable: Collection[int],
 ) -> Iterator[str]:
     rows = session.execute(
         "SELECT slot, record FROM records WHERE namespace = ? ORDER BY slot", (number,)
@@ -165,7 +159,7 @@ def _namespace_problems(
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
-    for slot, memory, state, ended in stated(session, number):
+    for slot, memory, state, ended in stated(session, number, unreadable):
         living[slot] = True
         terms = terms_of(memory)
         expected = packed(
@@ -186,9 +180,13 @@ def _namespace_problems(
         for field, words in terms.items():
             for term, times in words.items():
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
-    if not np.array_equal(living, records["state"] != GONE):
+    unread = np.array([*unreadable], np.intp)
+    shown = records["state"] != GONE
+    shown[unread] = False
+    if not np.array_equal(living, shown):
         yield "records and memories do not belong together"
-    yield from _word_problems(session, number, slots, flushed, wanted)
+    yield from _word_problems(session, number, slots, flushed, wanted, unreadable)
+    living[unread] = True
     damaged = [
         slot
         for slot, dimension, blob in session.execute(
@@ -211,6 +209,7 @@ def _word_problems(
     slots: int,
     flushed: int,
     wanted: dict[tuple[str, str], dict[int, int]],
+    unreadable: Collection[int],
 ) -> Iterator[str]:
     spans = session.execute(
         "SELECT first, slots FROM segments WHERE namespace = ? ORDER BY first", (number,)
@@ -254,6 +253,12 @@ def _word_problems(
         for field, words in terms.items():
             for term, frequency in words.items():
                 stored.setdefault((field, term), {})[slot] = min(frequency, MOST)
+    if unreadable:
+        # What they said is not known; their words may be listed or not.
+        left = {
+            key: {at: times for at, times in by.items() if at not in unreadable} for key, by in stored.items()
+        }
+        stored = {key: by for key, by in left.items() if by}
     different = sum(stored.get(key) != wanted.get(key) for key in stored.keys() | wanted.keys())
     if different:
         yield f"{different} words are not listed where they are said"

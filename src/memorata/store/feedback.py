@@ -60,20 +60,19 @@ class FeedbackStore:
                 raise InvalidArgument(
                     "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
                 )
-            session.insert(
-                "feedback",
-                "namespace, recall, slot, signal, rating, given_at, features, embedder",
-                (
-                    found.number,
-                    feedback.recall_id,
-                    slot,
-                    feedback.signal.value,
-                    feedback.rating,
-                    microseconds(feedback.given_at),
-                    json.dumps(dict(features)),
-                    recall.embedder,
-                ),
-            )
+            _insert(session, found.number, slot, LoggedFeedback(feedback, features, recall.embedder))
+
+        self._database.write(write, namespace)
+
+    def put(self, namespace: str, logged: Sequence[LoggedFeedback]) -> None:
+        """Write feedback on memories of a namespace as it was logged elsewhere."""
+
+        def write(session: Session) -> None:
+            found = find_namespace(session, namespace)
+            assert found is not None  # the memories are there
+            slots = slots_of(session, found.number, [each.feedback.memory_id for each in logged])
+            for each in logged:
+                _insert(session, found.number, slots[each.feedback.memory_id], each)
 
         self._database.write(write, namespace)
 
@@ -101,6 +100,24 @@ class FeedbackStore:
             ]
 
         return self._database.read(read)
+
+
+def _insert(session: Session, number: int, slot: int, logged: LoggedFeedback) -> None:
+    feedback = logged.feedback
+    session.insert(
+        "feedback",
+        "namespace, recall, slot, signal, rating, given_at, features, embedder",
+        (
+            number,
+            feedback.recall_id,
+            slot,
+            feedback.signal.value,
+            feedback.rating,
+            microseconds(feedback.given_at),
+            json.dumps(dict(logged.features)),
+            logged.embedder,
+        ),
+    )
 
 
 def purge_feedback(session: Session, number: int, slots: Sequence[int]) -> None:

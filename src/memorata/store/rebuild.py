@@ -6,7 +6,8 @@ All of it follows from the memories and their vectors. What was said is never to
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from contextlib import nullcontext
 from itertools import count
 from typing import Final
 
@@ -15,11 +16,12 @@ import numpy as np
 from memorata.embed.vectors import are_directions
 from memorata.index import cell_rows, segments
 from memorata.index.record import FORGOTTEN, gone, packed
+from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities
 from memorata.store.database import Rows, Session
 from memorata.store.entries import Terms
-from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, memory
+from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, memory, sound
 
 Words = Callable[[Memory], Terms]
 
@@ -27,18 +29,27 @@ _NUMBERS: Final = range(2**31)
 """What the number of a session may be, in a record."""
 
 
-def rebuild(session: Session, path: str, terms_of: Words, embedder: tuple[int, int] | None) -> None:
-    """Write all derived data of a namespace anew.
+def rebuild(
+    session: Session, path: str, terms_of: Words, embedder: tuple[int, int] | None, *, partly: bool = False
+) -> None:
+    """Write all derived data of a namespace anew; `partly`: without memories that cannot be read.
 
-    Vectors come from an embedder and cannot be rebuilt here; one that is damaged is removed, and its memory
-    waits to be embedded again.
+    These are not found by any search until they can be. Vectors come from an embedder and cannot be rebuilt
+    here; one that is damaged is removed, and its memory waits to be embedded again.
     """
     namespace = find_namespace(session, path)
     if namespace is None:
         return
-    number = namespace.number
+    with session.dialect.leniently(session) if partly else nullcontext():
+        _rebuild(session, namespace.number, terms_of, embedder, partly=partly)
+
+
+def _rebuild(
+    session: Session, number: int, terms_of: Words, embedder: tuple[int, int] | None, *, partly: bool
+) -> None:
     slots = _slots(session, number)
-    known = {slot: (said, state, ended) for slot, said, state, ended in stated(session, number)}
+    left_out = dict(unreadable(session, number)) if partly else {}
+    known = {slot: (said, state, ended) for slot, said, state, ended in stated(session, number, left_out)}
     _remove_useless_vectors(session, number)
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
@@ -68,14 +79,33 @@ def rebuild(session: Session, path: str, terms_of: Words, embedder: tuple[int, i
     entities.refold(session, number)
 
 
-def stated(session: Session, number: int) -> Iterator[tuple[int, Memory, int, float | None]]:
-    """Yield every memory of a namespace with its slot, its state and when it was superseded."""
-    for row in rows_of(session, number):
-        ended = None if row[2] is None else row[2] / 1_000_000
-        yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+def stated(
+    session: Session, number: int, left_out: Collection[int] = ()
+) -> Iterator[tuple[int, Memory, int, float | None]]:
+    """Yield every memory of a namespace with its slot, its state and when it was superseded, but some."""
+    for row in _rows_of(session, number):
+        if row[0] not in left_out:
+            ended = None if row[2] is None else row[2] / 1_000_000
+            yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
 
 
-def rows_of(session: Session, number: int) -> Rows:
+def unreadable(session: Session, number: int) -> Iterator[tuple[int, str]]:
+    """Yield the slots of memories of a namespace that cannot be read, and why."""
+    for row in _rows_of(session, number):
+        try:
+            sound(row[3:])
+        except StoreCorrupt as error:
+            yield row[0], str(error)
+
+
+def is_left_out(session: Session, number: int, slot: int) -> bool:
+    """Return whether no search finds a slot."""
+    find = "SELECT record FROM records WHERE namespace = ? AND slot = ?"
+    row = session.execute(find, (number, slot)).fetchone()
+    return row is not None and bytes(row[0]) == gone()
+
+
+def _rows_of(session: Session, number: int) -> Rows:
     """Return the slots of a namespace's memories, since when they are hidden, and their rows."""
     return session.execute(
         f"SELECT m.slot, m.forgotten_at, m.superseded_at, {SELECTED} FROM {SOURCE} WHERE m.namespace = ? "

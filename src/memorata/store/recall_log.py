@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
@@ -28,7 +29,15 @@ from memorata.store.logged_recall import (
     unpacked,
     without,
 )
-from memorata.store.rows import LARGEST, Namespace, find_namespace, ids_at, is_inhabited, microseconds
+from memorata.store.rows import (
+    LARGEST,
+    Namespace,
+    find_namespace,
+    ids_at,
+    is_inhabited,
+    microseconds,
+    slots_of,
+)
 from memorata.text.name_matching import may_mention
 
 _Namespaced = TypeVar("_Namespaced", LoggedRecall, Exposure)
@@ -38,6 +47,7 @@ _READ: Final = (
     "JOIN recall_recipes p ON p.namespace = r.namespace AND p.number = r.recipe WHERE r.namespace = ?"
 )
 _MEGABYTE: Final = 10**6
+_UNBOUNDED: Final = LogBounds(LARGEST, LARGEST)
 _ROW_OVERHEAD: Final = 100
 """About how many bytes a row takes beside what is in it."""
 
@@ -97,6 +107,26 @@ class RecallLogStore:
             return [] if found is None else read_recalls(session, found, since=since, limit=limit, ids=ids)
 
         return self._database.read(read)
+
+    def move(self, namespace: str, to: str, recalls: Sequence[LoggedRecall]) -> None:
+        """Log recalls of one namespace in another instead, as far as their candidates are there."""
+
+        def write(session: Session) -> None:
+            source, target = find_namespace(session, namespace), find_namespace(session, to)
+            assert source is not None  # they were logged there
+            assert target is not None  # their candidates are there
+            session.execute(
+                "DELETE FROM recalls WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
+                (source.number, session.dialect.array([entry.id for entry in recalls])),
+            )
+            slots = slots_of(session, target.number, {id_ for entry in recalls for id_ in entry.ids})
+            moved = []
+            for entry in recalls:
+                at = np.array([slots.get(id_, -1) for id_ in entry.ids], np.intp)
+                moved.append(without(replace(entry, namespace=to, slots=at, seen=None), at >= 0))
+            _add(session, target.number, moved, _UNBOUNDED)
+
+        self._database.write(write, namespace, to)
 
     def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
         """Return the ids of memories by slot; those that are gone are left out."""
@@ -244,7 +274,7 @@ def _trim(session: Session, number: int, start: int, recalls: int) -> None:
         f"SELECT start FROM recalls WHERE {scope} ORDER BY start DESC LIMIT 1 OFFSET ?",
         (*of, min(recalls, LARGEST)),
     ).fetchone()
-    first = start if surplus is None else max(start, surplus[0] + 1)
+    first = max(0, start if surplus is None else max(start, surplus[0] + 1))
     session.execute(f"DELETE FROM recalls WHERE {scope} AND start < ?", (*of, first))
 
 

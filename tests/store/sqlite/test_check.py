@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tests.store.samples import DIMENSION, EMBEDDER, HERE, direction, entry, words
+from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, direction, entry, words
 
 from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, opened
@@ -128,10 +128,22 @@ def test_a_memory_that_cannot_be_read_is_named(store: SqliteStore) -> None:
     connection(store).execute("UPDATE memories SET content = CAST(x'c3c3' AS TEXT) WHERE id = 'm7'")
     connection(store).execute("UPDATE memories SET confidence = 'high' WHERE id = 'm9'")
     connection(store).execute("DELETE FROM records WHERE slot = 3")
-    first, second = told(store)
+    first, second, third = told(store)
     assert first.startswith("acme/alice: the row of memory m7 cannot be read (content must be a string")
     assert second.startswith("acme/alice: the row of memory m9 cannot be read (confidence must be")
-    assert store.check(terms_of, repair=True) == [first, second]
+    assert third == "acme/alice: there are not 301 records, one for each slot"
+    # What else is wrong with the namespace is mended, and searches pass over what cannot be read.
+    assert store.check(terms_of, repair=True) == [first, second, third]
+    assert told(store) == [first, second]
+    with store.view(HERE, NOW) as view:
+        slots = view.without(None, ())
+        assert len(slots) == 299
+        assert {"m7", "m9"}.isdisjoint(memory.id for memory in view.memories(slots))
+    connection(store).execute("UPDATE memories SET confidence = 1.0 WHERE id = 'm9'")
+    assert "the record of memory m9 does not say" in store.check(terms_of, repair=True)[1]
+    assert told(store) == [first]
+    with store.view(HERE, NOW) as view:
+        assert len(view.without(None, ())) == 300
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ class Purge:
         self._runtime = runtime
         self._store = runtime.store
         self._names = names
-        self._before = before
+        self.before = before
 
     def memories(
         self, path: str, ids: Sequence[str], names: Iterable[str] = (), *, dry_run: bool = False
@@ -45,7 +45,7 @@ class Purge:
         """Purge memories with their copies, and what the logs say of these names; return the ids of all."""
         wanted, erased = self._with_copies(path, ids), sorted(names)
         if not dry_run:
-            self._before()
+            self.before()
             self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.terms_of))
         return wanted
 
@@ -56,7 +56,7 @@ class Purge:
         :meth:`Engine.purge` the file is written anew, which takes time in proportion to its size.
         """
         path = self._runtime.path(namespace)
-        self._before()
+        self.before()
         removed = self._runtime.run([path], lambda: self._store.purge_namespace(path))
         self._names.clear()
         return removed
