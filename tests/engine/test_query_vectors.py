@@ -35,6 +35,8 @@ class Recorder(LexicalEmbedder):
         assert self.gate.wait(30)
         if "broken" in texts:
             raise EmbedderError("broken")
+        if "unforeseen" in texts:
+            raise ZeroDivisionError
         if "stopped" in texts:
             raise SystemExit
         return [super(Recorder, self).embed_query(text) for text in texts]
@@ -47,7 +49,7 @@ def ask_together(vectors: QueryVectors, embedder: Recorder, texts: Sequence[str]
     def ask(text: str) -> None:
         try:
             results[text] = vectors.vector(embedder, "a", text)
-        except EmbedderError as error:
+        except (EmbedderError, ZeroDivisionError) as error:
             results[text] = error
 
     embedder.gate.clear()
@@ -79,6 +81,33 @@ def test_an_error_reaches_those_of_its_batch_alone_and_is_not_kept() -> None:
     assert [type(results[text]) for text in ("broken", "beside")] == [EmbedderError] * 2
     assert [type(results[text]) for text in ("first", "later")] == [np.ndarray] * 2
     assert vectors.vector(embedder, "a", "beside") is not None
+
+
+def test_an_error_that_nobody_foresaw_is_raised_to_everybody_in_the_batch() -> None:
+    vectors = QueryVectors()
+    results = ask_together(vectors, Recorder(), ["first", "unforeseen", "beside"])
+    assert [type(results[text]) for text in ("unforeseen", "beside")] == [ZeroDivisionError] * 2
+
+
+def test_queries_for_two_embedders_are_never_computed_together() -> None:
+    embedder, other, vectors = Recorder(), Recorder(), QueryVectors()
+    embedder.gate.clear()
+    first = threading.Thread(target=vectors.vector, args=(embedder, "a", "first"))
+    first.start()
+    assert embedder.entered.wait(30)
+    waiting = [
+        threading.Thread(target=vectors.vector, args=(each, "a", f"tea {number}"))
+        for number, each in enumerate([embedder, other, other, embedder])
+    ]
+    for number, thread in enumerate(waiting, 1):
+        thread.start()
+        while len(vectors._waiting) < number:
+            pass
+    embedder.gate.set()
+    for thread in (first, *waiting):
+        thread.join(30)
+    assert embedder.batches == [["first"], ["tea 0"], ["tea 3"]]
+    assert other.batches == [["tea 1", "tea 2"]]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

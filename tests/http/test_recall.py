@@ -216,3 +216,37 @@ def test_a_key_recalls_from_what_it_is_for_alone(
     assert {hit["memory"]["namespace"] for hit in body["hits"]} == {"acme/api"}
     named = {"query": "when do we deploy?", "namespaces": ["acme"]}
     assert asked.post("/v1/recall?namespace=acme/api", json=named).status_code == 403
+
+
+@pytest.mark.parametrize("address", ["/v1/recall", "/v1/recall?namespace=default"])
+def test_a_good_request_is_not_taken_apart_by_the_framework(
+    client: TestClient, tea: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the framework solves dependencies")
+
+    monkeypatch.setattr("fastapi.routing.solve_dependencies", refuse)
+    assert client.post(address, json={"query": "tea"}).json()["hits"][0]["id"] == tea
+
+
+@pytest.mark.parametrize(
+    ("address", "body", "status", "said"),
+    [
+        ("/v1/recall?namspace=acme", '{"query": "tea"}', 422, "namspace"),
+        ("/v1/recall?namespace=a&namespace=b", '{"query": "tea"}', 422, "given 2 times"),
+        ("/v1/recall?namespace=" + "a" * 513, '{"query": "tea"}', 422, "512"),
+        ("/v1/recall?namespace=a//b", '{"query": "tea"}', 422, "namespace"),
+        ("/v1/recall", '{"query": "tea"', 400, "not JSON"),
+        ("/v1/recall", '{"query": "tea", "limitt": 2}', 422, "limit"),
+        ("/v1/recall", '{"limit": 2}', 422, "body.query"),
+        ("/v1/recall", "", 422, "body"),
+        ("/v1/recall", '{"query": "tea\\ud800"}', 422, "query"),
+        ("/v1/recall", "[" * 100_000, 400, "nested"),
+    ],
+)  # fmt: skip
+def test_any_other_request_is_refused_as_the_framework_does(
+    client: TestClient, address: str, body: str, status: int, said: str
+) -> None:
+    refused = client.post(address, content=body, headers={"Content-Type": "application/json"})
+    assert (refused.status_code, refused.headers["content-type"]) == (status, "application/problem+json")
+    assert said in refused.json()["detail"]

@@ -59,10 +59,11 @@ def load_models(engine: Engine) -> None:
 class _Wanted:
     """A query whose vector somebody waits for."""
 
-    __slots__ = ("done", "error", "text", "took", "vector")
+    __slots__ = ("done", "error", "text", "together", "took", "vector")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, together: _Together) -> None:
         self.text = text
+        self.together = together
         self.done = False
         self.vector: Floats | None = None
         self.error: Exception | None = None
@@ -101,20 +102,24 @@ class QueryVectors:
         # A service has none: it may hang, and nobody should wait for the query of another.
         if together is None or len(text) > MAX_CHARACTERS:
             return embedder.embed_query(text)
-        wanted = _Wanted(text)
+        wanted = _Wanted(text, together)
         self._waiting.append(wanted)
         with self._busy:
             # Whoever had the embedder before may have computed this one too.
             while not wanted.done:
-                self._compute(together)
+                self._compute()
         _add_cost(wanted.took)
         if wanted.error is not None:
             raise wanted.error
         assert wanted.vector is not None
         return wanted.vector
 
-    def _compute(self, together: _Together) -> None:
-        batch = [self._waiting.popleft() for _ in range(min(self._max_batch, len(self._waiting)))]
+    def _compute(self) -> None:
+        batch = [self._waiting.popleft()]
+        together = batch[0].together
+        # While one embedder follows another, queries for both may wait.
+        while self._waiting and len(batch) < self._max_batch and self._waiting[0].together == together:
+            batch.append(self._waiting.popleft())
         started = thread_time()
         try:
             for each, row in zip(batch, together([each.text for each in batch]), strict=True):

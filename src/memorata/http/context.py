@@ -195,10 +195,13 @@ _BEARER: Final = HTTPBearer(
     auto_error=False, description="A key, as `memorata key create` makes it.", scheme_name="key"
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_BEARER)]
+MAX_PATH: Final = 512
+"""How many characters the path of a namespace has at most."""
 NamespaceQuery = Annotated[
     str | None,
     Query(
-        max_length=512, description="Whose memories: a path such as acme/alice; the server's own if left out."
+        max_length=MAX_PATH,
+        description="Whose memories: a path such as acme/alice; the server's own if left out.",
     ),
 ]
 IdempotencyKey = Annotated[

@@ -125,8 +125,10 @@ def hit_json(hit: Hit, *, explain: bool = False) -> Json:
 
 def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
-    hits = [hit_json(hit, explain=explain) for hit in result.hits]
-    return {**result.as_dict(), "hits": hits, "standing": [memory_json(each) for each in result.standing]}
+    data = result.without_memories()
+    data["hits"] = [hit_json(hit, explain=explain) for hit in result.hits]
+    data["standing"] = [memory_json(each) for each in result.standing]
+    return data
 
 
 def briefing_json(briefing: Briefing) -> Json:

@@ -152,6 +152,30 @@ def test_no_error_of_the_store_comes_between_a_question_and_its_answer(
         assert len(engine.feedback.recalls()) == 5
 
 
+def test_an_error_that_nobody_foresaw_on_the_thread_of_a_server_is_told_of_in_the_log(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(log_module, "BATCH", 2)
+    with opened() as engine:
+        engine.recall_log.write_apart()
+        tried = threading.Event()
+
+        def fail(*_: object, **__: object) -> None:
+            tried.set()
+            raise ZeroDivisionError
+
+        with monkeypatch.context() as broken:
+            broken.setattr(engine.store.recalls, "log", fail)
+            for _ in range(5):
+                assert engine.recall("tea").hits
+            assert tried.wait(30)
+            # The next waits for the same thread.
+            engine.recall_log._apart.submit(lambda: None).result(30)  # type: ignore[union-attr]
+        told = [record for record in caplog.records if record.exc_info is not None]
+        assert [record.message for record in told] == ["recalls could not be logged"]
+        assert len(engine.feedback.recalls()) == 5, "nothing is lost by it"
+
+
 def test_of_two_threads_one_writes_the_log_while_the_other_holds_the_store() -> None:
     engine = opened()
     answer = engine.recall("green tea")

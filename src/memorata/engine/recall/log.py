@@ -117,7 +117,12 @@ class RecallLog:
 
     def _relieve_apart(self, *, due: bool) -> None:
         self._submitted = False
-        self._relieve(due=due)
+        try:
+            self._relieve(due=due)
+        except Exception:
+            # Nobody waits for this thread, who could be told.
+            self._resting = monotonic() + SECONDS
+            _LOG.exception("recalls could not be logged")
 
     @contextmanager
     def resting(self) -> Iterator[None]:

@@ -210,7 +210,8 @@ class RecallResult:
 
     def as_dict(self, *, explain: bool = False) -> dict[str, Any]:
         """Return the answer as plain data, for JSON."""
-        hits = []
+        result = self.without_memories()
+        hits: list[dict[str, Any]] = result["hits"]
         for hit in self.hits:
             data: dict[str, Any] = {"id": hit.memory.id, "score": hit.score, "confidence": hit.confidence}
             data["content"] = hit.memory.content
@@ -218,11 +219,16 @@ class RecallResult:
             if explain:
                 data["explanation"] = hit.explanation.as_dict()
             hits.append(data)
+        result["standing"] += [{"id": each.id, "content": each.content} for each in self.standing]
+        return result
+
+    def without_memories(self) -> dict[str, Any]:
+        """Return what the answer says beside its hits, and what stands, as plain data; these are empty."""
         return {
             "recall_id": self.id,
             "confidence": self.confidence,
             "support": self.support,
-            "hits": hits,
+            "hits": [],
             "sessions": [
                 {"session": each.session, "score": each.score, "hits": [hit.memory.id for hit in each.hits]}
                 for each in self.sessions
@@ -239,7 +245,7 @@ class RecallResult:
             "period": None if self.period is None else self.period.as_dict(),
             "aliases": dict(self.aliases),
             "meant": list(self.meant),
-            "standing": [{"id": each.id, "content": each.content} for each in self.standing],
+            "standing": [],
         }
 
 
