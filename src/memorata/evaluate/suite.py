@@ -2,9 +2,9 @@
 
 One gzip JSON-Lines file per set, one line per haystack: ``{"id", "memories": […], "questions": […]}``. A
 memory has ``id``, ``text``, ``speaker``, ``session``, ``position``, ``time``; a question ``id``, ``text``,
-``time``, ``kind``, ``gold`` (memories that answer it), ``gold_sessions`` (where only sessions are labelled),
-``answerable`` and, where only a part of the haystack existed when it was asked, ``upto``. What is ranked is
-what the engine returns with its gate open, and so is its `confidence`.
+``time``, ``kind``, ``gold`` (memories that answer it), ``gold_sessions`` (where only sessions are labelled,
+which are asked for then), ``answerable`` and, where only a part of the haystack existed when it was asked,
+``upto``. What is ranked is what the engine returns with its gate open, and so is its `confidence`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, TypeAlias
@@ -140,16 +141,16 @@ def _haystack(
                 if (question.get("upto") or len(facts)) != step:
                     continue
                 now = last if question["time"] is None else datetime.fromisoformat(question["time"])
+                # Where conversations are labelled, they are what is asked for.
+                label = "id" if question["gold"] or not question["gold_sessions"] else "session"
+                gold = question["gold" if label == "id" else "gold_sessions"]
+                ask = partial(engine.recall, question["text"], now=now, sessions=label == "session")
                 for recipe in recipes:
                     began = perf_counter()
-                    engine.recall(question["text"], recipe=recipe, now=now)
+                    ask(recipe=recipe)
                     took = 1e3 * (perf_counter() - began)
-                    every = engine.recall(question["text"], recipe=recipe.ungated(), limit=DEPTH, now=now)
-                    ids = [back[hit.memory.id] for hit in every.hits]
-                    if question["gold"] or not question["gold_sessions"]:
-                        ranking, gold = [fact["id"] for fact in ids], question["gold"]
-                    else:
-                        ranking, gold = [fact["session"] for fact in ids], question["gold_sessions"]
+                    every = ask(recipe=recipe.ungated(), limit=DEPTH)
+                    ranking = [back[hit.memory.id][label] for hit in every.hits]
                     values = _measured(list(dict.fromkeys(ranking)), dict.fromkeys(gold, 1.0))
                     kind, answerable = question["kind"], question["answerable"]
                     asked = Asked(name, recipe.name, kind, answerable, *values, every.confidence, took)
