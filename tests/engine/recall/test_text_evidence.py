@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from time import process_time
 
 import numpy as np
 import pytest
@@ -53,6 +54,14 @@ def test_who_tells_it(content: str, speaker: str, told: float) -> None:
     of = asked("Why does Melanie run?", "Melanie", "Caroline")
     assert (of.people, of.pair) == (("melanie",), True)
     assert told_by(of, said(content, speaker)) == told
+
+
+def test_a_sentence_without_an_end_is_read_once() -> None:
+    of, endless = asked("Why does Melanie run?", "Melanie", "Caroline"), "Why? " + "running " * 12_500
+    began = process_time()
+    assert told_by(of, said(endless, "Melanie")) == 1.0
+    # From each of its letters on it would be minutes.
+    assert process_time() - began < 5
 
 
 def test_evidence_is_a_share_of_what_is_asked_for() -> None:

@@ -43,7 +43,8 @@ _FEW_LETTERS: Final = 12
 _MAX_QUERY_WORDS: Final = 20
 """Longer queries are turns of a conversation, and share phrases by chance."""
 _WORD: Final = re.compile(r"\w+")
-_QUESTION: Final = re.compile(r"[^.!?？。！]*[?？]")
+# Only where a sentence begins: from every letter of one that nothing ends, it would be read to its end.
+_QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _FIRST_PERSON: Final = word_set(
     "i my me mine we our us ich mein meine meinen meinem meiner mir mich wir uns unser unsere je j mon ma "
