@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memorata.http import connections
-from memorata.model import limits
+from memorata.model import memory
 from memorata.service import schemas
 from memorata.store import filters
 
@@ -21,7 +21,7 @@ def test_a_limit_is_what_the_table_says(value: str, module: str, name: str) -> N
     assert f"{getattr(importlib.import_module(module), name):,}" == value
 
 
-@pytest.mark.parametrize("module", [limits, schemas, filters, connections])
+@pytest.mark.parametrize("module", [memory, schemas, filters, connections])
 def test_every_limit_is_in_the_table(module: object) -> None:
     names = {name for name in vars(module) if name.startswith("MAX_")}
     assert names

@@ -7,8 +7,15 @@ import pytest
 
 import memorata
 from memorata.model.errors import InvalidArgument
-from memorata.model.limits import MAX_CONTENT, MAX_METADATA, MAX_METADATA_DEPTH, MAX_NAME, MAX_NAMES, depth
-from memorata.model.memory import Source
+from memorata.model.memory import (
+    MAX_CONTENT,
+    MAX_METADATA,
+    MAX_METADATA_DEPTH,
+    MAX_NAME,
+    MAX_NAMES,
+    Source,
+    depth,
+)
 from memorata.service.export import export_rows
 
 

@@ -93,14 +93,14 @@ def test_a_merge_is_a_redirect_that_can_be_taken_away(store: Store) -> None:
 
 def test_changes_of_names_are_counted_and_in_the_feed(store: Store) -> None:
     """Check the number that caches compare, and that saying the same again is no change."""
-    assert store.entities.last_change(_HERE) == 0
+    assert store.naming_change(_HERE) == 0
     store.add([_entry("m1")])
-    assert store.entities.last_change(_HERE) == 0
+    assert store.naming_change(_HERE) == 0
     numbers = []
     for _ in range(2):
         store.entities.describe(_HERE, "Anna", type="person")
         store.relations.add(_HERE, [Relation("Anna", "knows", "Ben")], _NOW)
-        numbers.append(store.entities.last_change(_HERE))
+        numbers.append(store.naming_change(_HERE))
     assert numbers[0] == numbers[1] > 0
     store.entities.merge(_HERE, "Anna", "Ben")
     store.entities.undo_merge(_HERE, "Ben")
@@ -112,8 +112,8 @@ def test_changes_of_names_are_counted_and_in_the_feed(store: Store) -> None:
         ("merge", ""),
         ("unmerge", ""),
     ]
-    assert store.entities.last_change(_HERE) == feed[-1].number
-    assert store.entities.last_change(_THERE) == 0
+    assert store.naming_change(_HERE) == feed[-1].number
+    assert store.naming_change(_THERE) == 0
     with store.view(_HERE, _NOW) as view:
         assert view.status.count == 1
 

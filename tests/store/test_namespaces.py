@@ -90,7 +90,7 @@ def test_a_namespace_can_be_removed_and_made_anew(store: Store) -> None:
     assert recalled(store)[0] != []
     assert store.purge_namespace(HERE) == 300
     assert store.namespaces() == {THERE: 1}
-    assert (recalled(store), store.entities.list(HERE), store.entities.last_change(HERE)) == (
+    assert (recalled(store), store.entities.list(HERE), store.naming_change(HERE)) == (
         ([], []),
         [],
         0,

@@ -25,8 +25,8 @@ from memorata.text.analysers import (
     stem,
 )
 from memorata.text.language import function_words, languages_by_script, script_language
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, stop_words
 
 PLAIN = [
     ("UAV-001 battery degraded to 15.2%!", ["uav", "001", "battery", "degraded", "to", "15"]),

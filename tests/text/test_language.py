@@ -21,8 +21,8 @@ from memorata.text.language import (
     script_of,
     tells_language,
 )
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from memorata.text.tokens import words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 SENTENCES = {
     "english": """

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text.machine_names import machine_names
+from memorata.text.entities import machine_names
 
 
 def found(text: str) -> list[tuple[str, str]]:

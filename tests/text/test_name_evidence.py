@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text.name_evidence import WORD, Evidence, WordSpans
+from memorata.text.capitalised_names import WORD, Evidence, WordSpans
 
 
 def is_name(text: str, language: str = "english") -> bool:

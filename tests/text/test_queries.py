@@ -22,8 +22,8 @@ from memorata.text.queries import (
     without_event_verbs,
 )
 from memorata.text.query_cues import CUES
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, pronouns, stop_words
 from memorata.text.tokens import words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, pronouns, stop_words
 
 # Written before the rules, and left alone by every change to them. The hand is the same, so this is a check
 # on tuning, not a blind test.

@@ -8,8 +8,8 @@ import pytest
 
 from memorata.text.queries import QUERY_TYPES
 from memorata.text.query_cues import CUES
-from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES
 
 
 def every_cue(cues: Mapping[str, str]) -> list[str]:

@@ -49,17 +49,10 @@ def duplicate_cosine(noise: Annotated[float, Declared("The embedder's noise ceil
 
 
 def is_turn(memory: Memory) -> bool:
-    """Return whether a memory is a turn of a transcript: somebody said it, in a session, at a position in it.
-
-    A turn is an event. That somebody said "yes" twice is not one thing said once: each has its neighbours,
-    which recall reads it with, and together they are the record, word for word. So turns are never
-    duplicates. A passage of a text has a session and a position as well, for it is read with its neighbours
-    too, but nobody says it: a note that stands in two files is one note.
-    """
+    """Return whether a memory is a turn of a transcript, which is never a duplicate."""
     if not isinstance(memory, Memory):
         raise InvalidArgument("memory", memory, "a Memory")
-    source = memory.source
-    return bool(source.speaker and source.session) and source.position is not None
+    return memory.source.is_turn
 
 
 def resemblance(a: str, b: str) -> float:

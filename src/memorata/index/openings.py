@@ -21,12 +21,11 @@ from typing import Final
 import numpy as np
 
 from memorata.dedupe.openings import LETTERS, concern, concerned, opening
-from memorata.dedupe.verification import is_turn
 from memorata.index.cache import Added
 from memorata.index.record import Growing
 from memorata.model.checks import BoolArray, IntArray
 from memorata.store.database import Session
-from memorata.store.rows import Namespace, find_namespace, marks
+from memorata.store.rows import Namespace, marks
 
 _NO_SLOTS: Final[IntArray] = np.zeros(0, np.intp)
 _NOTHING: Final = 0
@@ -126,14 +125,11 @@ class OpeningCache:
         """Forget the texts that are kept: some were purged."""
         self._texts.clear()
 
-    def is_new(self, session: Session, path: str, content: str) -> bool:
+    def is_new(self, session: Session, namespace: Namespace, content: str) -> bool:
         """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
 
         False where that is not known, or takes longer to find out than a search.
         """
-        namespace = find_namespace(session, path)
-        if namespace is None:
-            return True
         known = self._known(session, namespace)
         sharing = None if known is None else known.sharing(content)
         if known is None or sharing is None:
@@ -172,7 +168,7 @@ class OpeningCache:
                 continue
             if 0 < len(known[0]) == each.namespace.slots:
                 memories = (entry.memory for entry in each.entries)
-                texts = [None if is_turn(memory) else memory.content for memory in memories]
+                texts = [None if memory.source.is_turn else memory.content for memory in memories]
                 known[0].add(texts)
                 for slot, text in list(enumerate(texts, each.namespace.slots))[-_KEPT_TEXTS:]:
                     if text is not None:

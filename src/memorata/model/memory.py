@@ -10,22 +10,12 @@ from enum import StrEnum
 from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import DEFAULT_NAMESPACE, memory_id, namespace
-from memorata.model.limits import (
-    MAX_CONTENT,
-    MAX_METADATA,
-    MAX_METADATA_DEPTH,
-    MAX_NAME,
-    MAX_NAMES,
-    check_length,
-    check_names,
-    depth,
-)
 from memorata.model.place import Place
 
 
@@ -43,6 +33,20 @@ _TIERS = tuple(Tier)
 
 PYTHON = "python"
 IMPORT = "import"
+
+# How large a memory may be: what is stored can be listed, exported, imported again and checked. These hold
+# however a memory comes in; the interfaces have narrower ones of their own. What is in a store is read
+# whatever its size. The table in docs/limits.md is compared with the code by a test.
+MAX_CONTENT: Final = 10_000_000
+"""Characters of a content."""
+MAX_NAME: Final = 10_000
+"""Characters of a category, a tag, a name, a speaker, a session or a link."""
+MAX_NAMES: Final = 10_000
+"""Tags, and names that a memory mentions."""
+MAX_METADATA: Final = 1_000_000
+"""Characters of metadata, written as JSON."""
+MAX_METADATA_DEPTH: Final = 64
+"""How deep lists and objects in metadata may be nested."""
 
 
 @frozen
@@ -70,6 +74,17 @@ class Source:
         if self.position is not None:
             # Not as it came: a database writes numpy's numbers as bytes, which cannot be read back.
             object.__setattr__(self, "position", checks.whole("position", self.position))
+
+    @property
+    def is_turn(self) -> bool:
+        """Whether it is a turn of a transcript: somebody said it, in a session, at a position in it.
+
+        A turn is an event. That somebody said "yes" twice is not one thing said once: each has its
+        neighbours, which recall reads it with, and together they are the record, word for word. So turns are
+        never duplicates. A passage of a text has a session and a position as well, for it is read with its
+        neighbours too, but nobody says it: a note that stands in two files is one note.
+        """
+        return self.position is not None and bool(self.speaker) and bool(self.session)
 
 
 _NO_SOURCE = Source()
@@ -359,3 +374,44 @@ def _closed(open_: Any) -> Memory:  # noqa: ANN401 - a class made at run time
 
 def _rebuilt(values: dict[str, Any]) -> Memory:
     return Memory(**values)
+
+
+def check_length(argument: str, value: str, most: int) -> None:
+    """Raise if a text is too long.
+
+    Examples
+    --------
+    >>> check_length("category", "fact", MAX_NAME)
+    """
+    if len(value) > most:
+        raise InvalidArgument(argument, value, f"at most {most:,} characters, not {len(value):,}")
+
+
+def check_names(argument: str, values: tuple[str, ...]) -> None:
+    """Raise if there are too many names, or one of them is too long."""
+    if len(values) > MAX_NAMES:
+        raise InvalidArgument(argument, values, f"at most {MAX_NAMES:,} of them, not {len(values):,}")
+    for index, value in enumerate(values):
+        if len(value) > MAX_NAME:
+            check_length(f"{argument}[{index}]", value, MAX_NAME)
+
+
+def depth(value: object, most: int = MAX_METADATA_DEPTH) -> int:
+    """Return how deep lists and mappings are nested, without recursion; at most one more than `most`.
+
+    Examples
+    --------
+    >>> depth(7), depth({}), depth({"a": [1, [2]]})
+    (0, 1, 3)
+    """
+    level = 0
+    current: list[Any] = [value]
+    while level <= most:
+        current = [each for each in current if isinstance(each, Mapping | list | tuple)]
+        if not current:
+            break
+        level += 1
+        current = [
+            inner for each in current for inner in (each.values() if isinstance(each, Mapping) else each)
+        ]
+    return level

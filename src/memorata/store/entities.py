@@ -45,11 +45,6 @@ class EntityStore:
 
         return self._database.read(read)
 
-    def last_change(self, namespace: str) -> int:
-        """Return the last change of a namespace's names; 0 if there was none."""
-        found = self._database.read(lambda session: find_namespace(session, namespace))
-        return 0 if found is None else found.naming
-
     def describe(
         self,
         namespace: str,

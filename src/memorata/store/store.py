@@ -120,6 +120,11 @@ class Store:
         """
         return self._database.attempt(work, replica=replica, fresh=fresh)
 
+    def naming_change(self, namespace: str) -> int:
+        """Return the last change of the names of a namespace's entities; 0 if there was none."""
+        row = self._database.read(lambda session: find_namespace(session, namespace))
+        return 0 if row is None else row.naming
+
     def settings_change(self, namespace: str) -> tuple[int, int]:
         """Return what moves when the saved settings of a namespace have changed."""
         row = self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY
@@ -151,7 +156,8 @@ class Store:
         def write(session: Session) -> int:
             added.clear()
             change = memories.add(session, entries, self._embedder, added)
-            return link_repeats(session, entries) or change
+            repeats = [entry for entry in entries if entry.memory.superseded_by is not None]
+            return (link_repeats(session, repeats) if repeats else 0) or change
 
         paths = sorted({entry.memory.namespace for entry in entries})
         change = self._database.write(write, *paths, batch=len(entries) >= TAIL)
@@ -340,7 +346,8 @@ class Store:
 
             self._openings = OpeningCache()
         with self._database.reading(namespace) as (session, held):
-            return held and self._openings.is_new(session, namespace, content)
+            row = find_namespace(session, namespace)
+            return held and (row is None or self._openings.is_new(session, row, content))
 
     def use_embedder(self, name: str, dimension: int) -> None:
         """Say which embedder the vectors of queries come from; remembered in the database."""

@@ -1,7 +1,7 @@
 """How are words read? From a text to its terms, its language, its dates and names, and what it asks for.
 
 A text, whether a memory or a query, becomes terms here: cut into words (:mod:`~memorata.text.tokens`), its
-language recognised (:mod:`~memorata.text.language`), stop words left out (:mod:`~memorata.text.stopwords`)
+language recognised (:mod:`~memorata.text.language`), stop words left out (:mod:`~memorata.text.word_lists`)
 and words stemmed, all put together by an analyser (:mod:`~memorata.text.analysers`). What kind of answer a
 query wants is read here too (:mod:`~memorata.text.queries`), and so are the times that a text names
 (:mod:`~memorata.text.dates`), the people and things it names (:mod:`~memorata.text.entities`), and whom those
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
         QueryType,
         RuleClassifier,
     )
-    from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
     from memorata.text.tokens import words
+    from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 _HOMES = {
     ".analysers": ("ANALYSERS", "STEMMED_LANGUAGES", "Analyser", "analyser", "stem"),
@@ -50,7 +50,7 @@ _HOMES = {
     ".gazetteer": ("Gazetteer", "Redirects"),
     ".language": ("DETECTED_LANGUAGES", "detect"),
     ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),
-    ".stopwords": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
+    ".word_lists": ("STOP_WORD_LANGUAGES", "negations", "stop_words"),
     ".tokens": ("words",),
 }
 __getattr__, __dir__ = on_demand(__name__, _HOMES)

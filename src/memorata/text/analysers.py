@@ -31,8 +31,8 @@ from memorata.text.language import (
     script_language,
     script_of,
 )
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, stop_words
 from memorata.text.tokens import is_unspaced, words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, stop_words
 
 STEMMED_LANGUAGES: Final[tuple[str, ...]] = tuple(sorted(Stemmer.algorithms()))
 """Every language that has a stemmer; ``"none"`` is accepted beside them and leaves words as they are."""

@@ -21,9 +21,9 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument
-from memorata.text.common_words import CALENDAR, DATE_PREPOSITIONS, common_words
 from memorata.text.folding import folded
 from memorata.text.tokens import is_unspaced
+from memorata.text.word_lists import CALENDAR, DATE_PREPOSITIONS, common_words
 
 _WORD: Final = re.compile(r"[\w\u0300-\u036f]+")
 _SYMBOLS: Final = re.compile(r"([^\w\s]*)(.*?)([^\w\s]*)$", re.DOTALL)

@@ -20,8 +20,8 @@ from typing import Final
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.text.scripts import script_counts
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from memorata.text.tokens import words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 # Languages that are stemmed, and of which only the most common function words are known: enough to tell them
 # from others. (py3langid tells 97 languages, and these in 99.8 of 100 passages of the development sets where

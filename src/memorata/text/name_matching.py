@@ -17,12 +17,18 @@ from functools import cache, lru_cache
 from typing import Final
 
 from memorata.model import checks
-from memorata.text.common_words import CALENDAR, DATE_PREPOSITIONS, TITLES, common_words, word_set
+from memorata.text.capitalised_names import WORD, WordSpans
 from memorata.text.folding import contains_any, folded
 from memorata.text.language import detect
-from memorata.text.name_evidence import WORD, WordSpans
-from memorata.text.stopwords import STOP_WORD_LANGUAGES
 from memorata.text.tokens import is_unspaced
+from memorata.text.word_lists import (
+    CALENDAR,
+    DATE_PREPOSITIONS,
+    STOP_WORD_LANGUAGES,
+    TITLES,
+    common_words,
+    word_set,
+)
 
 NAMES_AND_WORDS: Final = word_set("""abby ace amber angel apple april art ash aspen august autumn bailey baker
     barb bay bella berry bill birch blake bliss blue bond booker brad brandy brook brooke brown buck bud buddy

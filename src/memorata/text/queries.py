@@ -21,8 +21,8 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.text.language import detect
 from memorata.text.query_cues import CUES
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, pronouns, stop_words
 from memorata.text.tokens import words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, pronouns, stop_words
 
 QueryType: TypeAlias = Literal["factual", "preference", "conceptual"]
 QUERY_TYPES: Final[tuple[QueryType, ...]] = get_args(QueryType)

@@ -103,7 +103,7 @@ READS: dict[str, Callable[[PostgresStore], Any]] = {
     "page": lambda store: store.page(THERE, None, 10, None, hidden=True).memories,
     "hidden": lambda store: store.hidden(THERE),
     "entities": lambda store: store.entities.list(THERE),
-    "naming": lambda store: store.entities.last_change(THERE),
+    "naming": lambda store: store.naming_change(THERE),
     "relations": lambda store: store.relations.list(THERE),
     "links": lambda store: list(store.graph.links(THERE, 0)),
     "points": lambda store: store.graph.points(THERE, 0).slots.tolist(),

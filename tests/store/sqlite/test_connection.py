@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 
 from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
-from memorata.store.sqlite import connection as module
+from memorata.store.sqlite import opening as module
 from memorata.store.sqlite.connection import (
     SqliteSession,
-    connect,
     expect,
     once,
     reading,
     together,
+    translated,
     writing,
 )
-from memorata.store.sqlite.errors import translated
+from memorata.store.sqlite.opening import connect
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 

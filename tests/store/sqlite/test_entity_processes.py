@@ -10,9 +10,9 @@ from memorata.store.sqlite.store import SqliteStore
 
 def test_another_process_sees_what_was_declared(tmp_path: Path) -> None:
     one, other = (SqliteStore(tmp_path / "m.db", durable=False) for _ in range(2))
-    assert other.entities.last_change(HERE) == 0
+    assert other.naming_change(HERE) == 0
     one.entities.describe(HERE, "Anna", aliases=["Annie"])
-    assert other.entities.last_change(HERE) == one.entities.last_change(HERE) > 0
+    assert other.naming_change(HERE) == one.naming_change(HERE) > 0
     other.relations.add(HERE, [Relation("ANNIE", "knows", "Ben")], NOW)
     assert [relation.source for relation in one.relations.list(HERE, now=NOW)] == ["Anna"]
     one.close()

@@ -245,6 +245,24 @@ def without_checksums(connection: sqlite3.Connection) -> None:
         connection.execute(f"DROP TRIGGER {trigger}")
     for column in ("state_checksum", "checksum", "via"):
         connection.execute(f"ALTER TABLE memories DROP COLUMN {column}")
+    # As schema 16 called them.
+    for new, old in (("feedback", "reactions"), ("saved_settings", "lessons"), ("exposures", "sightings")):
+        connection.execute(f"ALTER TABLE {new} RENAME TO {old}")
+    for name, on in (
+        ("reactions_by_time", "reactions (namespace, given_at)"),
+        ("lessons_by_name", "lessons (namespace, kind, name)"),
+        ("sightings_by_experiment", "sightings (namespace, experiment)"),
+        ("sightings_by_recall", "sightings (namespace, recall)"),
+    ):
+        connection.execute(f"CREATE INDEX {name} ON {on}")
+    for name in (
+        "feedback_by_time",
+        "saved_settings_by_name",
+        "exposures_by_experiment",
+        "exposures_by_recall",
+    ):
+        connection.execute(f"DROP INDEX {name}")
+    connection.execute("ALTER TABLE namespaces DROP COLUMN settings")
 
 
 def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:

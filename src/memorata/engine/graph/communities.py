@@ -23,7 +23,7 @@ from memorata.model.entity import Entity
 from memorata.model.errors import EmbeddingServiceError
 from memorata.model.memory import Memory
 from memorata.store.entries import Terms
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter

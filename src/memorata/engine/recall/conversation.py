@@ -13,9 +13,9 @@ from typing import Final
 
 from memorata.engine.recall.query import ParsedQuery, parse_query
 from memorata.text.analysers import Analyser
-from memorata.text.common_words import CALENDAR
 from memorata.text.language import detect
 from memorata.text.name_matching import is_also_word
+from memorata.text.word_lists import CALENDAR
 
 TURNS: Final = 4
 """How many of the last turns are read."""

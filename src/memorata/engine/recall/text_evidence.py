@@ -23,8 +23,8 @@ from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
-from memorata.text.common_words import word_set
 from memorata.text.folding import folded
+from memorata.text.word_lists import word_set
 
 EVIDENCE: Final = (
     "told by who is named",

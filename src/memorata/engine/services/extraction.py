@@ -23,10 +23,9 @@ from memorata.model.errors import (
     ServiceRefused,
     shown,
 )
-from memorata.text.entities import Extraction, non_overlapping
+from memorata.text.entities import Extraction, machine_names, non_overlapping
 from memorata.text.folding import folded
 from memorata.text.gazetteer import Gazetteer
-from memorata.text.machine_names import machine_names
 
 CHAT_TYPES: Final = ("person", "organisation", "location", "event", "work", "product", "other")
 """The types a model chooses from; any other word of its own counts as ``other``."""

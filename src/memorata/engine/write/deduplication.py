@@ -24,11 +24,12 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.dedupe.decisions import Verdict, is_correction
+from memorata.dedupe.decisions import CORRECTION, Verdict
 from memorata.dedupe.openings import concerned, opening
-from memorata.dedupe.verification import is_turn, judge
+from memorata.dedupe.verification import judge
 from memorata.dedupe.wording import extends
-from memorata.engine.write.drafts import DedupeMode
+from memorata.embed.port import Embedder
+from memorata.engine.write.drafts import DedupeMode, DedupeRules
 from memorata.index.codes import Floats
 from memorata.index.index import Index
 from memorata.index.lexical import LexicalQuery
@@ -70,23 +71,32 @@ class Deduplicator:
     """Writes entries down, unless they were said before."""
 
     store: Store
-    threshold: float
-    noise: float
+    embedder: Embedder | None
     terms_of: Callable[[Memory], Terms]
-    strategy: str = "keep_first"
+    rules: DedupeRules
+
+    @property
+    def noise(self) -> float:
+        """The cosine that texts of no connection have."""
+        return 0.0 if self.embedder is None else self.embedder.similarity_threshold
+
+    @property
+    def threshold(self) -> float:
+        """The least cosine of duplicates."""
+        return self.rules.cosine(self.noise)
 
     def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Deduplicated:
         """Write entries, all or none, and return what came of them."""
         given = [entry.memory for entry in entries]
         # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
-        heard = [place for place, each in enumerate(given) if not is_turn(each) and not each.supersedes]
+        heard = [place for place, each in enumerate(given) if not each.source.is_turn and not each.supersedes]
         if mode is DedupeMode.OFF or not heard:
             self.store.add(entries)
             return Deduplicated(given, given)
         alone = mode is DedupeMode.NEAR and len(heard) == 1
         ahead = self._found_ahead(entries[heard[0]], now) if alone and self.store.is_remote else None
         with self.store.together():
-            said = _Findings(given, self.strategy)
+            said = _Findings(given, self.rules.strategy)
             # In one order, so that two who write to several namespaces do not wait for each other.
             heard.sort(key=lambda place: given[place].namespace)
             for path, places in groupby(heard, key=lambda place: given[place].namespace):
@@ -118,7 +128,7 @@ class Deduplicator:
             # Nothing there concerns it, whatever its words; so nothing in the same words does either.
             return
         known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
-        corrects = any(is_correction(entry.memory) for entry in entries)
+        corrects = any(entry.memory.category == CORRECTION for entry in entries)
         if mode is DedupeMode.EXACT and not known and not corrects and _all_differ(entries):
             return
         open_: list[Entry] = []
@@ -360,7 +370,7 @@ def _corrections(entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]
     about: dict[str, list[Memory]] = {}
     for entry in entries:
         before = about.setdefault(opening(entry.memory.content).subject, [])
-        if is_correction(entry.memory):
+        if entry.memory.category == CORRECTION:
             found.append((entry, [_Candidate(None, memory=each) for each in before[-_MAX_SUBJECT:]]))
         before.append(entry.memory)
     return found
@@ -371,17 +381,17 @@ def _concerns_all(memory: Memory) -> bool:
 
     A correction looks for what it corrects; and a speaker who says "I" is somebody else's subject.
     """
-    return is_correction(memory) or bool(memory.source.speaker)
+    return memory.category == CORRECTION or bool(memory.source.speaker)
 
 
 def _corrects(new: Memory, older: Memory) -> bool:
     """Tell whether a memory may supersede another that it contradicts."""
-    return is_correction(new) and not older.pinned and older.created_at <= new.created_at
+    return new.category == CORRECTION and not older.pinned and older.created_at <= new.created_at
 
 
 def _apart(a: Memory, b: Memory) -> bool:
     """Tell whether two memories cannot contradict each other: two people may say "I" of two homes."""
-    if is_turn(a):
+    if a.source.is_turn:
         return True
     speakers = {a.source.speaker, b.source.speaker} - {""}
     ended = a.valid_to is not None and a.valid_to <= b.event_time

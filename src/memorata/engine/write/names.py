@@ -56,9 +56,9 @@ class Names:
                 own.append(spelling)
 
     @property
-    def known(self) -> Gazetteer:
-        """What a text is searched for."""
-        if self._gazetteer is None:
+    def known(self) -> Gazetteer | None:
+        """What a text is searched for; None where nothing is declared."""
+        if self._gazetteer is None and self._records:
             self._gazetteer = Gazetteer([record.entity for record in self._records])
         return self._gazetteer
 
@@ -131,7 +131,7 @@ class NameIndex:
             # Names that were never declared may have been read, under numbers that others have now.
             self._rollbacks = self._store.rollbacks
             self.clear()
-        change = self._store.entities.last_change(namespace)
+        change = self._store.naming_change(namespace)
         kept = self._kept.get(namespace)
         if kept is not None and kept[0] == change:
             return kept[1]
@@ -188,7 +188,7 @@ class NameIndex:
         ]
 
     def _named(
-        self, read: Extraction, text: str, namespace: str, known: Gazetteer, given: tuple[str, ...]
+        self, read: Extraction, text: str, namespace: str, known: Gazetteer | None, given: tuple[str, ...]
     ) -> tuple[str, ...]:
         """Return the given names and those that were read; relations are kept until they can be written."""
         if read.failure:
@@ -203,7 +203,7 @@ class NameIndex:
         for mention in read.mentions:
             key = folded(mention.text)
             if key and key not in names:
-                owner = known.owner(mention.text)
+                owner = None if known is None else known.owner(mention.text)
                 if owner is not None and is_only_word(mention.text, text):
                     continue
                 declared = () if owner is None else (owner.name, *owner.aliases)

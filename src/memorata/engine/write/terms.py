@@ -10,7 +10,8 @@ from typing import Final
 
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser, Languages, roots, term_counts
-from memorata.text.dates import TimeExpression, date_keys, date_terms, time_expressions
+from memorata.text.dates import TimeExpression, date_keys, date_terms, time_expressions, triggers
+from memorata.text.dates.phrases import has_no_trigger
 from memorata.text.folding import folded
 
 
@@ -101,6 +102,8 @@ _DAY: Final = timedelta(days=1)
 @lru_cache(maxsize=4_096)
 def named_times(content: str, said_at: datetime) -> tuple[TimeExpression, ...]:
     """Return the times a text names; remembered, since a write asks twice."""
+    if has_no_trigger(content, triggers()):
+        return ()
     return time_expressions(content, said_at, nearest=True)
 
 

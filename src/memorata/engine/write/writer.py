@@ -110,9 +110,9 @@ class Writer:
 
         def take() -> list[Memory]:
             with self._store.together():
-                heard = self._deduplicated(entries, mode)
-                self._relate(heard.fresh)
-            return heard.survivors
+                written = self._deduplicated(entries, mode)
+                self._relate(written.fresh)
+            return written.survivors
 
         return self._runtime.run(sorted({draft.namespace for draft in drafts}), take)
 
@@ -168,13 +168,11 @@ class Writer:
     def _deduplicated(self, entries: Sequence[Entry], mode: DedupeMode) -> Deduplicated:
         from memorata.engine.write.deduplication import Deduplicator
 
-        noise = 0.0 if self._embedding.embedder is None else self._embedding.embedder.similarity_threshold
-        rules = self._runtime.dedupe
-        hearing = Deduplicator(
-            self._store, rules.cosine(noise), noise, self._runtime.terms_of, rules.strategy
+        deduplicator = Deduplicator(
+            self._store, self._embedding.embedder, self._runtime.terms_of, self._runtime.dedupe
         )
         paths = sorted({entry.memory.namespace for entry in entries})
-        return self._runtime.run(paths, lambda: hearing.take(entries, mode, self._runtime.clock()))
+        return self._runtime.run(paths, lambda: deduplicator.take(entries, mode, self._runtime.clock()))
 
     def _relate(self, memories: Sequence[Memory]) -> None:
         """Write down the relations that an extractor read in what was just remembered."""

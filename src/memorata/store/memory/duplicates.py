@@ -317,9 +317,8 @@ def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
     """
     linked = 0
     for entry in entries:
-        if entry.memory.superseded_by is None:
-            continue
         path, wanted = entry.memory.namespace, entry.memory.superseded_by
+        assert wanted is not None  # the caller looked
         added = find(session, path, entry.memory.id)
         way = led_to(session, added[0].number, wanted)
         # What it repeats may have been superseded since, by anything but what leads here.

@@ -261,13 +261,13 @@ def _add_rows(
     alone = matrix is not None
     passages = [1 if alone else checked_passages(entry, embedder) for entry in batch]
     memories = [as_added(entry.memory) for entry in batch]
-    unique_errors = session.dialect.unique_errors
-    if not unique_errors:
+    if session.dialect.remote:
+        # There what is taken is found out after this.
         _refuse_taken(session, number, SLOTS, memories)
     sessions = _session_numbers(session, number, {memory.source.session for memory in memories})
     try:
         session.executemany(*insertion(session.dialect, number, first, memories))
-    except unique_errors:
+    except session.dialect.unique_errors:
         _refuse_taken(session, number, first, memories)
         raise
     derived = records_of(memories, batch, passages, sessions, waiting=waiting)

@@ -15,12 +15,17 @@ from typing import TYPE_CHECKING, TypeVar
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import connection as one
-from memorata.store.sqlite.connection import SqliteSession, connect, why_read_only
-from memorata.store.sqlite.errors import translated
+from memorata.store.sqlite.connection import (
+    ASKED_FOR,
+    SqliteSession,
+    refuse_to_write,
+    translated,
+    why_read_only,
+)
 from memorata.store.sqlite.fork import watch_forks
 from memorata.store.sqlite.maintenance import back_up, erase
 from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.read_only import ASKED_FOR, refuse_to_write
+from memorata.store.sqlite.opening import connect
 from memorata.store.sqlite.upkeep import owe
 
 if TYPE_CHECKING:
@@ -30,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class SqliteDatabase:
-    """One file; see :func:`.connection.connect` for the parameters.
+    """One file; see :func:`.opening.connect` for the parameters.
 
     Attributes
     ----------

@@ -64,20 +64,18 @@ def add(
     together: bool,
 ) -> None:
     """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
-    from memorata.dedupe.verification import is_turn
-
     said = number * SLOTS + first
     embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
     if len(batch) == 1 and not together:
         (entry,) = batch
         few = []
-        if not is_turn(entry.memory):
+        if not entry.memory.source.is_turn:
             few.append((fingerprint_key(number, entry.memory.fingerprint), said))
         if embedder is not None and entry.vectors is not None:
             few.append((digest_key(embedder[0], number, entry.digest), embedded))
         add_few(session, few)
         return
-    plain = [at for at, entry in enumerate(batch) if not is_turn(entry.memory)]
+    plain = [at for at, entry in enumerate(batch) if not entry.memory.source.is_turn]
     rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
     keys = fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
     digests = [batch[at].digest for at in rows]

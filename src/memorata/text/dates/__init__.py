@@ -210,10 +210,10 @@ def time_expressions(
     if language is not None:
         checks.one_of("language", language, DATE_LANGUAGES)
     checks.flag("nearest", nearest)
-    if phrases.has_no_trigger(text, _triggers()):
+    if phrases.has_no_trigger(text, triggers()):
         return ()
     lower = phrases.lowered(text)
-    windows = phrases.windows(lower, _triggers()) if len(text) > _MIN_WINDOWED else [(0, len(text))]
+    windows = phrases.windows(lower, triggers()) if len(text) > _MIN_WINDOWED else [(0, len(text))]
     spans: list[DateSpan] = []
     for start, end in windows:
         inside = _spans(text[start:end], lower[start:end], now.date(), language, nearest)
@@ -354,7 +354,7 @@ def _named(*words: list[str]) -> str:
 
 
 @cache
-def _triggers() -> frozenset[str]:
+def triggers() -> frozenset[str]:
     """Return the words, and the mark of digits, without which no language finds anything."""
     return frozenset[str]().union({DIGITS}, *(language.triggers for language in _LANGUAGES.values()))
 

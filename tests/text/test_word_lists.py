@@ -1,12 +1,22 @@
-"""Stop words: function words only, as the tokeniser sees them, negations kept apart."""
+"""Stop words: function words, as the tokeniser sees them, negations kept apart; and common words."""
 
 from __future__ import annotations
 
 import pytest
 
 from memorata.model.errors import InvalidArgument
-from memorata.text.stopwords import STOP_WORD_LANGUAGES, negations, stop_words
 from memorata.text.tokens import words
+from memorata.text.word_lists import (
+    CALENDAR,
+    NOT_NAMES,
+    STOP_WORD_LANGUAGES,
+    TITLES,
+    common_words,
+    has_common_words,
+    is_common,
+    negations,
+    stop_words,
+)
 
 NINE = {"english", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish", "russian"}
 
@@ -58,3 +68,25 @@ def test_none_has_none() -> None:
 def test_unknown_language(function: object, bad: object) -> None:
     with pytest.raises(InvalidArgument, match="language must be one of 'english'"):
         function(bad)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("word", ["the", "thanks", "never", "dinner", "cooking", "usually", "happiness"])
+def test_common_words_are_listed_or_built_like_one(word: str) -> None:
+    assert is_common(word, "english")
+
+
+@pytest.mark.parametrize("word", ["anna", "caroline", "berlin", "tesla", "king"])
+def test_names_are_neither(word: str) -> None:
+    assert not is_common(word, "english")
+
+
+def test_a_language_without_a_list_has_its_stop_words() -> None:
+    assert has_common_words("german")
+    assert not has_common_words("dutch")
+    assert "het" in common_words("dutch")
+    assert common_words("none") == frozenset()
+
+
+@pytest.mark.parametrize("words", [CALENDAR, NOT_NAMES, TITLES, common_words("english")])
+def test_the_lists_are_in_lower_case(words: frozenset[str]) -> None:
+    assert all(word == word.lower() for word in words)

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from memorata.model.errors import StoreReadOnly, StoreUnavailable
-from memorata.store.sqlite import connection as connecting
-from memorata.store.sqlite.connection import SqliteSession, connect, reading, writing
-from memorata.store.sqlite.read_only import ASKED_FOR, opened_to_read, refuse_to_write, unwritable
+from memorata.store.sqlite import opening as connecting
+from memorata.store.sqlite.connection import ASKED_FOR, SqliteSession, reading, refuse_to_write, writing
+from memorata.store.sqlite.opening import connect, opened_to_read, unwritable
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 
@@ -30,7 +30,7 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
     """Let no file be made beside a database, as on a medium that is read-only."""
     opened = connecting._opened
 
-    class Refused(connecting.SqliteSession):
+    class Refused(SqliteSession):
         def execute(self, *arguments: Any) -> sqlite3.Cursor:
             error = sqlite3.OperationalError("unable to open database file")
             error.sqlite_errorcode = code

@@ -1,0 +1,340 @@
+"""Opening a file: to be written, with its settings and migrations; or to be read only.
+
+A file of ours is in write-ahead mode, in which even a reader makes two files beside it, or needs them to be
+there. Where that cannot be, as on a medium that is read-only, SQLite can take the file for immutable: then it
+reads no log and takes no lock. That is right only as long as no log holds anything and nobody writes, so both
+are made sure of: what waits in a log that cannot be read is refused in words and never passed over, and a
+file that turns out to have changed is not read on.
+
+Source: "Read-only databases" in SQLite's description of its write-ahead log, and its URI parameters ``mode``
+and ``immutable``.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, Final, cast
+
+from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
+from memorata.store.sqlite import hash_index
+from memorata.store.sqlite.connection import (
+    ASKED_FOR,
+    BUSY_SECONDS,
+    FULL,
+    SqliteSession,
+    expect,
+    is_session,
+    reading,
+    refuse_to_write,
+    translated,
+    why_read_only,
+    writing,
+)
+from memorata.store.sqlite.encryption import (
+    check_encryption,
+    connected,
+    database_errors,
+    is_empty,
+    is_no_database,
+    session_class,
+    wrong_key,
+)
+from memorata.store.sqlite.files import create_private
+from memorata.store.sqlite.migrations import Migration, migrate
+from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS, SUMMED
+from memorata.store.sqlite.upkeep import sum_rows
+
+IN_MEMORY: Final = ":memory:"
+
+_RETRY_SECONDS: Final = 0.01
+
+_OLDEST: Final = 3, 35
+
+_LOGS: Final = ("-wal", "-journal")
+
+_NEEDED: Final = ("-wal", "-shm")
+
+
+def connect(
+    path: str | Path,
+    *,
+    durable: bool = True,
+    must_exist: bool = False,
+    backup: bool = True,
+    migrated: Callable[[Migration], None] = lambda migration: None,
+    read_only: bool = False,
+    key: str | None = None,
+) -> SqliteSession:
+    """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
+
+    Parameters
+    ----------
+    path
+        The file; ``":memory:"`` for a database that dies with the connection.
+    durable
+        Whether a write is on the disk when it is acknowledged (``synchronous=FULL``). Without it a power cut,
+        though not a crash of the process, can lose the last writes; the file stays whole either way.
+    must_exist
+        Whether a missing file is an error rather than a new database.
+    backup
+        Whether a file of an older schema is copied before it is migrated.
+    migrated
+        Told what was done, if the file was of an older schema.
+    read_only
+        Whether nothing is to be written to it, even though it could be; it has to be there then.
+    key
+        What the file is encrypted with, a new one too; None for one that is not.
+    """
+    name = str(path)
+    if sqlite3.sqlite_version_info < _OLDEST:
+        # Before there is a file: it would fail at the first statement that an older one cannot read.
+        needed = ".".join(map(str, _OLDEST))
+        raise StoreUnavailable(
+            f"this Python brings SQLite {sqlite3.sqlite_version}, and {needed} is needed; use another Python"
+        )
+    if name != IN_MEMORY:
+        file = Path(name)
+        if (must_exist or read_only) and not file.exists():
+            raise StoreUnavailable(f"there is no database at {name}; check the path")
+        if file.is_dir():
+            raise StoreUnavailable(f"{name} is a folder; name a file in it, such as {file / 'memories.db'}")
+        if not file.parent.is_dir():
+            if file.parent.exists():
+                raise StoreUnavailable(f"{file.parent} is a file, not a folder; name another path")
+            raise StoreUnavailable(f"the folder {file.parent} does not exist; create it or name another path")
+        check_encryption(file, key)
+    elif read_only:
+        raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
+    reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
+    with translated(name):
+        connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
+        try:
+            migration = _prepare(connection, name, durable=durable, backup=backup)
+        except BaseException:
+            connection.close()
+            raise
+    if migration is not None:
+        migrated(migration)
+    return connection
+
+
+def _opened(name: str, *, key: str | None, uri: bool = False) -> SqliteSession:
+    encrypted = None if key is None else session_class(SqliteSession)
+    session: SqliteSession = connected(
+        name, key, encrypted=encrypted, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False,
+        cached_statements=256, factory=SqliteSession, uri=uri,
+    )  # fmt: skip
+    session.key = key
+    return session
+
+
+def _opened_to_write(name: str, key: str | None) -> SqliteSession:
+    """Open a file to be written, or to be read alone where its disk has no room for what a writer needs."""
+    there = name != IN_MEMORY and Path(name).exists()
+    if name != IN_MEMORY:
+        create_private(Path(name))
+    unwritten = is_empty(Path(name))
+    connection = _opened(name, key=key)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    except database_errors() as error:
+        connection.close()
+        if key is not None and is_no_database(error):
+            if unwritten and not is_empty(Path(name)):
+                # Another process began the file, with a salt of its own, while this one was about to.
+                return _opened_to_write(name, key)
+            raise wrong_key(name) from error
+        if not there or not is_full(error):
+            raise
+        return _opened_to_read(Path(name), FULL, key)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
+    try:
+        connection, watch = opened_to_read(file, partial(_opened, key=key, uri=True))
+    except database_errors() as error:
+        if key is not None and is_no_database(error):
+            raise wrong_key(str(file)) from error
+        raise
+    assert is_session(connection)  # as `_opened` makes them
+    connection.read_only, connection.watch = reason, watch
+    return connection
+
+
+def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: bool) -> Migration | None:
+    with reading(connection, name):
+        application = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    if application != APPLICATION_ID and not empty:
+        raise StoreCorrupt(f"{name} is an SQLite database, but not one of Memorata's; name another file")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{name} was written by a newer Memorata (schema {version}, this one knows {len(MIGRATIONS)}); "
+            "upgrade with `pip install --upgrade memorata`"
+        )
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("PRAGMA secure_delete = FAST")
+    connection.execute("PRAGMA cache_size = -65536")
+    expect(connection, batch=False)
+    connection.execute("PRAGMA mmap_size = 268435456")
+    if version == len(MIGRATIONS):
+        connection.schema = version
+        return None
+    if reason := why_read_only(connection):
+        wrong = (
+            "is empty" if empty else f"is of an older Memorata (schema {version}), to be brought up to date"
+        )
+        refuse_to_write(name, f"it {wrong}, and {reason}")
+    _use_log(connection)
+    done = None
+    try:
+        with writing(connection, name):
+            copied = Path(name) if backup and name != IN_MEMORY else None
+            derived = {ADDRESSED: cast(Any, hash_index.rebuild), SUMMED: sum_rows}
+            done = migrate(connection, MIGRATIONS, copied, derived)
+    except StoreError:
+        # The disk may have had room for the copy and for nothing else.
+        if done is not None and done.backup is not None:
+            done.backup.unlink()
+        raise
+    connection.schema = len(MIGRATIONS)
+    return done
+
+
+def _use_log(connection: sqlite3.Connection) -> None:
+    """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others look."""
+    until = monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except database_errors("OperationalError") as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+        sleep(_RETRY_SECONDS)
+
+
+def unwritable(file: Path) -> str:
+    """Return why a file that is there cannot be written here; empty if it can be.
+
+    A file that may be written is no use in a folder that may not: a writer makes others beside it, unless
+    somebody who uses the file has made them already.
+    """
+    if not file.is_file():
+        return ""
+    # The other files are where the database is, not where a link to it is.
+    file = file.resolve()
+    if not _may_write(file):
+        return _medium(file) or "the file may not be written"
+    if _may_write(file.parent) or all(_may_write(Path(f"{file}{each}")) for each in _NEEDED):
+        return ""
+    return "its folder may not be written, where a writer needs more files"
+
+
+def is_full(error: sqlite3.Error) -> bool:
+    """Return whether a file could not be opened because nothing more fits beside it."""
+    return error.sqlite_errorcode in (sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_FULL)
+
+
+def opened_to_read(
+    file: Path, connect: Callable[[str], sqlite3.Connection]
+) -> tuple[sqlite3.Connection, Callable[[], None] | None]:
+    """Open a database that is there without writing anything to it.
+
+    Returns
+    -------
+    tuple
+        The connection; and what to call before and after everything that is read, which raises if the file
+        is no longer what it was, None where SQLite itself sees to that.
+
+    Raises
+    ------
+    StoreUnavailable
+        Changes wait in a log beside the file that cannot be read where it is.
+    """
+    file = file.resolve()
+    address = file.as_uri()
+    connection = connect(f"{address}?mode=ro")
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        return connection, None
+    except database_errors() as error:
+        connection.close()
+        if is_full(error) and _log(file):
+            return _opened_alone(address, connect), None
+        unwritten = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+        if not is_full(error) and error.sqlite_errorcode & 0xFF not in unwritten:
+            raise
+    except BaseException:
+        connection.close()
+        raise
+    before = _stamp(file)
+    if log := _log(file):
+        raise StoreUnavailable(
+            f"{log} holds changes that {file.name} does not have yet, and they cannot be read where it is; "
+            "copy all files of that name to a folder that can be written, and open the copy there"
+        )
+
+    def watch() -> None:
+        try:
+            unchanged = _stamp(file) == before and not _log(file)
+        except OSError as error:
+            raise StoreUnavailable(f"{file} cannot be read ({error}); check the path and the disk") from error
+        if not unchanged:
+            raise StoreUnavailable(f"{file} was written to since it was opened to be read; open it again")
+
+    return connect(f"{address}?immutable=1"), watch
+
+
+def _opened_alone(address: str, connect: Callable[[str], sqlite3.Connection]) -> sqlite3.Connection:
+    """Open a file whose log holds changes, on a full disk: no other process can use it meanwhile.
+
+    Alone, SQLite keeps the index of the log in memory instead of in a file that there is no room for.
+    """
+    connection = connect(address)
+    try:
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _may_write(path: Path) -> bool:
+    # By whom the process acts for now, where the system can tell.
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _medium(file: Path) -> str:
+    """Return that a whole file system is read-only, where the system can tell and it is."""
+    statistics = getattr(os, "statvfs", None)
+    if statistics is None or not statistics(file).f_flag & os.ST_RDONLY:
+        return ""
+    return "its file system is read-only"
+
+
+def _log(file: Path) -> Path | None:
+    """Return the file beside a database in which changes wait, if there is one."""
+    for path in (Path(f"{file}{each}") for each in _LOGS):
+        if path.exists() and path.stat().st_size:
+            return path
+    return None
+
+
+def _stamp(file: Path) -> tuple[int, int, int]:
+    found = file.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
