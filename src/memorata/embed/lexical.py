@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 from functools import lru_cache
 
 import numpy as np
@@ -71,6 +72,9 @@ class LexicalEmbedder:
         settings = hashlib.sha256(repr(self._analyser).encode()).hexdigest()
         # Once: every write and recall asks for it, and an interrupted repr may leave "..." behind.
         self._name = f"lexical-{self._dimension}@{settings[:8]}:k1={self._k1:g}"
+
+    quick: Final = True
+    """That a query takes less than a tenth of a millisecond."""
 
     @property
     def name(self) -> str:

@@ -181,6 +181,11 @@ class Embedding:
         return float(getattr(self.embedder, "reliability", 1.0))
 
     @property
+    def quick(self) -> bool:
+        """Whether a query may be embedded while others wait: it takes no time, or there is no embedder."""
+        return self.embedder is None or getattr(self.embedder, "quick", False)
+
+    @property
     def threshold(self) -> float:
         """The cosine above which texts are likelier related than not."""
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0

@@ -228,6 +228,8 @@ def caught_up(
     more = len(late[0]) + namespace.slots - slots_before
     if known.vectors.exact and len(known.vectors) + more > EXACT:
         return _loaded(session, namespace, embedder)
+    # More than that memories were added: any of the others may be another by now.
+    known.forget_memories()
     if namespace.generation != known.generation:
         known.start_generation(
             namespace.generation,

@@ -24,6 +24,7 @@ from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visibl
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt
+from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, int, int]
@@ -47,6 +48,10 @@ _SINGLE_READS: Final = 8
 _MOST_PATIENCE: Final = 1_024
 _KEPT_BUCKETS: Final = 4_096
 """In how many buckets the lists are that are kept; each is about a kilobyte."""
+_MAX_MEMORY_BYTES: Final = 16 * 1024 * 1024
+"""How many bytes of memories are kept; then they are read anew."""
+_MEMORY_BYTES: Final = 1_000
+"""About what a memory takes besides its text."""
 _NUMBER_OF: Final = {field: number for number, field in enumerate(FIELDS)}
 _NO_SLOTS: Final = TermList(np.zeros(0, np.int32), np.zeros(0, np.uint16))
 
@@ -114,6 +119,8 @@ class Partition:
         self._speakers, self._spoken = frozenset[str](), 0
         self._columns = np.full(1, -1, np.int32)
         self._token_rows: dict[str, TokenRows] = {}
+        self._memories: dict[int, Memory] = {}
+        self._memory_bytes = 0
 
     def __len__(self) -> int:
         return len(self._records)
@@ -136,6 +143,7 @@ class Partition:
             self._lists.nbytes
             + self._saturated.nbytes
             + self._passing.nbytes
+            + self._memory_bytes
             + sum(rows.nbytes for rows in self._token_rows.values())
         )
         return self._sized[1] + kept
@@ -159,6 +167,30 @@ class Partition:
         if rows is None:
             rows = self._token_rows[table] = TokenRows()
         return rows
+
+    def memories(
+        self, slots: Sequence[int], read: Callable[[list[int]], Mapping[int, Memory]]
+    ) -> list[Memory]:
+        """Return the memories of slots; `read` is asked for those that are not kept."""
+        kept = self._memories
+        unread = [slot for slot in slots if slot not in kept]
+        if not unread:
+            return [kept[slot] for slot in slots]
+        known = {slot: kept[slot] for slot in slots if slot in kept}
+        for slot, memory in read(unread).items():
+            known[slot] = memory
+            if any(type(value) in (dict, list) for value in memory.metadata.values()):
+                # Who gets it may write to those.
+                continue
+            if self._memory_bytes > _MAX_MEMORY_BYTES:
+                self.forget_memories()
+            self._memories[slot] = memory
+            self._memory_bytes += _MEMORY_BYTES + len(memory.content)
+        return [known[slot] for slot in slots]
+
+    def forget_memories(self) -> None:
+        """Read memories anew: something was written to some of them."""
+        self._memories, self._memory_bytes = {}, 0
 
     def lengths(self, field: str) -> npt.NDArray[np.float32]:
         """Return the number of terms each slot has in `field`."""

@@ -69,7 +69,6 @@ class NamespaceIndex:
         self._embedder = embedder
         self._asked: tuple[LexicalQuery, list[Part], float] | None = None
         self._added: tuple[LexicalQuery, Sums] | None = None
-        self._memories: dict[int, Memory] = {}
         self._methods: dict[str, str] = {}
         believed, held = (None if moment is None else moment.timestamp() for moment in (as_of, true_at))
         self._visibility = partition.visibility(now.timestamp(), believed, held, ends)
@@ -185,17 +184,16 @@ class NamespaceIndex:
 
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
-        wanted, known = slots.tolist(), self._memories
-        unread = [slot for slot in wanted if slot not in known]
-        if unread:
-            read = read_memories(self._session, self._namespace, unread)
-            known |= read
-            if lost := len(set(unread)) - len(read):
-                raise StoreCorrupt(
-                    f"{lost} memories of {self._namespace.path} are not where their records say; "
-                    "run `memorata check`"
-                )
-        return list(map(known.__getitem__, wanted))
+        return self._partition.memories(slots.tolist(), self._read_memories)
+
+    def _read_memories(self, slots: list[int]) -> Mapping[int, Memory]:
+        memories = read_memories(self._session, self._namespace, slots)
+        if lost := len(set(slots)) - len(memories):
+            raise StoreCorrupt(
+                f"{lost} memories of {self._namespace.path} are not where their records say; "
+                "run `memorata check`"
+            )
+        return memories
 
     def names(self, slots: IntArray) -> list[tuple[str, ...]]:
         """Return the names that the given memories mention, in the same order."""

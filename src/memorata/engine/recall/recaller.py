@@ -122,29 +122,18 @@ class Recaller:
         names = possible_names(query, self.runtime.analyser) if recipe.speakers_apart else {}
         hasty = recipe.speakers_apart and query.text.islower()
         naming = names if names or hasty else None
-        if naming is not None and (request.vector is None or request.conversation):
+        waits = request.vector is None and recipe.vector_pool and not self.meaning.quick
+        if naming is not None and (waits or request.conversation):
             query, naming = self._named(request, query, naming), None
-        if request.vector is not None:
-            # Whatever was embedded, it was not what this would have been.
-            query = replace(query, topic="")
-        embedded = _text_to_embed(query)
-        if request.conversation:
-            query = replace(query, background=background(query, request.conversation, self.runtime.analyser))
-            embedded = embedded_with(embedded, request.conversation)
         read_at = perf_counter()
-        vector, wrong = None, ""
-        if recipe.vector_pool:
-            vector, wrong = self.meaning.query(embedded, request.vector, request.namespace)
-        embedded_at = perf_counter()
-        embedder, name, noise = self.meaning.embedder, "", 0.0
-        if embedder is not None:
-            name, noise = embedder.name, embedder.similarity_threshold
-        search = partial(self._search, request, vector, noise)
-        found, elsewhere = self._look(request, partial(search, query, naming))
-        if naming is not None and self._undone(request, found.query):
-            query = replace(self._named(request, query, naming), topic="")
-            found, elsewhere = self._look(request, partial(search, query, None))
-        query = found.query
+        # Where nobody waits for an embedder, the speakers that the query names are read in the same look.
+        embedded = None if naming is not None else self._embedded(request, query)
+        found, elsewhere = self._look(request, partial(self._search, request, query, naming, embedded))
+        if naming is not None and self._undone(request, found.embedded.query):
+            embedded = self._embedded(request, self._named(request, query, naming))
+            found, elsewhere = self._look(request, partial(self._search, request, query, None, embedded))
+        embedded = found.embedded
+        query, embedder = embedded.query, self.meaning.embedder
         order, hits, history = self._newest_first(request, found)
         shown = len(hits)
         if request.budget is not None:
@@ -156,15 +145,19 @@ class Recaller:
             sessions=_within(found.sessions, shown),
             degraded=self._degraded(
                 request,
-                [wrong, _not_excluded(query.not_excluded), *found.failures, elsewhere],
-                found.pending if vector is not None else 0,
+                [embedded.failure_reason, _not_excluded(query.not_excluded), *found.failures, elsewhere],
+                found.pending if embedded.vector is not None else 0,
             ),
             rejected=found.rejected,
             recipe=recipe.name,
-            embedder=name if vector is not None else "",
+            embedder="" if embedded.vector is None or embedder is None else embedder.name,
             omitted=len(hits) - shown,
             id=request.id,
-            milliseconds=_milliseconds(reading=started, embedding=read_at, search=embedded_at, done=done),
+            milliseconds={
+                "reading": (read_at - started) * 1e3,
+                "embedding": embedded.seconds * 1e3,
+                "search": (done - read_at - embedded.seconds) * 1e3,
+            },
             trace=None
             if found.trace is None
             else found.trace.seen([found.positions[rank] for rank in order[:shown]]),
@@ -175,6 +168,21 @@ class Recaller:
             meant=meant,
             estimates=found.estimates,
         )
+
+    def _embedded(self, request: Request, query: ParsedQuery) -> _Embedded:
+        """Return the query as it is searched, with its vector."""
+        started = perf_counter()
+        if request.vector is not None and query.topic:
+            # Whatever was embedded, it was not what this would have been.
+            query = replace(query, topic="")
+        text = _text_to_embed(query)
+        if request.conversation:
+            query = replace(query, background=background(query, request.conversation, self.runtime.analyser))
+            text = embedded_with(text, request.conversation)
+        vector, failure_reason = None, ""
+        if request.recipe.vector_pool:
+            vector, failure_reason = self.meaning.query(text, request.vector, request.namespace)
+        return _Embedded(query, vector, failure_reason, perf_counter() - started)
 
     def _newest_first(
         self, request: Request, found: _SearchResult
@@ -230,18 +238,19 @@ class Recaller:
     def _search(
         self,
         request: Request,
-        vector: Floats | None,
-        noise: float,
         query: ParsedQuery,
         naming: Names | None,
+        embedded: _Embedded | None,
         everything: Index,
     ) -> _SearchResult:
-        """Search a view; where nobody waits for an embedder, the speakers in the query are read here, too."""
+        """Search a view; for a query that is not embedded yet the speakers it names are read here, too."""
         recipe = request.recipe
-        if naming is not None:
-            analyser = self.runtime.analyser
-            query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
-            query = replace(query, topic="") if query.topic else query
+        if embedded is None:
+            if naming is not None:
+                analyser = self.runtime.analyser
+                query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
+            embedded = self._embedded(request, query)
+        query, noise = embedded.query, self.meaning.threshold
         least = recipe.pool_per_hit * request.limit
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
             recipe = recipe.for_limit(request.limit)
@@ -253,7 +262,7 @@ class Recaller:
             view=view if scope is None or not keeps else scope.view(view),
             query=query,
             classifier=self.classifier,
-            vector=vector,
+            vector=embedded.vector,
             least_similarity=noise if calibrated else recipe.least_similarity,
             noise=noise,
             now=request.now,
@@ -308,7 +317,7 @@ class Recaller:
             hits, sessions, positions = (), (), ()
         status = view.status
         return _SearchResult(
-            query,
+            embedded,
             hits,
             sessions,
             rejected if request.limit else None,
@@ -364,10 +373,20 @@ class Recaller:
 
 
 @frozen(eq=False)
+class _Embedded:
+    """A query and its vector; why it has none, if so, and how many seconds it took."""
+
+    query: ParsedQuery
+    vector: Floats | None
+    failure_reason: str
+    seconds: float
+
+
+@frozen(eq=False)
 class _SearchResult:
     """What the search of one view found, and the query as it was read there."""
 
-    query: ParsedQuery
+    embedded: _Embedded
     hits: tuple[Hit, ...]
     sessions: tuple[SessionHit, ...]
     rejected: Rejected | None
@@ -438,12 +457,6 @@ def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...
         result.append(SessionHit(each.session, each.score, each.hits[:shown]))
         shown -= len(each.hits)
     return tuple(result)
-
-
-def _milliseconds(**moments: float) -> Mapping[str, float]:
-    """Return how long each step took, given when each began."""
-    names, times = list(moments), list(moments.values())
-    return {names[at]: (times[at + 1] - times[at]) * 1e3 for at in range(len(names) - 1)}
 
 
 _BYTES_PER_TOKEN: Final = 4

@@ -61,6 +61,8 @@ _AT: Final = (
         rf"{_COUNT.replace('count', 'hour')}\s?(?:点|點|時(?!間)|시(?!간)|:)\s?(?P<minute>半|반|[0-5]?\d(?=分|분)|(?<=:)[0-5]\d)?"
     ),
 )
+_ASCII_CUE: Final = re.compile(rf"\d|[\s-]{_UNIT}", re.I)
+"""One of these stands in every plain text that names a time of the clock."""
 _AFTERNOON: Final = ("p", "下", "晚", "午後", "夜", "오후", "저녁", "밤")
 _HALF_HOUR: Final = ("半", "반")
 
@@ -90,6 +92,8 @@ def clock_time(text: str, now: datetime, day: Period | None = None) -> ClockTime
     >>> clock_time("Who is 30?", asked) is None
     True
     """
+    if text.isascii() and not _ASCII_CUE.search(text):
+        return None
     if match := _first(_AGO, text):
         span = _span(match["count"], bool(match["hours"]))
         return ClockTime(*match.span(), Period.around(now - span, span / 4))

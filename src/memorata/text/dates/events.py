@@ -17,6 +17,7 @@ _TABLES: Final = (
     (("antes de", "después de", "desde", "durante"), r"mis?|nuestr[oa]s?|sus?|el|la|los|las"),
 )
 _BOUNDS: Final = ("before", "after", "since", "during")
+_CUES: Final = tuple(word for words, _ in _TABLES for word in words)
 _PATTERNS: Final = tuple(
     (
         bound,
@@ -48,6 +49,9 @@ def event_reference(text: str) -> EventReference | None:
     >>> event_reference("What did I eat before dinner?") is None
     True
     """
+    lower = text.lower()
+    if not any(cue in lower for cue in _CUES):
+        return None
     found = [
         EventReference(match.start(), match.end(), bound, match["event"].strip())
         for bound, pattern in _PATTERNS
