@@ -16,8 +16,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 from functools import lru_cache
+from typing import Final
 
 import numpy as np
 
