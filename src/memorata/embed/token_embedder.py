@@ -107,7 +107,9 @@ class TokenEmbedder:
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query."""
-        vector: Vectors = self.embed_queries([text])[0]
+        passages = self._pieces(checked_text(text), self.prompts.query)[1]
+        rows = self._forward(passages)
+        vector: Vectors = rows[0] if len(passages) == 1 else unit_means([rows], self.dimension)[0]
         return vector
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:

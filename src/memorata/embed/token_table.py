@@ -64,13 +64,11 @@ class TokenTable:
 
     def __init__(self, folder: Path, description: ModelDescription) -> None:
         self._folder, self._description = folder, description
+        # A digest, and asked for at every recall.
+        self.name = description.name
+        """Identity of the tokens and their vectors."""
         self._lock = threading.Lock()
         self._loaded: LoadedTable | None = None
-
-    @property
-    def name(self) -> str:
-        """Identity of the tokens and their vectors."""
-        return self._description.name
 
     @property
     def languages(self) -> tuple[str, ...]:

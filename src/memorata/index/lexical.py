@@ -181,20 +181,15 @@ class Sums:
 
     def best(self, limit: int, allowed: Mask | None) -> tuple[IntArray, FloatArray]:
         """Return the slots with the largest sums, best first, ties by slot; only those that are allowed."""
-        found, totals = self.slots, self.totals
-        if found is not None:
-            if allowed is not None:
-                kept = allowed[found]
-                found, totals = found[kept], totals[kept]
-            top = ranked(totals, limit)
-            return found[top], totals[top]
-        if allowed is not None:
-            totals = totals * allowed
-        top = ranked(totals, limit)
-        scores = totals[top]
         # The sum of positive values is 0 only where there are none.
-        matching = int(np.count_nonzero(scores))
-        return top[:matching], scores[:matching]
+        slots = self.totals.nonzero()[0] if self.slots is None else self.slots
+        if allowed is not None:
+            slots = slots[allowed[slots]]
+            totals = self.at(slots)
+        else:
+            totals = self.totals if self.slots is not None else self.totals[slots]
+        top = ranked(totals, limit)
+        return slots[top], totals[top]
 
     def at(self, slots: IntArray) -> FloatArray:
         """Return the sums of some slots; 0 for one without a posting."""

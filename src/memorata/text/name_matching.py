@@ -173,7 +173,12 @@ def alias_of(word: str, names: Iterable[str]) -> str:
     short = folded(checks.text("word", word))
     if len(short) < _MIN_NICKNAME or is_unspaced(short) or _is_word(short) or short in NAMES_AND_WORDS:
         return ""
-    own = _words_by_letter(frozenset(names)).get(short[0], ())
+    return _stands_for(short, frozenset(names))
+
+
+@lru_cache(maxsize=1_024)
+def _stands_for(short: str, names: frozenset[str]) -> str:
+    own = _words_by_letter(names).get(short[0], ())
     for fits in (_begins, _misspells):
         found = [(part, key) for part, key in own if fits(short, key)]
         if len({key for _, key in found}) == 1:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from datetime import datetime
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from memorata._frozen import frozen
@@ -165,6 +165,12 @@ Names: TypeAlias = Mapping[str, tuple[str, ...]]
 """Words that may be names, and the terms of each."""
 
 
+@lru_cache(maxsize=4_096)
+def word_terms(analyser: Analyser, word: str) -> tuple[str, ...]:
+    """Return the terms of one word by itself."""
+    return tuple(analyser.tokens(word))
+
+
 def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
     """Return the words of a query that may be names, and the terms of each.
 
@@ -177,7 +183,7 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
     for word in dict.fromkeys(_WORD.findall(query.text)):
         if word[0] == word[0].lower() != word[0].upper():
             continue
-        terms = tuple(analyser.tokens(word))
+        terms = word_terms(analyser, word)
         if terms and not quoted.intersection(terms):
             found[word] = terms
     return found
@@ -237,9 +243,7 @@ def _spoken_names(
     unknown = {word: terms for word, terms in names.items() if not all(said[term] for term in terms)}
     if not names and query.text.islower():
         # Who types in haste writes no capitals.
-        unknown = {
-            word: terms for word in _WORD.findall(query.text) if (terms := tuple(analyser.tokens(word)))
-        }
+        unknown = {word: terms for word in _WORD.findall(query.text) if (terms := word_terms(analyser, word))}
     if not unknown:
         return names, {}, count, said
     _, mentioned = view.document_frequencies(asked(unknown))
@@ -249,7 +253,7 @@ def _spoken_names(
         name = "" if folded(word) in undone else alias_of(word, speakers)
         used = any(mentioned[term] for term in terms)
         if name and used == folded(name).startswith(folded(word)):
-            read[word], aliases[word] = tuple(analyser.tokens(name)), name
+            read[word], aliases[word] = word_terms(analyser, name), name
     if not aliases:
         return names, {}, count, said
     return read, aliases, *view.document_frequencies(asked(read), field="speaker")

@@ -40,7 +40,7 @@ from memorata.engine.recall.result import (
     SessionHit,
     Trace,
 )
-from memorata.engine.recall.text_evidence import Asked, asked_of, lifted_by_text
+from memorata.engine.recall.text_evidence import Asked, asked_of, explained_with_text, lifted, text_parts
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
@@ -295,20 +295,12 @@ class Recaller:
             positions = [position for _, group in groups for position in group.tolist()]
             hits, rejected, estimates = _hits(ranked, positions, view, asked)
             sessions = _grouped(groups, hits)
-            estimates.order = range(len(hits))
         else:
             # Who wants variety wants it in the order that is shown.
             varied = recipe.diversity != "none" or recipe.per_session
             depth = recipe.text_depth if request.limit and not varied else 0
             positions = range(min(max(request.limit, depth), ranked.slots.size))
-            hits, rejected, estimates = _hits(ranked, positions, view, asked)
-            hits = lifted_by_text(asked, hits, depth)
-            estimates.lifted = scores = [hit.score for hit in hits]
-            order = list(range(len(hits)))
-            if depth:
-                order.sort(key=lambda number: -scores[number])
-            estimates.order = order[: request.limit]
-            hits = tuple(hits[number] for number in estimates.order)
+            hits, rejected, estimates = _hits(ranked, positions, view, asked, depth, request.limit)
             positions = [positions[number] for number in estimates.order]
         answered = estimates.answered() if recipe.least_answer else 1.0
         if hits and answered < recipe.least_answer:
@@ -419,9 +411,17 @@ def _not_excluded(words: Sequence[str]) -> str:
 
 
 def _hits(
-    ranked: Ranked, positions: Sequence[int], view: Index, asked: Asked
+    ranked: Ranked,
+    positions: Sequence[int],
+    view: Index,
+    asked: Asked,
+    depth: int = 0,
+    limit: int | None = None,
 ) -> tuple[tuple[Hit, ...], Rejected | None, Estimates]:
-    """Return the hits at some positions, and the best candidate that was refused, read together."""
+    """Return the hits at some positions, and the best candidate that was refused, read together.
+
+    The first `depth` have what their texts say for them in the score; of all, the best `limit` are returned.
+    """
     where = np.array(positions, np.intp)
     slots, scores = ranked.slots[where], ranked.scores[where].tolist()
     rejected = None
@@ -431,12 +431,20 @@ def _hits(
         *memories, refused = view.memories(np.append(slots, ranked.refused))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
     estimates = Estimates(ranked.trace, asked, positions, memories)
-    estimates.lifted = scores
-    hits = tuple(
-        Hit(memory, score, partial(ranked.explain, position), partial(estimates.of, number))
-        for number, (position, memory, score) in enumerate(zip(positions, memories, scores, strict=True))
-    )
-    return hits, rejected, estimates
+    parts = text_parts(asked, memories[:depth], scores[0]) if depth and scores else []
+    order = list(range(len(scores)))
+    if parts:
+        scores[: len(parts)] = map(lifted, scores, parts)
+        order.sort(key=lambda number: -scores[number])
+    estimates.lifted, estimates.order = scores, order[:limit]
+
+    def hit(number: int) -> Hit:
+        explain = partial(ranked.explain, positions[number])
+        if number < len(parts) and any(parts[number]):
+            explain = partial(explained_with_text, explain, parts[number])
+        return Hit(memories[number], scores[number], explain, partial(estimates.of, number))
+
+    return tuple(map(hit, estimates.order)), rejected, estimates
 
 
 def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> tuple[SessionHit, ...]:

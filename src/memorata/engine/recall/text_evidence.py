@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.query import ParsedQuery
+from memorata.engine.recall.query import ParsedQuery, word_terms
 from memorata.index.record import ROLES
 from memorata.model.checks import FloatArray
 from memorata.model.explanation import Explanation
-from memorata.model.hit import Hit
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
 from memorata.text.folding import folded
@@ -34,6 +33,7 @@ EVIDENCE: Final = (
 )
 EVIDENCE_WEIGHTS: Final = (0.306, 0.07, 0.318, 0.389)
 """What each adds to a score, as a share of the best; learnt on 3,728 questions of fourteen sets."""
+_WEIGHTS: Final = np.array(EVIDENCE_WEIGHTS)
 _ONLY_ASKS: Final = 0.4
 """What a question of somebody who is named counts: it tells of another."""
 _TOLD_YOU: Final = 0.7
@@ -79,7 +79,7 @@ def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Coll
     words, named = _words(query.text), set(query.speakers)
     full = [query.aliases.get(word, word) for word in _WORD.findall(query.text)] if named else []
     people = tuple(
-        dict.fromkeys(folded(name) for name in full if not named.isdisjoint(analyser.tokens(name)))
+        dict.fromkeys(folded(name) for name in full if not named.isdisjoint(word_terms(analyser, name)))
     )
     phrases = pairwise(words) if len(words) <= _MAX_QUERY_WORDS else ()
     return Asked(
@@ -141,32 +141,29 @@ def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArra
     return met
 
 
-def lifted_by_text(asked: Asked, hits: Sequence[Hit], depth: int) -> tuple[Hit, ...]:
-    """Return hits, best first, of which the first `depth` have what their texts say for them in the score.
+def text_parts(asked: Asked, memories: Sequence[Memory], best: float) -> list[list[float]]:
+    """Return what the text of each of some memories adds to its score, in the order of `EVIDENCE`.
 
-    That is added as a share of the best score; the explanation has the parts. The order is as it was.
+    Each is a share of the best score; no rows where there is nothing to look for.
     """
-    read = hits[:depth]
-    best = read[0].score if read else 0.0
-    if best <= 0 or not asked:
-        return tuple(hits)
-    parts = best * (text_evidence(asked, [hit.memory for hit in read]) * np.array(EVIDENCE_WEIGHTS))
-    lifted = (_lifted(hit, row) if any(row) else hit for hit, row in zip(read, parts.tolist(), strict=True))
-    return (*lifted, *hits[depth:])
+    if best <= 0 or not asked or not memories:
+        return []
+    parts: list[list[float]] = (best * (text_evidence(asked, memories) * _WEIGHTS)).tolist()
+    return parts
 
 
-def _lifted(hit: Hit, parts: Sequence[float]) -> Hit:
-    """Return a hit with what its text says for it added to its score, part by part."""
-    named = [(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
-    score = hit.score
-    for _, value in named:
-        score += value
-    return Hit(hit.memory, score, partial(_explained, hit, named), hit.estimate)
+def lifted(score: float, parts: Sequence[float]) -> float:
+    """Return a score with what its text adds, part by part, as an explanation adds it."""
+    for value in parts:
+        if value:
+            score += value
+    return score
 
 
-def _explained(hit: Hit, named: Sequence[tuple[str, float]]) -> Explanation:
-    leaves = [Explanation.leaf(name, value) for name, value in named]
-    return Explanation.of("sum", "with what its text says", [hit.explanation, *leaves])
+def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[float]) -> Explanation:
+    """Return the explanation of a score to which the text added something."""
+    leaves = [Explanation.leaf(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
+    return Explanation.of("sum", "with what its text says", [explain(), *leaves])
 
 
 def _is_told_of(name: str, text: str, spoken: bool) -> bool:
