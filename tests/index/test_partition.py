@@ -369,3 +369,31 @@ def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:
     assert [partition.blocks(read) for _ in range(3 * module._SINGLE_READS)] == [None] * (
         3 * module._SINGLE_READS
     )
+
+
+def test_memories_are_read_once_and_nothing_that_can_be_written_to_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = [Memory(id=f"m{slot}", content="tea", created_at=DAY) for slot in range(3)]
+    told.append(Memory(id="m3", content="tea", created_at=DAY, metadata={"cups": [1, 2]}))
+    asked: list[list[int]] = []
+
+    def read(slots: list[int]) -> dict[int, Memory]:
+        asked.append(slots)
+        return {slot: told[slot] for slot in slots}
+
+    partition = filled(*[record()] * 4)
+    assert partition.memories([1, 0], read) == [told[1], told[0]]
+    assert partition.memories([0, 2], read) == [told[0], told[2]]
+    assert partition.memories([0, 1], read) == [told[0], told[1]]
+    assert partition.memories([3], read) == partition.memories([3], read) == [told[3]]
+    assert partition.memories([0, 3], read, together=True) == [told[0], told[3]]
+    assert asked == [[1, 0], [2], [3], [3], [0, 3]]
+    size = partition.nbytes
+    partition.forget_memories()
+    assert size - partition.nbytes > 3 * len("tea")
+    monkeypatch.setattr(module, "_MAX_MEMORY_BYTES", 1)
+    assert partition.memories([0, 1, 2], read) == told[:3]
+    asked.clear()
+    assert partition.memories([1, 2], read) == told[1:3]
+    assert asked == [[1]]

@@ -188,3 +188,21 @@ def test_odd_numbers_and_texts_keep_their_checksum(store: Store) -> None:
         assert read == each.memory
         changed = store.update(replace(read, importance=0.125), read.version)
         assert store.get(HERE, [read.id]) == [changed]
+
+
+def test_a_view_shows_what_was_changed_since_the_last_one(store: Store) -> None:
+    store.add([entry("a", "tea"), entry("b", "milk")])
+
+    def seen() -> list[Memory]:
+        with store.view(HERE, NOW) as view:
+            return view.memories(np.arange(2))
+
+    before = seen()
+    changed = store.update(replace(before[0], metadata={"seen": 1}), before[0].version)
+    assert seen() == [changed, before[1]]
+    store.add([entry("c", "juice")])
+    assert seen() == [changed, before[1]]
+    store.use(HERE, ["b"], NOW)
+    assert [memory.access_count for memory in seen()] == [0, 1]
+    store.add([entry("d", "coffee", supersedes=("a",))])
+    assert [memory.superseded_by for memory in seen()] == ["d", None]

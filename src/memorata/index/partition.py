@@ -169,13 +169,14 @@ class Partition:
         return rows
 
     def memories(
-        self, slots: Sequence[int], read: Callable[[list[int]], Mapping[int, Memory]]
+        self, slots: list[int], read: Callable[[list[int]], Mapping[int, Memory]], *, together: bool = False
     ) -> list[Memory]:
-        """Return the memories of slots; `read` is asked for those that are not kept."""
+        """Return the memories of slots; `read` is asked for those that are not kept, or `together` for all."""
         kept = self._memories
         unread = [slot for slot in slots if slot not in kept]
         if not unread:
             return [kept[slot] for slot in slots]
+        unread = slots if together else unread
         known = {slot: kept[slot] for slot in slots if slot in kept}
         for slot, memory in read(unread).items():
             known[slot] = memory
@@ -184,8 +185,9 @@ class Partition:
                 continue
             if self._memory_bytes > _MAX_MEMORY_BYTES:
                 self.forget_memories()
+            if slot not in self._memories:
+                self._memory_bytes += _MEMORY_BYTES + len(memory.content)
             self._memories[slot] = memory
-            self._memory_bytes += _MEMORY_BYTES + len(memory.content)
         return [known[slot] for slot in slots]
 
     def forget_memories(self) -> None:

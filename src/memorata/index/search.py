@@ -184,7 +184,9 @@ class NamespaceIndex:
 
     def memories(self, slots: IntArray) -> list[Memory]:
         """Return the given memories, in the same order."""
-        return self._partition.memories(slots.tolist(), self._read_memories)
+        # On a server what was said to be asked for came together.
+        together = self._session.dialect.remote
+        return self._partition.memories(slots.tolist(), self._read_memories, together=together)
 
     def _read_memories(self, slots: list[int]) -> Mapping[int, Memory]:
         memories = read_memories(self._session, self._namespace, slots)
