@@ -31,12 +31,13 @@ def run(file: str, answer: Callable[[memorata.Engine, str], str]) -> None:
     """Let an example answer a prompt if it is given one; otherwise start it twice, on one database."""
     if len(sys.argv) == 3:
         with memorata.open(sys.argv[1], embedder="lexical") as memory:
-            print(_ANSWER, answer(memory, sys.argv[2]), flush=True)
+            # In one piece and on a line of its own: CrewAI prints what it does from a thread.
+            sys.stdout.write(f"\n{_ANSWER} {answer(memory, sys.argv[2])}\n")
+            sys.stdout.flush()
         return
     with tempfile.TemporaryDirectory() as folder:
         for prompt in (TOLD, ASKED):
             command = [sys.executable, file, str(Path(folder) / "memories.db"), prompt]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            # Some frameworks print what they do, too.
             said = next(line for line in done.stdout.splitlines() if line.startswith(_ANSWER))
             print(f"user: {prompt}\n{said}")

@@ -6,6 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder and what is missing above it, each for its owner alone, as XDG has it."""
+    if not folder.parent.exists():
+        make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
     """Return where a person's models and memories live, as the platform has it.
 

@@ -100,11 +100,14 @@ def test_the_server_is_started_from_where_the_hook_is(home: Path, hook: str, ser
         ),
     ]
     assert [entry["memorata"]["command"] for entry in entries] == [server] * 3
+    assert all(installed(agent, home) for agent in AGENTS)
 
 
 def test_a_command_in_a_folder_with_spaces_is_quoted(home: Path) -> None:
     (edit, *_) = edits("claude-code", home, remove=False, command="/home/anna b/bin/memorata-hook")
     assert '\\"/home/anna b/bin/memorata-hook\\" claude-code' in (edit.after or "")
+    edit.apply()
+    assert installed("claude-code", home)
 
 
 def test_hooks_of_others_stay_beside_ours(home: Path) -> None:
@@ -120,6 +123,20 @@ def test_codex_keeps_its_comments_and_its_other_servers(home: Path) -> None:
     text = (home / ".codex" / "config.toml").read_text()
     assert text.startswith(CODEX)
     assert tomllib.loads(text)["mcp_servers"].keys() == {"other", "memorata"}
+
+
+def test_what_was_set_for_our_server_in_codex_stays_until_it_goes(home: Path) -> None:
+    change("codex", home, remove=False)
+    path = home / ".codex" / "config.toml"
+    own = (
+        path.read_text()
+        + '\n[mcp_servers.memorata.env]\nMEMORATA_DB = "/m.db"\n\n[projects."/x"]\ntrust = 1\n'
+    )
+    path.write_text(own)
+    change("codex", home, remove=False)
+    assert tomllib.loads(path.read_text()) == tomllib.loads(own)
+    change("codex", home, remove=True)
+    assert tomllib.loads(path.read_text()) == {**tomllib.loads(CODEX), "projects": {"/x": {"trust": 1}}}
 
 
 @pytest.mark.parametrize(
@@ -159,5 +176,12 @@ def test_manifests_name_files_that_are_there() -> None:
         assert (manifest["name"], manifest["version"]) == ("memorata", __version__)
         for name in ("hooks", "mcpServers", "skills"):
             assert name not in manifest or (ROOT / "plugin" / manifest[name]).exists()
-    market = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text())
-    assert (ROOT / market["plugins"][0]["source"] / ".claude-plugin" / "plugin.json").exists()
+    for market, manifest_folder in (
+        (".claude-plugin", ".claude-plugin"),
+        (".agents/plugins", ".codex-plugin"),
+        (".cursor-plugin", ".cursor-plugin"),
+    ):
+        listed = json.loads((ROOT / market / "marketplace.json").read_text())
+        (plugin,) = listed["plugins"]
+        source = plugin["source"] if isinstance(plugin["source"], str) else plugin["source"]["path"]
+        assert (ROOT / source / manifest_folder / "plugin.json").exists()

@@ -144,6 +144,27 @@ def test_a_key_that_reads_does_not_write(address: str, keys: ApiKeys) -> None:
     assert "?namespace=" in said(address, token, "recall", query="tea").content[0].text
 
 
+def test_a_recall_over_several_namespaces_touches_those_that_the_key_is_for(
+    address: str, keys: ApiKeys, engine: Engine
+) -> None:
+    engine.remember("All of acme drinks tea at four.", namespace="acme")
+    there = f"{address}?namespace=acme/alice"
+    narrow = keys.create("alice's agent", ["acme/alice"], ["read"])[1]
+    inherited = str(said(there, narrow, "recall", query="tea", inherit=True))
+    assert "green tea" in inherited
+    assert "at four" not in inherited
+    assert "1 of 2 namespaces are left out" in inherited
+    for path in ("own", "acme"):
+        refused = said(there, narrow, "recall", query="tea", namespaces=[path])
+        assert refused.is_error
+        assert f"may not read the namespace '{path}'" in refused.content[0].text
+    wide = keys.create("acme's agent", ["acme", "acme/*"], ["read"])[1]
+    both = str(said(there, wide, "recall", query="tea", namespaces=["acme/*"]))
+    assert "green tea" in both
+    assert "at four" in both
+    assert "secret" not in both
+
+
 def test_the_servers_own_namespace_is_meant_by_a_key_that_is_for_it(address: str, keys: ApiKeys) -> None:
     token = keys.create("all", ["*"], ["read"])[1]
     assert "own secret" in str(said(address, token, "recall", query="tea"))

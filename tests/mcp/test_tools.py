@@ -54,8 +54,8 @@ def test_a_call_that_does_not_fit_is_told_what_would() -> None:
     assert "query: Field required" in said
     assert "limit: Input should be less than or equal to 50" in said
     assert "colour: there is no such argument" in said
-    names = "query, limit, budget, category, tags, since, until, history, as_of, recipe, variants"
-    assert f"Its arguments are: {names}." in said
+    names = "query, limit, budget, namespaces, inherit, category, tags, since, until, history, as_of"
+    assert f"Its arguments are: {names}, recipe, variants." in said
 
 
 def test_a_fault_does_not_repeat_what_was_given() -> None:
@@ -154,6 +154,28 @@ def test_recall_can_be_narrowed(people: Engine, say: Say) -> None:
         "recall", query="tea", until="2020-01-01T00:00:00Z"
     )
     assert "tea" in {row["id"] for row in data(say("recall", query="tea", since="2020-01-01T00:00:00Z"))}
+
+
+def test_recall_reaches_above_and_below_and_says_where_each_comes_from(engine: Engine, say: Say) -> None:
+    engine.remember("The team deploys on Fridays.", namespace="acme")
+    engine.remember("The team deploys with a secret key.", namespace="acme", tags=["private"])
+    engine.remember("Alice deploys by a script.")
+    engine.remember("Alice's worker deploys by hand.", namespace="acme/alice/worker")
+    own = say("recall", query="deploys")
+    above = say("recall", query="deploys", inherit=True)
+    below = say("recall", query="deploys", namespaces=["acme/alice/*"])
+    assert "script" in own
+    assert '"namespace"' not in own
+    assert "Fridays" not in own + below
+    assert '"namespace": "acme"' in above
+    assert "Fridays" in above
+    assert "secret key" not in above
+    assert '"namespace": "acme/alice/worker"' in below
+
+
+def test_what_is_neither_the_namespace_of_the_server_nor_below_it_cannot_be_named(fail: Say) -> None:
+    for path in ("acme", "acme/*", "acme/alice2", "*"):
+        assert "acme/alice and what is below it" in fail("recall", query="deploys", namespaces=[path])
 
 
 def test_an_answer_keeps_its_budget_and_says_what_it_left_out(engine: Engine, say: Say) -> None:

@@ -371,3 +371,55 @@ def test_a_list_that_is_none_is_an_error_of_ours(path: Path, value: str) -> None
         with pytest.raises(StoreCorrupt):
             memory.graph.communities()
         assert memory.admin.check()
+
+
+def exchange(file: Path, one: int, other: int) -> None:
+    """Let two pages change places."""
+    content = bytearray(file.read_bytes())
+    first, second = (slice(4_096 * page, 4_096 * (page + 1)) for page in (one, other))
+    content[first], content[second] = content[second], content[first]
+    file.write_bytes(content)
+
+
+def page_with(file: Path, some: bytes) -> int:
+    return file.read_bytes().index(some) // 4_096
+
+
+def root_of(file: Path, table: str) -> int:
+    with closing(sqlite3.connect(file)) as connection:
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    return int(root) - 1
+
+
+def vector_of(file: Path, slot: int) -> bytes:
+    with closing(sqlite3.connect(file)) as connection:
+        (blob,) = connection.execute(
+            "SELECT vectors FROM vectors WHERE namespace = 1 AND slot = ?", (slot,)
+        ).fetchone()
+    return bytes(blob)
+
+
+def test_vectors_that_changed_places_are_noticed_by_a_recall(path: Path) -> None:
+    exchange(path, *(page_with(path, vector_of(path, slot)) for slot in (30, 200)))
+    with memorata.open(path, embedder="lexical") as memory:
+        with pytest.raises(StoreCorrupt, match="not in the order of their memories"):
+            memory.recall(CONTENTS[30])
+        assert memory.admin.check()
+
+
+def test_memories_that_changed_places_are_noticed_by_a_listing(path: Path) -> None:
+    exchange(path, *(page_with(path, CONTENTS[place].encode()) for place in (30, 200)))
+    with memorata.open(path, embedder="lexical") as memory:
+        with pytest.raises(StoreCorrupt, match="not where they were written"):
+            memory.list(limit=500)
+        assert memory.admin.check()
+
+
+@pytest.mark.parametrize("oldest_first", [False, True])
+def test_memories_that_cannot_be_found_are_noticed_by_a_listing(path: Path, *, oldest_first: bool) -> None:
+    exchange(path, root_of(path, "memories"), page_with(path, vector_of(path, 30)))
+    with (
+        memorata.open(path, embedder="lexical") as memory,
+        pytest.raises(StoreCorrupt, match="not where they were written"),
+    ):
+        memory.list(oldest_first=oldest_first)

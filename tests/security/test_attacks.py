@@ -116,10 +116,15 @@ def verbs(memory: memorata.Engine) -> Iterator[Callable[[], object]]:
 
 
 def answers(memory: memorata.Engine) -> Iterator[Sequence[Memory] | None]:
-    """Yield what is read of a file; None for what is refused."""
-    reads: tuple[Callable[[], Sequence[Memory]], ...] = (
-        lambda: [hit.memory for hit in memory.recall("tea in Paris with Anna")],
-        lambda: [hit.memory for hit in memory.recall("topic 17", recipe="bm25")],
+    """Yield what is read of a file; None for what is refused, or says itself what it lacks."""
+
+    def recalled(query: str, recipe: str | None = None) -> Sequence[Memory] | None:
+        result = memory.recall(query, recipe=recipe)
+        return None if result.degraded else [hit.memory for hit in result]
+
+    reads: tuple[Callable[[], Sequence[Memory] | None], ...] = (
+        lambda: recalled("tea in Paris with Anna"),
+        lambda: recalled("topic 17", "bm25"),
         lambda: list(memory.list(limit=500).memories),
     )
     for read in reads:
@@ -136,6 +141,7 @@ def test_a_damaged_file_raises_errors_of_ours_and_check_tells_what_is_wrong(
     (tmp_path / "sound.db").write_bytes(sound)
     with opened(tmp_path / "sound.db", key) as memory:
         right = list(answers(memory))
+    assert None not in right
     for number in range(DAMAGED_FILES):
         path = tmp_path / f"{number}.db"
         path.write_bytes(damaged(sound, chance))
@@ -158,8 +164,8 @@ def test_a_damaged_file_raises_errors_of_ours_and_check_tells_what_is_wrong(
         for leftover in tmp_path.glob(f"{number}.db*"):
             leftover.unlink()
     assert counts["told"] + counts["refused"] > DAMAGED_FILES / 4
-    # SQLite finds nothing wrong with two pages that changed places until it checks; SQLCipher does at once.
-    assert counts["wrong"] <= (DAMAGED_FILES // 20 if key is None else 0), counts
+    # A field that is in no checksum (which embedder, how often used) may be wrong; SQLCipher has none such.
+    assert counts["wrong"] <= (DAMAGED_FILES // 100 if key is None else 0), counts
 
 
 BUSY = (

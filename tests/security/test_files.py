@@ -58,10 +58,11 @@ def test_what_the_command_line_makes_is_its_owners(tmp_path: Path, monkeypatch: 
 
 
 def test_sockets_and_logs_are_their_owners(tmp_path: Path) -> None:
-    log_failure(tmp_path / "hooks", "it did not answer")
-    log_failure(tmp_path / "hooks", "again")
-    assert stat.S_IMODE((tmp_path / "hooks").stat().st_mode) == 0o700
-    assert rights(tmp_path / "hooks") == {"failures.log": 0o600}
+    folder = tmp_path / "share" / "memorata" / "hooks"
+    log_failure(folder, "it did not answer")
+    log_failure(folder, "again")
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (folder, *folder.parents[:2])] == [0o700] * 3
+    assert rights(folder) == {"failures.log": 0o600}
     (tmp_path / "run").mkdir()
     with listening_file(str(tmp_path / "run" / "s")):
         assert rights(tmp_path / "run") == {"s": 0o600}

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
-from memorata._data_folder import data_folder
+from memorata._data_folder import data_folder, make_folder
 
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_LOG_BYTES: Final = 100_000
@@ -131,7 +131,7 @@ def read_address(folder: Path, environment: Mapping[str, str]) -> dict[str, Any]
 def log_failure(folder: Path, message: str) -> None:
     """Write down why a hook had nothing to say; the older half goes when the log grows."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(folder)
         log = folder / "failures.log"
         if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
             log.write_bytes(log.read_bytes()[-MAX_LOG_BYTES // 2 :])

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from memorata._data_folder import make_folder
 from memorata.agents.client import MAX_EVENT_BYTES, address_file, log_failure, run_folder
 from memorata.agents.events import answer
 
@@ -87,7 +88,7 @@ class HookServer(socketserver.ThreadingTCPServer):
 
     def _write_address(self) -> None:
         """Write port and token, readable by the user alone, in one step."""
-        self._address.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self._address.parent)
         part = self._address.with_suffix(f".{os.getpid()}")
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
             json.dump({"port": self.server_address[1], "token": self.token, "pid": os.getpid()}, file)
@@ -123,7 +124,7 @@ def main() -> int:
         if settings.origin("redact") == "default":
             settings = settings.model_copy(update={"redact": True})
         if isinstance(settings.db, Path):
-            settings.db.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(settings.db.parent)
         with settings.open(must_exist=False, embed=True) as engine:
             engine.recall("warm up")
             HookServer(engine, address_file(folder, os.environ), folder).serve()

@@ -30,7 +30,8 @@ CLAUDE_CODE_EVENTS: Final = {
 }
 _CODEX: Final = {"SessionStart": 5, "UserPromptSubmit": 2, "Stop": 5, "PreCompact": 5}
 _CURSOR: Final = ("sessionStart", "beforeSubmitPrompt", "afterAgentResponse")
-_TOML_TABLE: Final = re.compile(rf"\n*\[mcp_servers\.{SERVER}\]\n(?:(?!\[).*\n?)*")
+_TOML_TABLE: Final = re.compile(rf"\n*\[mcp_servers\.{SERVER}\][^\n]*(?:\n(?!\[).*)*\n?")
+_TOML_TABLES_BELOW: Final = re.compile(_TOML_TABLE.pattern.replace(rf"{SERVER}\]", rf"{SERVER}\.[^\]\n]+\]"))
 
 Json = dict[str, Any]
 
@@ -166,6 +167,9 @@ def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
     """Return Codex' settings with our table at their end; the rest stays as it is written, comments too."""
     before = _text(path)
     kept = _TOML_TABLE.sub("\n", before or "").strip("\n")
+    if remove:
+        # What a person set for our server; without it, it would be a server that nothing starts.
+        kept = _TOML_TABLES_BELOW.sub("\n", kept).strip("\n")
     try:
         tomllib.loads(before or "")
     except tomllib.TOMLDecodeError as error:
@@ -194,4 +198,4 @@ def installed(agent: str, home: Path) -> bool:
         "cursor": ".cursor/hooks.json",
     }
     text = _text(home / path[checks.one_of("agent", agent, AGENTS)])
-    return text is not None and f"{HOOK} {agent}" in text
+    return text is not None and HOOK in text

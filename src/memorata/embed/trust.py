@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from memorata._data_folder import data_folder
+from memorata._data_folder import data_folder, make_folder
 from memorata.embed.prompts import split
 from memorata.model.errors import InvalidArgument
 
@@ -108,7 +108,7 @@ class Trust:
         entries = self._table(table)
         change(entries)
         content = json.dumps(self._read() | {table: entries}, indent=2, ensure_ascii=False)
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_folder(self.path.parent)
         partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.partial")
         try:
             with open(partial, "w", encoding="utf-8", opener=_private) as file:

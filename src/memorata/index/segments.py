@@ -19,7 +19,7 @@ from memorata.index import vector_codes as coding
 from memorata.index.codes import Codes, Floats, Owners
 from memorata.index.postings import SPAN, Lists, inverted, merged
 from memorata.index.record import GONE, decoded_terms, unpacked_run
-from memorata.model.errors import IndexCorrupt
+from memorata.model.errors import IndexCorrupt, StoreCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Terms
 from memorata.store.rows import Namespace
@@ -143,13 +143,23 @@ def vectors_statement(session: Session, number: int, embedder: Embedder, start: 
 
 
 def unpacked_vectors(rows: Sequence[tuple[int, bytes]], dimension: int) -> tuple[Owners, Floats]:
-    """Return the owners and float32 rows of slots and their vectors, or raise :class:`IndexCorrupt`."""
+    """Return the owners and float32 rows of slots and their vectors, which are selected in order.
+
+    Raises
+    ------
+    IndexCorrupt
+        If a vector is none.
+    StoreCorrupt
+        If the slots do not ascend: pages of the file changed places, which SQLite does not notice itself.
+    """
     if any(type(blob) is not bytes or len(blob) % (4 * dimension) for _, blob in rows):
         raise IndexCorrupt(f"a vector does not have {dimension} dimensions")
     matrix = np.frombuffer(b"".join([blob for _, blob in rows]), np.float32).reshape(-1, dimension)
     if not are_directions(matrix):
         raise IndexCorrupt("a vector is not of length 1")
     slots = np.fromiter((slot for slot, _ in rows), np.int32, len(rows))
+    if (slots[1:] <= slots[:-1]).any():
+        raise StoreCorrupt("the vectors are not in the order of their memories; run `memorata check`")
     passages = np.fromiter((len(blob) for _, blob in rows), np.intp, len(rows)) // (4 * dimension)
     return np.repeat(slots, passages), matrix
 

@@ -121,7 +121,13 @@ def complete(intro: str, rows: Sequence[Row]) -> Answer:
     return Answer(f"{intro}\n{block([each.text for each in rows], _mark)}")
 
 
-def memory_row(memory: Memory, confidence: float | None = None, section: str | None = None) -> Row:
+def memory_row(
+    memory: Memory,
+    confidence: float | None = None,
+    section: str | None = None,
+    *,
+    with_namespace: bool = False,
+) -> Row:
     """Return a memory as a row of data: its id, its text, and what else is known of it."""
     from memorata.model.memory import UNTRUSTED
 
@@ -141,6 +147,7 @@ def memory_row(memory: Memory, confidence: float | None = None, section: str | N
         "superseded_by": memory.superseded_by,
         "confidence": None if confidence is None else round(confidence, 2),
         "section": section,
+        "namespace": memory.namespace if with_namespace else None,
     }
     return Row(row(values), memory.id)
 

@@ -116,6 +116,12 @@ class Recall(Arguments):
     )
     limit: Limit = 10
     budget: Budget = DEFAULT_BUDGET
+    namespaces: list[Annotated[str, Field(min_length=1, max_length=200)]] = Field(
+        default=[],
+        max_length=20,
+        description="Ask these instead of your own: acme/api; acme/* is acme and all below it.",
+    )
+    inherit: bool = Field(default=False, description="Also what is above, and what is linked.")
     category: Word | None = Field(default=None, description="Only memories of this category.")
     tags: list[Word] = Field(default=[], max_length=20, description="Only memories with one of these tags.")
     since: Time | None = Field(

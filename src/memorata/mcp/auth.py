@@ -115,17 +115,24 @@ class Verifier:
         return self._issuer.access(token)
 
 
+def access_of(request: Request | None) -> Access | None:
+    """Return what the caller of a request may do; None without keys."""
+    user = None if request is None else request.scope.get("user")
+    token: AccessToken | None = getattr(user, "access_token", None)
+    if token is None:
+        return None
+    return Access(token.client_id, tuple((token.claims or {})[_NAMESPACES]), tuple(token.scopes))
+
+
 def namespace_of(request: Request | None, scope: str, own: str) -> str | None:
     """Return the namespace of a request, which its caller may use as `scope` says; None without keys.
 
     It is that of the address (``/mcp?namespace=acme/alice``); otherwise the server's own if the key is
     for it, or the one that the key is for.
     """
-    user = None if request is None else request.scope.get("user")
-    token: AccessToken | None = getattr(user, "access_token", None)
-    if request is None or token is None:
+    access = access_of(request)
+    if request is None or access is None:
         return None
-    access = Access(token.client_id, tuple((token.claims or {})[_NAMESPACES]), tuple(token.scopes))
     path = request.query_params.get("namespace")
     if path is None:
         alone = [pattern for pattern in access.namespaces if not pattern.endswith("*")]

@@ -15,6 +15,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -28,7 +29,7 @@ from memorata.mcp import resources
 from memorata.mcp.errors import error_answer
 from memorata.mcp.resources import INSTRUCTIONS, PROMPT, REFERENCE_INSTRUCTIONS, prompt_result
 from memorata.mcp.runner import EngineRunner
-from memorata.mcp.tools import OWN_TOOLS, Tool
+from memorata.mcp.tools import ACCESS, OWN_TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -142,13 +143,16 @@ class _Handlers:
         def done(engine: Engine) -> _Answer:
             if request is None:
                 return work(engine)
-            from memorata.mcp.auth import namespace_of
+            from memorata.mcp.auth import access_of, namespace_of
 
             path = namespace_of(request, "write" if writing else "read", engine.namespace)
+            ACCESS.set(access_of(request))
             with engine.runtime.inside(path):
                 return work(engine)
 
-        return await self._runner.run(done, writing=writing)
+        # A context of its own: what is set in it is not there for the next call on the same thread.
+        own = copy_context()
+        return await self._runner.run(lambda engine: own.run(done, engine), writing=writing)
 
     async def _answered(self, context: ServerRequestContext[Any], work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""

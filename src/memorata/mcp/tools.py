@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
@@ -36,7 +38,10 @@ from memorata.service.data_rows import row
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
+    from memorata.engine.access import Access
 
+ACCESS: Final[ContextVar[Access | None]] = ContextVar("access", default=None)
+"""What the caller may do; None where no key is asked for."""
 _MAX_FAULTS: Final = 5
 """How many faults of one call are listed."""
 _MAX_NAME: Final = 100
@@ -139,17 +144,22 @@ def recall(engine: Engine, args: Recall) -> Answer:
         conditions["category"] = args.category
     if args.tags:
         conditions["tags"] = {"any": list(args.tags)}
-    result = engine.recall(
-        args.query,
-        limit=args.limit,
-        filter=conditions or None,
-        since=args.since,
-        until=args.until,
-        history=args.history,
-        as_of=args.as_of,
-        recipe=args.recipe,
-        variants=args.variants,
-    )
+    options: dict[str, Any] = {
+        "limit": args.limit,
+        "filter": conditions or None,
+        "since": args.since,
+        "until": args.until,
+        "history": args.history,
+        "as_of": args.as_of,
+        "recipe": args.recipe,
+        "variants": args.variants,
+    }
+    across = bool(args.namespaces or args.inherit)
+    if across:
+        paths, allows = _readable(engine, args.namespaces)
+        result = engine.recall_across(args.query, paths, inherit=args.inherit, allows=allows, **options)
+    else:
+        result = engine.recall(args.query, **options)
     period = () if result.period is None else (result.period.note,)
     notes = "".join(f" Note: {note}." for note in (*period, *result.degraded))
     if result.agreement is not None:
@@ -166,10 +176,32 @@ def recall(engine: Engine, args: Recall) -> Answer:
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
     newer = {each.newer: each.memory for each in result.history if each.memory is not None}
     rows = [
-        *(memory_row(memory, section="newer") for memory in newer.values()),
-        *(memory_row(hit.memory, hit.confidence) for hit in result),
+        *(memory_row(memory, section="newer", with_namespace=across) for memory in newer.values()),
+        *(memory_row(hit.memory, hit.confidence, with_namespace=across) for hit in result),
     ]
     return within_budget(f"{count}.{reference}{notes}", rows, args.budget)
+
+
+def _readable(
+    engine: Engine, namespaces: Sequence[str]
+) -> tuple[Sequence[str], Callable[[str], bool] | None]:
+    """Return the namespaces that a recall asks, and which of all that it touches the caller may read.
+
+    A key says what its holder may read. Where none is asked for, the person chose the namespace of the
+    server: a model may name what is below it, and gets what is above by inheritance only.
+    """
+    from memorata.engine.access import READ
+    from memorata.model.errors import InvalidArgument
+    from memorata.model.identifiers import contains
+
+    own, access = engine.runtime.path(None), ACCESS.get()
+    for path in namespaces:
+        if access is None:
+            if not contains(own, path.removesuffix("/*")):
+                raise InvalidArgument("namespaces", path, f"{own} and what is below it")
+        elif not path.endswith("/*"):
+            access.require(READ, path)
+    return namespaces or [own], None if access is None else partial(access.allows, READ)
 
 
 @tool("Briefing for a new session", read_only=True, idempotent=True)

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -401,3 +403,53 @@ def test_a_table_that_a_tenant_locks_is_waited_for_no_longer_than_one_is_patient
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 mine.execute(f"LOCK TABLE {table} IN {mode} MODE")
             mine.rollback()
+
+
+END_WHO_LOCKS = """
+SELECT pg_terminate_backend(pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
+WHERE relation IN (SELECT oid FROM pg_class WHERE relnamespace = current_schema()::regnamespace)
+  AND mode IN ('ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+  AND usename IN (SELECT role FROM tenants)
+"""
+"""As docs/postgres.md gives it to owners."""
+
+
+def test_a_right_to_lock_is_not_needed_to_be_waited_for_and_the_owner_can_end_it(
+    alice: PostgresStore, owner: PostgresStore, role: str, url: str
+) -> None:
+    """PostgreSQL locks a table for CREATE RULE before it looks whose it is.
+
+    So nothing would be won by writes without the rights that LOCK TABLE asks for.
+    """
+    failures: list[psycopg.Error] = []
+
+    def ask(connection: psycopg.Connection[Any]) -> None:
+        try:
+            connection.execute("CREATE RULE mine AS ON INSERT TO settings DO NOTHING")
+        except psycopg.Error as error:
+            failures.append(error)
+
+    with (
+        closing(PostgresStore(url, patience=1)) as hasty,
+        psycopg.connect(as_user(url, role)) as reading,
+        psycopg.connect(as_user(url, role)) as mine,
+        psycopg.connect(url, autocommit=True) as admin,
+    ):
+        reading.execute("SELECT 1 FROM settings")
+        waiting = Thread(target=ask, args=[mine])
+        waiting.start()
+        asked = "SELECT count(*) FROM pg_locks WHERE relation = 'settings'::regclass AND NOT granted"
+        while admin.execute(asked).fetchone() == (0,):
+            assert waiting.is_alive()
+        with pytest.raises(StoreUnavailable, match="locked for too long"):
+            hasty.setting("analyser")
+        assert admin.execute(END_WHO_LOCKS).fetchall() == [(True,)]
+        waiting.join()
+        assert hasty.setting("analyser") == "plain"
+        reading.rollback()
+    assert isinstance(failures[0], psycopg.OperationalError)
+
+
+def test_the_documented_way_to_end_locks_is_the_one_that_was_tried() -> None:
+    documented = (Path(__file__).parents[3] / "docs" / "postgres.md").read_text()
+    assert END_WHO_LOCKS.strip() in documented

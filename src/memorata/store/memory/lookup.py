@@ -190,15 +190,40 @@ def page(
             f"AND m.number < ? AND {sql} ORDER BY m.number {direction} LIMIT ?",
             (number, first, end, *values, some),
         ).fetchall()
+        numbers = [row[0] for row in rows]
+        if numbers != sorted(numbers, reverse=not oldest_first):
+            raise _misplaced(path)
         read = [(row[0], memory(row[1:], path)) for row in rows]
         shown += [numbered for numbered in read if condition.passes(numbered[1])]
         if len(rows) < some:
             break
         first, end = (rows[-1][0] + 1, end) if oldest_first else (first, rows[-1][0])
     more = len(shown) > limit
+    if not more and filter is None and not session.dialect.remote:
+        _check_rows(session, number, path)
     shown = shown[:limit]
     cursor = f"{mark}{shown[-1][0]}" if more and shown else None
     return Page(tuple(memory for _, memory in shown), cursor)
+
+
+_AS_INDEXED: Final = (
+    "SELECT (SELECT sum(number - ?2) FROM memories WHERE namespace = ?1) IS "
+    "(SELECT sum(number - ?2) FROM memories WHERE +namespace = ?1 AND number >= ?2 AND number < ?3)"
+)
+
+
+def _check_rows(session: Session, number: int, path: str) -> None:
+    """Raise if the rows of a namespace in a file are others than its index of ids has.
+
+    A walk over rows ends without an error where the number of one is damaged, or a page changed places.
+    """
+    bounds = session.dialect.number(number, 0), session.dialect.number(number, SLOTS)
+    if session.execute(_AS_INDEXED, (number, *bounds)).fetchone() != (1,):
+        raise _misplaced(path)
+
+
+def _misplaced(path: str) -> StoreCorrupt:
+    return StoreCorrupt(f"memories of {path} are not where they were written; run `memorata check`")
 
 
 def matching(session: Session, path: str, filter: Filter) -> list[str]:
