@@ -27,7 +27,7 @@ from memorata.index.vectors import EXACT
 from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry
-from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, marks, named_in
+from memorata.store.rows import EMPTY, SLOTS, Namespace, listed, marks, named_in, speakers_in
 
 _Key = tuple[str, str]
 """From where (a database and its replica may differ), and which namespace."""
@@ -215,6 +215,8 @@ def caught_up(
         delta.append(vectors_statement(session, number, embedder, slots_before, namespace.slots))
     if session.dialect.remote:
         delta.append((SEGMENTS, (number,)))
+        if known.spoken == slots_before:
+            delta.append(speakers_in(session, number, slots_before))
         if known.named == slots_before:
             delta.append(named_in(number, slots_before, namespace.slots))
     # All of it is here before anything in memory is changed.
@@ -255,7 +257,8 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
             whole += _vector_counts(session, namespace.number, embedder)
             whole.append(vectors_statement(session, namespace.number, embedder, 0, namespace.slots))
         if session.dialect.remote:
-            whole.append((SEGMENTS, (namespace.number,)))
+            whole += (SEGMENTS, (namespace.number,)), speakers_in(session, namespace.number, 0)
+            whole.append(named_in(namespace.number, 0, namespace.slots))
         session.namespace(namespace.path, whole)
     vectors = 0 if embedder is None else _count_vectors(session, namespace.number, embedder)
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)

@@ -116,7 +116,7 @@ class Partition:
         self._totals: list[tuple[float, int]] = []
         self._pending: int | None = None
         self._neighbours = Neighbours()
-        self._speakers, self._spoken = frozenset[str](), 0
+        self._speakers, self.spoken = frozenset[str](), 0
         self._columns = np.full(1, -1, np.int32)
         self._token_rows: dict[str, TokenRows] = {}
         self._memories: dict[int, Memory] = {}
@@ -352,16 +352,16 @@ class Partition:
 
     def speakers(self, read: Callable[[int], Iterable[str]]) -> frozenset[str]:
         """Return who speaks in the namespace; `read` is asked for who does from a slot on."""
-        if self._spoken < len(self):
-            self._speakers = self._speakers.union(read(self._spoken))
-            self._spoken = len(self)
+        if self.spoken < len(self):
+            self._speakers = self._speakers.union(read(self.spoken))
+            self.spoken = len(self)
         return self._speakers
 
     def add_speakers(self, first: int, speakers: Sequence[str]) -> None:
         """Keep who speaks in memories that were just added, where it is known who speaks in all others."""
-        if 0 < first == self._spoken:
+        if 0 < first == self.spoken:
             self._speakers = self._speakers.union(filter(None, speakers))
-            self._spoken = first + len(speakers)
+            self.spoken = first + len(speakers)
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""

@@ -38,7 +38,17 @@ from memorata.model.memory import Memory
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow
 from memorata.store.database import Session
-from memorata.store.rows import OWN, SLOTS, Namespace, marks, memory, named_in, read_memories, unlisted
+from memorata.store.rows import (
+    OWN,
+    SLOTS,
+    Namespace,
+    marks,
+    memory,
+    named_in,
+    read_memories,
+    speakers_in,
+    unlisted,
+)
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
@@ -224,15 +234,10 @@ class NamespaceIndex:
 
     def speakers(self) -> frozenset[str]:
         """Return the names of who speaks in the namespace."""
-        number, place = self._namespace.number, self._session.dialect.number
 
         def read(start: int) -> list[str]:
-            rows = self._session.execute(
-                "SELECT DISTINCT m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
-                "AND m.number < ? AND m.speaker <> ''",
-                (number, place(number, start), place(number, SLOTS)),
-            ).fetchall()
-            return [speaker for (speaker,) in rows]
+            statement = speakers_in(self._session, self._namespace.number, start)
+            return [speaker for (speaker,) in self._session.execute(*statement).fetchall()]
 
         return self._partition.speakers(read)
 

@@ -347,6 +347,16 @@ def named_in(number: int, start: int, end: int) -> Statement:
     )
 
 
+def speakers_in(session: Session, number: int, start: int) -> Statement:
+    """Return what reads who speaks in the memories from a slot on."""
+    place = session.dialect.number
+    return (
+        "SELECT DISTINCT m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
+        "AND m.number < ? AND m.speaker <> ''",
+        (number, place(number, start), place(number, SLOTS)),
+    )
+
+
 def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statement:
     """Return what reads the memories of slots, and after its own columns the slot of each."""
     start = session.dialect.number(number, 0)

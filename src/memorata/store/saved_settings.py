@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.store.database import Database, Session
+from memorata.store.database import Database, Session, Statement
 from memorata.store.rows import find_namespace, instant, made_namespace, microseconds, moment
 
 _COUNT_CHANGE: Final = "UPDATE namespaces SET settings = settings + 1 WHERE number = ?"
@@ -72,17 +72,8 @@ class SavedSettingStore:
             found = find_namespace(session, namespace)
             if found is None:
                 return []
-            sql = (
-                "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM saved_settings "
-                "WHERE namespace = ? AND kind = ?"
-            )
-            values: list[object] = [found.number, kind]
-            if name is not None:
-                sql += " AND name = ?"
-                values.append(name)
-            if not withdrawn:
-                sql += " AND withdrawn_at IS NULL"
-            return [_saved(row) for row in session.execute(f"{sql} ORDER BY number DESC", values)]
+            statement = listing(found.number, kind, name, withdrawn=withdrawn)
+            return [_saved(row) for row in session.execute(*statement)]
 
         return self._database.read(read)
 
@@ -108,6 +99,20 @@ class SavedSettingStore:
             return bool(ended)
 
         return self._database.write(write, namespace)
+
+
+def listing(number: int, kind: str, name: str | None = None, *, withdrawn: bool = False) -> Statement:
+    """Return what reads the settings of a kind in a namespace, the latest first."""
+    sql = (
+        "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM saved_settings "
+        "WHERE namespace = ? AND kind = ?"
+    )
+    values: tuple[object, ...] = number, kind
+    if name is not None:
+        sql, values = f"{sql} AND name = ?", (*values, name)
+    if not withdrawn:
+        sql += " AND withdrawn_at IS NULL"
+    return f"{sql} ORDER BY number DESC", values
 
 
 def _saved(row: tuple[Any, ...]) -> SavedSetting:

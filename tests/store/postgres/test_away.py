@@ -5,10 +5,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from time import monotonic
-from urllib.parse import quote
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from tests.store.addresses import changed
 from tests.store.samples import HERE, NOW, entry
 
 from memorata.model.errors import StoreError, StoreUnavailable
@@ -69,12 +69,8 @@ def way(base: str) -> Iterator[Way]:
 @pytest.fixture
 def store(way: Way, used: str, server_store: PostgresStore) -> PostgresStore:
     """A store on the emptied tables, by a way that can be blocked."""
-    known = conninfo_to_dict(used)
-    user, database = (quote(str(known[part])) for part in ("user", "dbname"))
-    password = f":{quote(str(known['password']))}" if known.get("password") else ""
-    options = quote(str(known["options"]))
-    address = f"postgresql://{user}{password}@127.0.0.1:{way.port}/{database}?options={options}"
-    return PostgresStore(f"{address}&sslmode=disable", patience=PATIENCE)
+    address = changed(used, host="127.0.0.1", port=str(way.port), sslmode="disable")
+    return PostgresStore(address, patience=PATIENCE)
 
 
 def closed_within(store: PostgresStore, seconds: float) -> bool:

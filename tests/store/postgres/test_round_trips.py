@@ -3,6 +3,7 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from psycopg.conninfo import conninfo_to_dict
@@ -111,3 +112,47 @@ def test_verbs_wait_for_the_server_a_few_times(wire: Wire) -> None:
     assert after_a_write <= 2
     assert max(remembers) <= 3
     assert batch <= 8
+
+
+@pytest.mark.parametrize(("memories", "cold_trips"), [(200, 3), (300, 5)])
+def test_a_process_that_is_behind_or_has_nothing_of_a_namespace_waits_once_more(
+    wire: Wire, memories: int, cold_trips: int
+) -> None:
+    # From 256 memories on, lists of the words asked for, and of the names found by them, are read as well.
+    teas = [f"Anna drinks tea number {number}" for number in range(memories)]
+    cold, behind = [], []
+    with (
+        memorata.open(wire.url, embedder="lexical") as memory,
+        memorata.open(wire.url, embedder="lexical") as other,
+    ):
+        for number in range(3):
+            memory.remember_many(teas, duplicates="off", namespace=f"n{number}")
+            ask = partial(other.recall, "who drinks tea?", namespace=f"n{number}")
+            cold.append(wire.counted(ask))
+            memory.remember("Carla saw a film in Oslo.", namespace=f"n{number}")
+            behind.append(wire.counted(ask))
+    # The very first looks for more: what belongs to the whole store.
+    assert max(cold[1:]) <= cold_trips
+    assert max(behind) <= 3
+
+
+def test_other_verbs_wait_for_the_server_a_few_times_too(wire: Wire) -> None:
+    with memorata.open(wire.url, embedder="lexical") as memory:
+        known = [memory.remember(f"Bruno plays chess in town {number}").id for number in range(30)]
+        counted: dict[str, int] = {}
+        for number in range(6):
+            # The last time counts: a connection prepares what it was asked a few times.
+            result = memory.recall(f"who plays chess in town {number}?")
+            memory.recall_log.flush()
+            shown = result.hits[0].memory.id
+            verbs: dict[str, Callable[[], object]] = {
+                "feedback": partial(memory.feedback.record, result.id, shown, "click"),
+                "correct": partial(memory.correct, known.pop(), f"Dora reads book {number}"),
+                "forget": partial(memory.forget, known.pop()),
+                "get": partial(memory.get, known[0]),
+            }
+            counted = {name: wire.counted(verb) for name, verb in verbs.items()}
+    assert counted["feedback"] <= 5
+    assert counted["correct"] <= 9
+    assert counted["forget"] <= 4
+    assert counted["get"] <= 2

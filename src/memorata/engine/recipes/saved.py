@@ -90,7 +90,7 @@ class SavedRecipes:
     def _look(self, namespace: str) -> None:
         if self._store.is_remote:
             # What a recall asks last comes with what it asks first.
-            self._store.contradictions.expect(namespace)
+            self._store.contradictions.expect(namespace, *(() if namespace in self._marks else (IN_USE,)))
         # What was saved in a block that was undone never was.
         mark = self._store.settings_change(namespace), self._store.rollbacks
         if self._marks.get(namespace) != mark:

@@ -20,6 +20,7 @@ from memorata.store.rows import (
     read_memories,
     slots_of,
 )
+from memorata.store.saved_settings import listing
 
 if TYPE_CHECKING:
     from memorata.store.memory.repeats import Contradiction
@@ -42,13 +43,17 @@ class ContradictionStore:
         self._database = database
         self._any: dict[str, tuple[int, bool]] = {}
 
-    def expect(self, namespace: str) -> None:
-        """Read ahead whether anything was noted in a namespace, where that saves a round trip of a recall."""
+    def expect(self, namespace: str, *kinds: str) -> None:
+        """Read ahead whether anything was noted in a namespace, where that saves a round trip of a recall.
+
+        And the settings there of some kinds.
+        """
 
         def read(session: Session) -> None:
             number = session.dialect.namespace_number(namespace)
             if number is not None and session.dialect.remote:
-                session.namespace(namespace, [(_NOTED, (number,))])
+                settings = (listing(number, kind) for kind in kinds)
+                session.namespace(namespace, [(_NOTED, (number,)), *settings])
 
         self._database.read(read)
 
