@@ -171,7 +171,7 @@ class Partition:
     def memories(
         self, slots: list[int], read: Callable[[list[int]], Mapping[int, Memory]], *, together: bool = False
     ) -> list[Memory]:
-        """Return the memories of slots; `read` is asked for those that are not kept, or `together` for all."""
+        """Return the memories of slots; `read` is asked for those not kept, or `together` for all."""
         kept = self._memories
         unread = [slot for slot in slots if slot not in kept]
         if not unread:
