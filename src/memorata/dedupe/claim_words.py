@@ -35,16 +35,16 @@ _ATTRIBUTES: Final = {
     "生日",
     "favourite": "favourite* favorite* best liebling* bevorzug* favorit* préféré* preferid* 最喜欢 最爱",
     "preference": "prefer* bevorzug* lieber prefier* préfèr* 更喜欢 宁愿",
-    "contact": "phone* number* email* e-mail address* reach* telefon* nummer* adresse* handy teléfono "
-    "número correo "
-    "dirección téléphone* numéro* courriel 电话 号码 邮箱 地址 手机 微信",
+    "phone": "phone* number* telefon* nummer* handy teléfono número téléphone* numéro* 电话 号码 手机 微信",
+    "mail": "email* e-mail correo courriel 邮箱",
+    "address": "address* reach* adresse* dirección 地址",
     "secret": "password* passphrase pin passcode passwort kennwort contraseña clave 密码",
     "host": "server* host* ip port url endpoint domain gateway 服务器",
     "price": "cost* price* fee fees salary budget rent kostet kosten preis* miete gehalt cuesta precio "
     "alquiler sueldo "
     "coûte prix loyer salaire 价格 房租 工资 预算 月薪",
-    "measure": "weigh* height tall wiegt wiege gewicht grösse pesa peso mide pèse poids taille 体重 身高 "
-    "个子",
+    "weight": "weigh* wiegt wiege gewicht pesa peso pèse poids 体重",
+    "height": "height tall grösse mide taille 身高 个子",
     "time": "meeting* appointment* deadline* due dentist* flight* train wedding* interview* exam* "
     "lecture* starts start "
     "begins opens closes departs leaves arrives termin* besprech* treffen frist* beginnt flug hochzeit "
@@ -92,7 +92,7 @@ _SEVERAL: Final = (
     "conoce* juega* "
     "hermano* hermana* amigo* aime* adore* parle* visité* voyag* acheté* connaît joue* frère* sœur* ami "
     "amis 喜欢 爱 会说 去过 "
-    "买 认识 哥哥 姐姐 弟弟 妹妹 朋友 爱好 听 看 玩"
+    "买 认识 哥哥 姐姐 弟弟 妹妹 朋友 爱好 听 看 玩 会做"
 )
 """Words that may be true of several things at once."""
 
@@ -144,7 +144,7 @@ _LACKS: Final = {
     "célibataire* divorcé* "
     "veuf veuve 单身 未婚 离婚 还没结婚",
     "work": "retired unemployed jobless rentner* arbeitslos* pensioniert jubilad* retraité* chômage "
-    "chômeur 退休 失业 辞职",
+    "chômeur 退休 失业 辞职 找工作",
     "hearing": "deaf taub gehörlos sord* sourd* 聋",
 }  # fmt: skip
 """Words that deny a class by themselves."""
@@ -174,6 +174,8 @@ _CHANGED: Final = (
     "变成 新 "
     "actually correction correct"
 )
+_NEW: Final = "new neu* nuevo nueva nouveau nouvelle started joined actually 新"
+"""Words of change that tell of one only where an attribute is named: "my new boss", but "new dishes"."""
 _ENDED: Final = (
     "quit left stopped gave sold cancelled canceled dropped split broke gone resigned paid longer anymore "
     "gekündigt aufgehört "
@@ -212,9 +214,9 @@ _FUNCTION: Final = (
     "qui et ou est sont était a ont comme très tout tous chaque depuis être avoir chez sur mon ma mes "
     "last month week year day days today yesterday months weeks years letzte letzten woche monat jahr tag "
     "mes semana año día mois semaine année jour par "
-    "的 了 是 在 我 你 他 她 呢 啊 吧 吗 呀 哦 嗯 也 都 就 很 还 和 有 个 这 那 一 一个 一只 我们 你们 "
+    "的 了 是 在 我 你 他 她 呢 啊 吧 吗 呀 哦 嗯 也 都 就 很 还 和 有 个 这 那 一 一个 一只 一家 我们 你们 "
     "他们 到 说 每天 早上 晚上 上周 "
-    "别人 无聊 很多 太多 好多 东西 一起 在一起 多 "
+    "别人 特别 分别 区别 性别 级别 别墅 无聊 很多 太多 好多 东西 一起 在一起 多 "
     "已经 一点 但是 不过 因为 所以 可以 什么 哪里 什么样 今年 去年 明年 昨天 今天 明天 上个月 下个月 最近"
 )
 _PERSONS: Final = (
@@ -226,10 +228,17 @@ _PERSONS: Final = (
     "katze* hermano* hermana* madre padre* hijo* hija* amigo* amiga* tío tía vecin* perro* gato* gata "
     "primo* "
     "sœur* frère* mère père parent* fils fille enfant* ami amie* oncle voisin* chien* chat chatte cousin* "
-    "姐姐 妹妹 哥哥 弟弟 妈妈 爸爸 父亲 母亲 父母 儿子 女儿 孩子 朋友 同事 狗 猫 сестра брат мать отец сын "
-    "дочь"
+    "姐姐 妹妹 哥哥 弟弟 妈妈 爸爸 父亲 母亲 父母 儿子 女儿 孩子 朋友 同事 狗 猫 下属 同学 "
+    "邻居 表姐 表妹 表哥 表弟 堂姐 堂妹 堂哥 堂弟 姑姑 阿姨 叔叔 舅舅 爷爷 奶奶 外公 外婆 侄子 侄女 外甥 "
+    "сестра брат мать отец сын дочь"
 )
 """Those whom somebody is related to: what is said of them is not said of him."""
+_PLACES: Final = (
+    "北京 上海 天津 重庆 河北 山西 辽宁 吉林 黑龙江 江苏 浙江 安徽 福建 江西 山东 河南 湖北 湖南 广东 海南 "
+    "四川 贵州 云南 陕西 甘肃 青海 台湾 内蒙古 广西 西藏 宁夏 新疆 香港 澳门 东北 广州 深圳 杭州 南京 武汉 "
+    "成都 西安 苏州 长沙 郑州 青岛 沈阳 大连 厦门 合肥 昆明 哈尔滨 济南 宁波 福州 南昌 太原 兰州 贵阳"
+)
+"""Provinces and large cities of China: read as one word, and who is of one is of there."""
 _MINE: Final = "mi mis yo me nosotros nos nuestr* je j' moi mon ma mes nous notre nos 我 我的 我们 咱"
 
 _NUMBERS: Final = {
@@ -308,8 +317,8 @@ def _lexicon() -> _Lexicon:
         ("past", _PAST), ("planned", _PLANNED), ("never", _NEVER), ("negative", _NEGATIVE),
         ("negative", " ".join(NEGATIONS)), ("changed", " ".join(CHANGES)), ("me", _MINE),
         ("me", " ".join(SPEAKER | SPEAKERS)), ("light", _FUNCTION), ("light", " ".join(LIGHT)),
-        ("week", " ".join(WEEK)), ("week", _HAN_WEEK), ("person", _PERSONS),
-        ("first", " ".join(FIRST_PERSON)),
+        ("week", " ".join(WEEK)), ("week", _HAN_WEEK), ("person", _PERSONS), ("place", _PLACES),
+        ("first", " ".join(FIRST_PERSON)), ("new", _NEW),
     ):  # fmt: skip
         lexicon.add("flags", name, words)
     for word, slot in SLOTS.items():

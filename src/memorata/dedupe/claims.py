@@ -361,6 +361,8 @@ def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
     if is_ is None or len(content) > MAX_PLAIN:
         return _NOTHING
     last = tokens[-1].text
+    if any("place" in token.sense.flags for token in tokens[is_ + 1 : is_ + 3]):
+        return frozenset({"origin"})
     if any(token.text in _ARTICLES for token in tokens[is_ + 1 : is_ + 3]):
         return frozenset({"kind", "work"} if last.endswith(AGENTS) else {"kind"})
     return frozenset({"kind"}) if last == "的" else frozenset({"being"})
@@ -417,7 +419,7 @@ def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> 
                 break
         elif first and (text in _VERBS or place == len(tokens) - 1):
             return first
-        elif not token.sense.light and not flags & {"changed", "negative", "past", "planned"}:
+        elif not (token.sense.light or token.number or flags & {"changed", "negative", "past", "planned"}):
             if not first or any(later.text in _VERBS for later in tokens[place + 1 : 6]):
                 first = f"{first} {text}".strip()
             if not first.isnumeric() and place + 1 < len(tokens) and tokens[place + 1].number:

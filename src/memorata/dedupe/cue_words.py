@@ -71,7 +71,7 @@ CHANGES: Final = _set(
 """Words that say a state has changed."""
 
 SPEAKER: Final = _set(
-    "i me myself we us", "ich mir mich wir uns", "je moi nous yo nosotros", "я мне меня мы нас"
+    "i me myself we us", "ich mir mich wir uns", "je moi nous nosotros", "я мне меня мы нас"
 )
 """Whoever speaks: one subject, whichever form of the pronoun is used."""
 
@@ -192,6 +192,7 @@ _OPPOSITES: Final = (
     "разрешено / запрещено",
     "всегда / никогда",
     "сдал сдала / провалил провалила",
+    "男的 男生 男孩 / 女的 女生 女孩",
 )
 
 
