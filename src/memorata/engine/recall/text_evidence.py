@@ -94,15 +94,21 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
     """Return what speaks for each of some memories, from 0 to 1: a row each, in the order of `EVIDENCE`."""
     rows = np.zeros((len(memories), len(EVIDENCE)))
     for row, memory in zip(rows, memories, strict=True):
-        words = _words(memory.content)
+        text = memory.content.lower()
+        # To look for words as letters takes a tenth of the time that it takes to cut a text into them.
+        phrases = {phrase for phrase in asked.phrases if phrase[0] in text and phrase[1] in text}
         # Among several who talk, the one who is named is often talked about by others.
-        if asked.people and (asked.pair or not memory.source.session):
+        told = bool(asked.people) and (asked.pair or not memory.source.session)
+        if not (told or asked.years or phrases):
+            continue
+        words = _WORD.findall(text)
+        if told:
             row[0] = told_by(asked, memory)
             row[1] = not _FIRST_PERSON.isdisjoint(words)
         if asked.years:
             row[2] = len(asked.years.intersection(words)) / len(asked.years)
-        if asked.phrases:
-            row[3] = len(asked.phrases.intersection(pairwise(words))) / len(asked.phrases)
+        if phrases:
+            row[3] = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
     return rows
 
 

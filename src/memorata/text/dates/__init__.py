@@ -307,8 +307,8 @@ def looked_up_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
     around, exactly = _first_and_last(period, zone, period.tolerance), _first_and_last(period, zone)
     if around is None or exactly is None:
         return ()
-    if len(days := _days(*around, _MOST_DAYS_LOOKED_UP + 1)) <= _MOST_DAYS_LOOKED_UP:
-        return days
+    if (around[1] - around[0]).days < _MOST_DAYS_LOOKED_UP:
+        return _days(*around, _MOST_DAYS_LOOKED_UP)
     if len(months := _months(*exactly, _MOST_MONTHS_LOOKED_UP + 1)) <= _MOST_MONTHS_LOOKED_UP:
         return months
     first, last = exactly
