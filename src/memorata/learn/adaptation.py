@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import cache
 from typing import Annotated, Final
 
 import numpy as np
@@ -46,12 +47,13 @@ def adapt_training_set(
 ) -> Tuned:
     """Look for the share of meaning that suits one namespace, drawn towards the one in use."""
     require_groups(training.groups, name=QUESTIONS)
-    values = {
-        share: training.values(base.changed({"vector_weight": share}), base, metric) for share in TENTHS
-    }
-    now = training.values(base, base, metric)
-    table = np.stack([now, *values.values()])
+
+    @cache
+    def valued(share: float) -> np.typing.NDArray[np.float64]:
+        return training.values(base.changed({"vector_weight": share}), base, metric)
+
     shares = (base.vector_weight, *TENTHS)
+    table = np.stack([valued(share) for share in shares])
 
     towards = _weights(base if everywhere is None else everywhere)
 
@@ -66,23 +68,20 @@ def adapt_training_set(
     def best(rows: IntArray) -> int:
         return int(table[:, rows].mean(axis=1).argmax())
 
-    def valued(setting: Mapping[str, float]) -> np.typing.NDArray[np.float64]:
-        return training.values(base.changed(dict(setting)), base, metric)
-
     count = len(training.questions)
     divided = grouped_folds(training.groups, count=folds, seed=seed)
-    picks = [{"vector_weight": drawn(best(fold.learnt), fold.learnt.size)} for fold in divided]
+    picks = [drawn(best(fold.learnt), fold.learnt.size) for fold in divided]
     picked = best(np.arange(count))
     tried = [drawn(place, count) for place in range(len(shares))]
     final = {"vector_weight": tried[picked]}
     verdict = judge(
         final,
-        picks,
-        [valued(each) for each in picks],
-        now,
+        [{"vector_weight": pick} for pick in picks],
+        [valued(pick) for pick in picks],
+        valued(base.vector_weight),
         divided,
         training.groups,
-        tried=np.stack([valued({"vector_weight": share}) for share in tried]),
+        tried=np.stack([valued(share) for share in tried]),
         picked=picked,
         seed=seed,
     )

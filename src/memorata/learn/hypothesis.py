@@ -76,9 +76,9 @@ def welch(values: Numbers, others: Numbers, *, level: float = 0.95) -> Differenc
     """
     first, second = checks.numbers("values", values), checks.numbers("others", others)
     share = _level(level)
-    for argument, each in (("values", first), ("others", second)):
-        if each.size < 2:
-            raise InvalidArgument(argument, each.tolist(), "at least two numbers")
+    for argument, sample in (("values", first), ("others", second)):
+        if sample.size < 2:
+            raise InvalidArgument(argument, sample.tolist(), "at least two numbers")
     with checks.finite_arithmetic("values", values):
         gap = float(first.mean() - second.mean())
         one = float(first.var(ddof=1)) / first.size
@@ -223,12 +223,16 @@ def critical_t(level: float, freedom: float) -> float:
         if high > 1e150:
             raise InvalidArgument("level", level, "a level that float64 can reach with so little freedom")
         low, high = high, 2 * high
-    for _ in range(200):
-        middle = (low + high) / 2
-        if middle in (low, high):
+    # The tail is convex and falls, so Newton's steps from below rise to the value and never pass it; where
+    # rounding lets none rise, it is found.
+    constant = math.exp(-_log_beta(degrees / 2, 0.5)) / math.sqrt(degrees)
+    while low < high:
+        density = constant * math.exp(-(degrees + 1) / 2 * math.log1p(low * low / degrees))
+        step = (two_sided_p(low, degrees) - (1 - share)) / (2 * density)
+        if not low < low + step:
             break
-        low, high = (middle, high) if two_sided_p(middle, degrees) > 1 - share else (low, middle)
-    return high
+        low = min(low + step, high)
+    return low
 
 
 def _beta_share(x: float, rest: float, a: float, b: float) -> float:
