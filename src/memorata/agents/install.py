@@ -117,7 +117,7 @@ def _hooks(data: Json, events: Mapping[str, int], hook: str, remove: bool) -> Js
     for event in dict.fromkeys([*hooks, *events]):
         groups = []
         for group in hooks.get(event) or []:
-            theirs = [each for each in group.get("hooks") or [] if not _is_ours(each)]
+            theirs = [hook for hook in group.get("hooks") or [] if not _is_ours(hook)]
             if theirs or not group.get("hooks"):
                 groups.append({**group, "hooks": theirs})
         if not remove and event in events:
@@ -133,7 +133,7 @@ def _hooks(data: Json, events: Mapping[str, int], hook: str, remove: bool) -> Js
 def _cursor_hooks(data: Json, hook: str, remove: bool) -> Json:
     hooks = dict(data.get("hooks") or {})
     for event in dict.fromkeys([*hooks, *_CURSOR]):
-        entries = [each for each in hooks.get(event) or [] if not _is_ours(each)]
+        entries = [hook for hook in hooks.get(event) or [] if not _is_ours(hook)]
         if not remove and event in _CURSOR:
             entries.append({"command": hook})
         if entries:
@@ -155,7 +155,7 @@ def _servers(data: Json, remove: bool, kind: Json, command: str) -> Json:
 
 def _with(data: Json, name: str, value: Json) -> Json:
     """Return settings with another value of one name, or without it where the value is empty."""
-    return {**data, name: value} if value else {key: each for key, each in data.items() if key != name}
+    return {**data, name: value} if value else {key: entry for key, entry in data.items() if key != name}
 
 
 def _is_ours(entry: object) -> bool:

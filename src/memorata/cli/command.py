@@ -118,7 +118,11 @@ def with_global_options(run: Callable[..., None], function: Callable[..., None])
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
     parameters = [
         inspect.Parameter("ctx", keyword, annotation=typer.Context),
-        *(each.replace(kind=keyword) for each in own if each.kind is not inspect.Parameter.VAR_KEYWORD),
+        *(
+            parameter.replace(kind=keyword)
+            for parameter in own
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ),
         *(
             inspect.Parameter(name, keyword, default=default, annotation=annotation)
             for name, (annotation, default) in _GLOBAL.items()

@@ -105,7 +105,7 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     from memorata.service.demo import ASKED, conversation
 
     memories = conversation()
-    people = {each.source.speaker for each in memories}
+    people = {memory.source.speaker for memory in memories}
     _heading(console, "Memorata: remember, recall, and say why")
     name = embedder_name(memory.embedder.name if memory.embedder is not None else "")
     console.print(f"Embedder: {name}.")
@@ -125,10 +125,10 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     took = perf_counter() - started
     console.print(
         f"Remembered {counted(len(memories), 'thing')} that {counted(len(people), 'person', 'people')} said "
-        f"in {counted(len({each.source.session for each in memories}), 'conversation')}, from "
+        f"in {counted(len({memory.source.session for memory in memories}), 'conversation')}, from "
         f"{_day(memories[0].created_at)} to {_day(memories[-1].created_at)}: "
-        f"{counted(sum(bool(each.supersedes) for each in memories), 'correction')}, "
-        f"{counted(len({each.place for each in memories} - {None}), 'place')}, three languages, "
+        f"{counted(sum(bool(memory.supersedes) for memory in memories), 'correction')}, "
+        f"{counted(len({memory.place for memory in memories} - {None}), 'place')}, three languages, "
         f"in {took:.1f} seconds."
     )
 
@@ -214,8 +214,8 @@ def _correction(walk: _Walk) -> None:
         walk.call("memory.history", hit.memory.id)
         chain = list(walk.memory.history(hit.memory.id))
         walk.console.print(memory_table(chain, hidden_reasons(walk.memory, chain)))
-        old = {each.id for each in chain if each.superseded_by is not None}
-        shown = len(old & {each.memory.id for each in now})
+        old = {version.id for version in chain if version.superseded_by is not None}
+        shown = len(old & {memory.memory.id for memory in now})
         walk.notice(
             f"The rule has been changed {counted(len(chain) - 1, 'time')}. Of its {len(old)} old versions "
             f"{shown} are in today's answer; asked as of June, the answer is what was believed in June."
@@ -243,7 +243,7 @@ def _date(walk: _Walk) -> None:
     question, day = "What did we do on 15 August?", {"valid_from": {">=": "2026-08-15", "<": "2026-08-16"}}
     loose = walk.recall("date", question, limit=3)
     strict = walk.recall("date filter", question, limit=3, filter=day)
-    right = [sum(f"{hit.memory.event_time:%d %m}" == "15 08" for hit in each) for each in (loose, strict)]
+    right = [sum(f"{hit.memory.event_time:%d %m}" == "15 08" for hit in hits) for hits in (loose, strict)]
     walk.notice(
         "The day on which something happened is searched like words, though nobody said it and it was told "
         f"two days later: {right[0]} of {len(loose)} are of that day. A filter makes it strict: "

@@ -138,8 +138,8 @@ def contradictions(
 def _show_groups(output: Output, result: FoundDuplicates, limit: int) -> None:
     for group in result.groups[:limit]:
         output.line(f"{group.kind}\tkeep\t{group.keep.id}\t{one_line(group.content, _EXCERPT)}")
-        for each in group.repeats:
-            output.line(f"{group.kind}\trepeats\t{each.id}\t{one_line(each.content, _EXCERPT)}")
+        for repeat in group.repeats:
+            output.line(f"{group.kind}\trepeats\t{repeat.id}\t{one_line(repeat.content, _EXCERPT)}")
     if len(result.groups) > limit:
         output.say(f"… and {counted(len(result.groups) - limit, 'more group')}; --limit shows more")
 
@@ -181,7 +181,7 @@ def _undo(session: Session, engine: Engine, run: int | None) -> None:
     from memorata.service.codec import plain
 
     output = session.output
-    if run is None and all(each.undone_at for each in engine.duplicates.runs()):
+    if run is None and all(earlier.undone_at for earlier in engine.duplicates.runs()):
         output.result({"reinstated": [], "left": []})
         output.say("There is no run to undo.")
         session.leave(NOT_FOUND)
@@ -211,10 +211,10 @@ def _show_contradictions(output: Output, engine: Engine, pairs: Sequence[Contrad
     if output.json:
         output.data({"contradictions": plain(pairs)})
         return
-    for each in pairs:
-        because = f" ({each.decided_because})" if each.decided_because else ""
-        output.line(f"{each.verdict or 'open'}\t{each.cue}\t{each.reason}{because}")
-        for role, id_ in (("newer", each.newer), ("older", each.older)):
+    for pair in pairs:
+        because = f" ({pair.decided_because})" if pair.decided_because else ""
+        output.line(f"{pair.verdict or 'open'}\t{pair.cue}\t{pair.reason}{because}")
+        for role, id_ in (("newer", pair.newer), ("older", pair.older)):
             output.line(f"{role}\t{id_}\t{one_line(engine.get(id_).content, _EXCERPT)}")
     if not pairs:
         output.say("No contradictions are known.")

@@ -129,11 +129,11 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
             engine.entities.undo_alias(word, restore=restore)
         known = engine.entities.aliases()
     if session.output.json:
-        session.output.data({"aliases": [alias_json(each) for each in known]})
+        session.output.data({"aliases": [alias_json(alias) for alias in known]})
         return
-    for each in known:
-        stands = "itself (undone)" if each.undone else visible(each.name)
-        session.output.line(f"{each.memories}\t{one_line(each.word)}\t{stands}")
+    for alias in known:
+        stands = "itself (undone)" if alias.undone else visible(alias.name)
+        session.output.line(f"{alias.memories}\t{one_line(alias.word)}\t{stands}")
     if not known:
         session.output.say("No nickname of anybody who speaks is known here")
 
@@ -198,7 +198,7 @@ def _list(session: Session, records: Sequence[KnownEntity]) -> None:
 
     output = session.output
     if output.json:
-        output.data({"entities": [entity_json(each) for each in records]})
+        output.data({"entities": [entity_json(record) for record in records]})
     elif output.terminal:
         from rich.table import Table
 
@@ -207,14 +207,14 @@ def _list(session: Session, records: Sequence[KnownEntity]) -> None:
         table.add_column("relations", justify="right")
         table.add_column("type", style="dim")
         table.add_column("name", overflow="fold")
-        for each in records:
-            names = visible(", ".join((each.entity.name, *each.entity.aliases)))
-            table.add_row(f"{each.memories:,}", f"{each.relations:,}", visible(each.entity.type), names)
+        for record in records:
+            names = visible(", ".join((record.entity.name, *record.entity.aliases)))
+            table.add_row(f"{record.memories:,}", f"{record.relations:,}", visible(record.entity.type), names)
         if records:
             output.show(table)
     else:
-        for each in records:
-            output.line(_entity_line(each))
+        for record in records:
+            output.line(_entity_line(record))
     if not records:
         output.say("No entity is known here")
 

@@ -330,7 +330,7 @@ def run_files(paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = [each for each in sorted(path.glob("*.jsonl")) if not each.name.endswith(".labels.jsonl")]
+        inside = [file for file in sorted(path.glob("*.jsonl")) if not file.name.endswith(".labels.jsonl")]
         if not inside:
             raise DatasetError(path, None, "a folder without run files (*.jsonl)")
         files += inside
@@ -382,7 +382,7 @@ def dataset_of(format: str, path: Path, turns: str | None, options: Sequence[str
         if not equals:
             raise InvalidArgument("--option", option, "name=value, such as turns=user")
         if name not in parameters:
-            allowed = ", ".join(each for each in parameters if each != "path") or "it has none"
+            allowed = ", ".join(parameter for parameter in parameters if parameter != "path") or "it has none"
             near = nearest(name, parameters)
             raise InvalidArgument("--option", name, f"one of {format}'s ({allowed}){near}")
         values[name] = _flag(name, value) if isinstance(parameters[name].default, bool) else value

@@ -57,8 +57,12 @@ def show_comparison(output: Output, comparison: Comparison) -> None:
         *(kind or "other" for kind in kinds),
     ]
     rows = []
-    for name, each in comparison.measures.items():
-        differences = [each.micro, *([each.macro] if kinds else []), *(each.kinds[kind] for kind in kinds)]
+    for name, difference in comparison.measures.items():
+        differences = [
+            difference.micro,
+            *([difference.macro] if kinds else []),
+            *(difference.kinds[kind] for kind in kinds),
+        ]
         rows.append([(name, False), *map(shown, differences)])
     _table(output, heads, rows)
 

@@ -53,7 +53,7 @@ def create(
     """Start an experiment: at least two variants whose weights sum to 1."""
     from memorata.service.codec import experiment_json
 
-    variants = [_variant(each) for each in variant or []]
+    variants = [_variant(specification) for specification in variant or []]
     with session.memory(create=True) as engine:
         made = engine.experiments.create(
             name,
@@ -99,17 +99,17 @@ def status(session: Session, name: OneOrAll = None) -> None:
             return
         running = engine.experiments.list()
     if session.output.json:
-        session.output.data({"experiments": [experiment_json(each) for each in running]})
+        session.output.data({"experiments": [experiment_json(state) for state in running]})
         return
     rows = [
         (
-            each.experiment.name,
-            each.method,
-            f"{each.started:%Y-%m-%d}",
-            "running" if each.stopped is None else f"stopped {each.stopped:%Y-%m-%d}",
-            ", ".join(one.name for one in each.experiment.variants),
+            state.experiment.name,
+            state.method,
+            f"{state.started:%Y-%m-%d}",
+            "running" if state.stopped is None else f"stopped {state.stopped:%Y-%m-%d}",
+            ", ".join(one.name for one in state.experiment.variants),
         )
-        for each in running
+        for state in running
     ]
     if not rows:
         session.output.say("There is no experiment yet; memorata experiment create starts one.", "")
@@ -135,20 +135,22 @@ def _show(session: Session, state: ExperimentStatus) -> None:
     rows = [
         (
             name,
-            str(each.users),
-            str(each.questions),
-            _figure(each.click_through, 3),
-            _figure(each.satisfaction, 2),
-            _figure(each.zero_results, 3),
-            _figure(each.mean_results, 1),
-            _figure(each.worth, 4),
+            str(measure.users),
+            str(measure.questions),
+            _figure(measure.click_through, 3),
+            _figure(measure.satisfaction, 2),
+            _figure(measure.zero_results, 3),
+            _figure(measure.mean_results, 1),
+            _figure(measure.worth, 4),
         )
-        for name, each in state.recommendation.measures.items()
+        for name, measure in state.recommendation.measures.items()
     ]
     heads = ("variant", "users", "questions", "clicked", "rating", "no result", "results", "worth")
     session.output.table(heads, rows)
-    for each in state.recommendation.comparisons:
-        session.output.say(f"against {each.other}: worth {interval(each.worth)}, however often one looks")
+    for comparison in state.recommendation.comparisons:
+        session.output.say(
+            f"against {comparison.other}: worth {interval(comparison.worth)}, however often one looks"
+        )
 
 
 def _figure(number: float, digits: int) -> str:
@@ -168,4 +170,4 @@ def _variant(text: str) -> Variant:
         raise InvalidArgument(
             "--variant", text, "NAME:WEIGHT[:SETTINGS], such as more:0.5:vector_weight=0.7"
         ) from error
-    return Variant(name, share, parameter_values([each for each in settings.split(",") if each]))
+    return Variant(name, share, parameter_values([setting for setting in settings.split(",") if setting]))

@@ -58,22 +58,22 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
     moment = time_of("--since", since)
     with session.memory() as engine:
         recalls = engine.feedback.recalls(limit=limit, since=moment)
-        judged = {each.feedback.recall_id for each in engine.feedback.list()}
+        judged = {reaction.feedback.recall_id for reaction in engine.feedback.list()}
     if session.output.json:
-        rows = [{**logged_recall_json(each), "judged": each.id in judged} for each in recalls]
+        rows = [{**logged_recall_json(recall), "judged": recall.id in judged} for recall in recalls]
         session.output.data({"recalls": rows})
         return
     shorter = short_id if session.output.terminal else str
     cells = [
         (
-            shorter(each.id),
-            f"{each.at:%Y-%m-%d %H:%M}",
-            str(each.recipe["name"]),
-            counted(len(each.shown), "hit"),
-            "judged" if each.id in judged else "",
-            one_line("(query not kept)" if each.query is None else each.query, 60),
+            shorter(recall.id),
+            f"{recall.at:%Y-%m-%d %H:%M}",
+            str(recall.recipe["name"]),
+            counted(len(recall.shown), "hit"),
+            "judged" if recall.id in judged else "",
+            one_line("(query not kept)" if recall.query is None else recall.query, 60),
         )
-        for each in recalls
+        for recall in recalls
     ]
     if not cells and limit:
         session.output.say(
@@ -109,18 +109,18 @@ def replay(
                 "changed": done.changed,
                 "faithful": replayed.faithful,
                 "kept_as_logged": list(replayed.kept),
-                "gains": {name: plain(asdict(each)) for name, each in done.gains.items()},
-                "moved": [asdict(each) for each in done.moved[:moves]],
+                "gains": {name: plain(asdict(gain)) for name, gain in done.gains.items()},
+                "moved": [asdict(move) for move in done.moved[:moves]],
             }
         )
         return
-    rows = [(name, interval(each)) for name, each in done.gains.items()]
+    rows = [(name, interval(gain)) for name, gain in done.gains.items()]
     output.table(("measure", f"gain on {counted(done.judged, 'judged recall')}"), rows)
     if done.moved[:moves]:
         shorter = short_id if output.terminal else str
         moved = [
-            (shorter(each.recall_id), shorter(each.item), f"{each.before or '–'} → {each.after or '–'}")
-            for each in done.moved[:moves]
+            (shorter(move.recall_id), shorter(move.item), f"{move.before or '–'} → {move.after or '–'}")
+            for move in done.moved[:moves]
         ]
         output.table(("recall", "memory", "rank"), moved, unbroken=1)
     output.say(
@@ -159,14 +159,17 @@ def retune(
         from memorata.learn.plots import draw_drift
 
         plot.mkdir(parents=True, exist_ok=True)
-        drawn = [(at, each) for at, each in record if each.measure == SIMILARITY]
-        weeks = dict(zip(_distinct_times([at for at, _ in drawn]), (each for _, each in drawn), strict=True))
+        drawn = [(at, event) for at, event in record if event.measure == SIMILARITY]
+        weeks = dict(
+            zip(_distinct_times([at for at, _ in drawn]), (event for _, event in drawn), strict=True)
+        )
         output.say(f"Drawn: {draw_drift(weeks, plot / 'drift.svg')}")
     if output.json:
         decision, confidence = (
-            None if each is None else recorded(each) for each in (outcome.decision, outcome.confidence)
+            None if decision is None else recorded(decision)
+            for decision in (outcome.decision, outcome.confidence)
         )
-        past = [{"at": at.isoformat(), **recorded(each)} for at, each in record]
+        past = [{"at": at.isoformat(), **recorded(event)} for at, event in record]
         output.data(
             {
                 "due": outcome.due.isoformat(),
@@ -180,10 +183,10 @@ def retune(
     elif outcome.decision is None:
         output.line(f"not yet: the next run is due {outcome.due:%Y-%m-%d %H:%M} UTC")
     else:
-        for each in filter(None, (outcome.decision, outcome.confidence)):
-            now = f"{each.before:.4f}"
-            moved = f"{now} → {each.after:.4f}" if each.after != each.before else now
-            output.line(f"{each.move.value}\t{each.measure} {moved}\t{each.reason}")
+        for change in filter(None, (outcome.decision, outcome.confidence)):
+            now = f"{change.before:.4f}"
+            moved = f"{now} → {change.after:.4f}" if change.after != change.before else now
+            output.line(f"{change.move.value}\t{change.measure} {moved}\t{change.reason}")
         if outcome.recipe:
             output.say(f"in use: {outcome.recipe}; memorata recipes rollback reverts it")
 

@@ -157,8 +157,8 @@ def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None
     with session.memory() as engine:
         hubs = engine.graph.hubs(limit=limit, as_of=moment)
     output.result(
-        {"hubs": [plain(each) for each in hubs]},
-        *(f"{each.score:.4f}\t{visible(each.entity)}\t{each.memories}" for each in hubs),
+        {"hubs": [plain(hub) for hub in hubs]},
+        *(f"{hub.score:.4f}\t{visible(hub.entity)}\t{hub.memories}" for hub in hubs),
     )
     if not hubs:
         output.say("No entities are known here yet")
@@ -176,8 +176,8 @@ def cells(
     with session.memory() as engine:
         cells = engine.graph.cells(precision=precision, limit=limit, as_of=moment)
     output.result(
-        {"cells": [plain(each) for each in cells]},
-        *(f"{each.name}\t{each.lat:.5f},{each.lon:.5f}\t{len(each.memories)}" for each in cells),
+        {"cells": [plain(cell) for cell in cells]},
+        *(f"{cell.name}\t{cell.lat:.5f},{cell.lon:.5f}\t{len(cell.memories)}" for cell in cells),
     )
     if not cells:
         output.say("No memory here has a place")
@@ -207,15 +207,20 @@ def near(
         table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
         table.add_column(no_wrap=True, justify="right", style="dim")
         table.add_column(ratio=1, overflow="fold")
-        for each in nearest:
-            text = Text(one_line(each.memory.content, 400))
-            table.add_row(distance(each.metres), text.append(f"\n{byline(each.memory)}", style="dim"))
+        for neighbour in nearest:
+            text = Text(one_line(neighbour.memory.content, 400))
+            table.add_row(
+                distance(neighbour.metres), text.append(f"\n{byline(neighbour.memory)}", style="dim")
+            )
         if nearest:
             output.show(table)
     else:
         output.result(
-            {"memories": [nearby_json(each) for each in nearest]},
-            *(f"{each.metres:.1f}\t{each.memory.id}\t{one_line(each.memory.content)}" for each in nearest),
+            {"memories": [nearby_json(neighbour) for neighbour in nearest]},
+            *(
+                f"{neighbour.metres:.1f}\t{neighbour.memory.id}\t{one_line(neighbour.memory.content)}"
+                for neighbour in nearest
+            ),
         )
     if not nearest:
         output.say("No memory here has a place" + ("" if radius is None else " so near"))

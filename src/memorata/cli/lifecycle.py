@@ -106,14 +106,20 @@ def consolidate(
         waiting = proposed if dry_run else engine.lifecycle.summaries()
     if output.json:
         rows = [
-            {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
-            for each in waiting
+            {
+                "id": proposal.summary.id,
+                "content": proposal.summary.content,
+                "sources": list(proposal.sources),
+            }
+            for proposal in waiting
         ]
         output.data({"accepted": accepted, "rejected": rejected, "proposed": len(proposed), "waiting": rows})
         return
-    for each in waiting:
-        output.line(visible(each.summary.content) if output.terminal else one_line(each.summary.content))
-        output.line(f"  id {each.summary.id}" if output.terminal else f"\t{each.summary.id}")
+    for proposal in waiting:
+        output.line(
+            visible(proposal.summary.content) if output.terminal else one_line(proposal.summary.content)
+        )
+        output.line(f"  id {proposal.summary.id}" if output.terminal else f"\t{proposal.summary.id}")
     state = "would be proposed" if dry_run else "waiting"
     parts = [f"{counted(len(waiting), 'summary', 'summaries')} {state}"]
     parts += [f"{len(accepted)} accepted"] if accepted else []
@@ -148,7 +154,7 @@ def _report_lines(report: MaintenanceReport) -> list[str]:
     ]
     expired = [f"{report.namespace}\texpired\t{id_}" for id_ in report.expired]
     proposed = [
-        f"{report.namespace}\tproposed\t{each.summary.id}\t{one_line(each.summary.content)}"
-        for each in report.proposed
+        f"{report.namespace}\tproposed\t{proposal.summary.id}\t{one_line(proposal.summary.content)}"
+        for proposal in report.proposed
     ]
     return moves + expired + proposed

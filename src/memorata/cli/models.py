@@ -104,12 +104,12 @@ def install(session: Session, name: Wanted = None) -> None:
                 tasks[file] = progress.add_task(file, total=total)
             progress.update(tasks[file], completed=done, total=total)
 
-        for each in names:
-            if each in there:
-                models.append({"name": each, "folder": str(folder / each), "source": "installed already"})
+        for name in names:
+            if name in there:
+                models.append({"name": name, "folder": str(folder / name), "source": "installed already"})
                 continue
             tasks.clear()
-            model = fetch(each, folder, progress=report)
+            model = fetch(name, folder, progress=report)
             models.append({"name": model.name, "folder": str(model.folder), "source": model.source})
     if output.json:
         output.data(models[0] | {"reason": why, "beside": models[1:]})
@@ -129,7 +129,7 @@ def _languages(session: Session) -> Counter[str]:
     if session.settings.db.exists():
         # A database that cannot be read is no reason against a model; what is wrong with it, doctor says.
         with suppress(MemorataError), session.memory() as memory:
-            codes.update(language_code(each.content) for each in memory.list(limit=_SAMPLE).memories)
+            codes.update(language_code(sample.content) for sample in memory.list(limit=_SAMPLE).memories)
     return codes
 
 
@@ -142,14 +142,14 @@ def verify(session: Session, name: Which = None) -> None:
     folder = session.settings.models
     names = installed(folder) if name is None else (one_of("NAME", name, tuple(CATALOGUE)),)
     states: dict[str, str] = {}
-    for each in names:
+    for name in names:
         try:
-            verified(each, folder)
-            states[each] = ""
+            verified(name, folder)
+            states[name] = ""
         except EmbedderError as error:
-            states[each] = str(error)
-    rows = [{"name": each, "sound": not state, "problem": state} for each, state in states.items()]
-    lines = [f"{each}: {state or 'verified'}" for each, state in states.items()]
+            states[name] = str(error)
+    rows = [{"name": name, "sound": not state, "problem": state} for name, state in states.items()]
+    lines = [f"{name}: {state or 'verified'}" for name, state in states.items()]
     session.output.result({"models": rows}, *lines)
     if not states and not session.output.json:
         session.output.say(f"no models are installed in {folder}")

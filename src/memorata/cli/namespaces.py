@@ -87,8 +87,8 @@ def links(session: Session) -> None:
     """List what this namespace is linked to."""
     with session.memory() as engine:
         found = engine.namespaces.links()
-    rows = [{"namespace": each.namespace, "filter": each.filter} for each in found]
-    session.output.result({"links": rows}, *(each.namespace for each in found))
+    rows = [{"namespace": link.namespace, "filter": link.filter} for link in found]
+    session.output.result({"links": rows}, *(link.namespace for link in found))
     if not found:
         session.output.say("It is linked to none.")
 

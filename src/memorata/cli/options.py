@@ -44,7 +44,7 @@ def parameter_names(incomplete: str) -> list[str]:
     """Return the parameters that begin so, for the shell."""
     from memorata.engine.recipes.recipe import PARAMETERS
 
-    return [f"{each.name}=" for each in PARAMETERS if each.name.startswith(incomplete)]
+    return [f"{parameter.name}=" for parameter in PARAMETERS if parameter.name.startswith(incomplete)]
 
 
 # --- memories -----------------------------------------------------------------------------------------
@@ -218,7 +218,7 @@ def recipe_of(engine: Engine, option: str, name: str | None) -> Recipe:
     from memorata.engine.recipes.recipe import RECIPES
 
     if name is not None and name not in RECIPES:
-        saved = [each.recipe.name for each in engine.recipes.list()]
+        saved = [recipe.recipe.name for recipe in engine.recipes.list()]
         one_of(option, name, (*RECIPES, *saved))
     return engine.recipes.get(name)
 
@@ -242,7 +242,7 @@ def recall_id_of(engine: Engine, part: str) -> str:
     """Return the id of a logged recall: `part` itself, or the only one of the latest that contains it."""
     if not _MIN_ID_PART <= len(part) < _RECALL_ID_LENGTH:
         return part
-    matches = [each.id for each in engine.feedback.recalls(limit=_MAX_RECALLS) if part in each.id]
+    matches = [recall.id for recall in engine.feedback.recalls(limit=_MAX_RECALLS) if part in recall.id]
     if len(matches) > 1:
         raise _ambiguous("RECALL", part, matches)
     return matches[0] if matches else part

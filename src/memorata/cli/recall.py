@@ -256,7 +256,7 @@ def hits_table(hits: tuple[Hit, ...], sessions: tuple[SessionHit, ...] = ()) -> 
 
 def _first_hits(sessions: tuple[SessionHit, ...]) -> dict[int, SessionHit]:
     """Return the sessions by the rank of their first hit, counted from 1 through all of them."""
-    ends = accumulate((len(each.hits) for each in sessions), initial=1)
+    ends = accumulate((len(session.hits) for session in sessions), initial=1)
     return dict(zip(ends, sessions, strict=False))
 
 
@@ -271,7 +271,7 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
             output.show(hit.reason)
             output.show(explanation_tree(hit.explanation))
     else:
-        names = [f"{one_line(each.session)}\t" for each in result.sessions for _ in each.hits]
+        names = [f"{one_line(session.session)}\t" for session in result.sessions for _ in session.hits]
         for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
             output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}")
             if explain:
@@ -287,9 +287,9 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
         output.say(f"Time: {result.period.note}.", "")
     for text in result.degraded:
         output.warn(f"Note: {text}.")
-    for each in result.history:
-        newer = f"{short_id(each.newer)}{each.text and f' “{one_line(each.text, 100)}”'}"
-        output.say(f"history: {short_id(each.id)} is contradicted by {newer} ({each.reason})")
+    for earlier in result.history:
+        newer = f"{short_id(earlier.newer)}{earlier.text and f' “{one_line(earlier.text, 100)}”'}"
+        output.say(f"history: {short_id(earlier.id)} is contradicted by {newer} ({earlier.reason})")
     agreement = result.agreement
     if agreement is not None:
         verdict = agreement.refused or f"the results agree to {agreement.confidence:.2f}"
@@ -366,21 +366,21 @@ def recipes(session: Session, name: RecipeOrVerb = None, recipe: VerbTarget = No
         return
     if recipe is not None:
         raise InvalidArgument("RECIPE", recipe, "given after use or rollback only")
-    saved = {each.recipe.name: each for each in _saved_recipes(session)}
+    saved = {record.recipe.name: record for record in _saved_recipes(session)}
     if name is not None:
-        by_name = {**RECIPES, **{key: each.recipe for key, each in saved.items()}}
+        by_name = {**RECIPES, **{key: record.recipe for key, record in saved.items()}}
         _show_recipe(session, by_name[one_of("NAME", name, tuple(by_name))], saved.get(name))
         return
     if session.output.json:
-        shipped = [recipe_json(each) for each in RECIPES.values()]
-        own = [saved_recipe_json(each) for each in saved.values()]
+        shipped = [recipe_json(recipe) for recipe in RECIPES.values()]
+        own = [saved_recipe_json(record) for record in saved.values()]
         session.output.data({"recipes": shipped, "saved": own})
         return
-    rows = [(each.name, each.doc) for each in RECIPES.values()]
-    for own_name, each in saved.items():
-        in_use = "in use; " if each.in_use else ""
-        reason = each.evidence.get("reason", "saved by hand")
-        rows.append((own_name, f"{in_use}version {each.versions}: {reason}"))
+    rows = [(recipe.name, recipe.doc) for recipe in RECIPES.values()]
+    for own_name, record in saved.items():
+        in_use = "in use; " if record.in_use else ""
+        reason = record.evidence.get("reason", "saved by hand")
+        rows.append((own_name, f"{in_use}version {record.versions}: {reason}"))
     session.output.table(("recipe", "what it does"), rows)
     session.output.say("memorata recipes NAME shows the parameters; recall --set NAME=VALUE changes one")
 
@@ -411,7 +411,10 @@ def _show_recipe(session: Session, recipe: Recipe, saved: SavedRecipe | None) ->
         return
     doc = recipe.doc if saved is None else saved.evidence.get("reason", "saved by hand")
     session.output.say(f"{recipe.name}: {doc}", "")
-    rows = [(each.name, _value_text(getattr(recipe, each.name)), each.range, each.doc) for each in PARAMETERS]
+    rows = [
+        (parameter.name, _value_text(getattr(recipe, parameter.name)), parameter.range, parameter.doc)
+        for parameter in PARAMETERS
+    ]
     session.output.table(("parameter", "value", "may be", "meaning"), rows, unbroken=2)
 
 

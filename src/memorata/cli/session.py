@@ -39,7 +39,7 @@ class GlobalOptions:
 
     def over(self, before: GlobalOptions) -> GlobalOptions:
         """Return the options that hold where these come after those of `before`."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(
             before, **{name: value for name, value in values.items() if value not in (None, False)}
         )

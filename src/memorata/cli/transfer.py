@@ -102,8 +102,8 @@ def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> 
     with session.memory() as engine:
         past = engine.transfer.imports.list()
         if verb == _LIST:
-            lines = [f"{each.id}\t{each.at:%Y-%m-%d %H:%M}\t{each.memories}\t{each.source}" for each in past]
-            output.result({"imports": [plain(each) for each in past]}, *lines)
+            lines = [f"{run.id}\t{run.at:%Y-%m-%d %H:%M}\t{run.memories}\t{run.source}" for run in past]
+            output.result({"imports": [plain(run) for run in past]}, *lines)
             return
         undone = engine.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
     gone = [id_ for some in undone.memories.values() for id_ in some]
@@ -249,7 +249,7 @@ def _report(session: Session, importer: Importer, notes: Notes, files: int, *, d
     parts += [f"{len(notes.skipped):,} skipped"] if notes.skipped else []
     parts += [f"{len(notes.problems):,} could not be read"] if notes.problems else []
     output.line(", ".join(parts))
-    for reason, count in Counter(each["reason"] for each in notes.skipped).most_common():
+    for reason, count in Counter(skipped["reason"] for skipped in notes.skipped).most_common():
         output.say(f"skipped {count:,}: {reason}")
     if not any((*asdict(counts).values(), notes.skipped, notes.problems)):
         where = " in it" if files == 1 else ""

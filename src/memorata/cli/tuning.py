@@ -185,13 +185,13 @@ def namespaces(
         adapted = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
     data: dict[str, Any] = {}
     rows = []
-    for path, each in adapted.items():
-        if isinstance(each, NotEnoughData | WorkUnderWay):
-            data[path] = {"accepted": False, "reason": str(each)}
-            rows.append((path, "", str(each)))
+    for path, adaptation in adapted.items():
+        if isinstance(adaptation, NotEnoughData | WorkUnderWay):
+            data[path] = {"accepted": False, "reason": str(adaptation)}
+            rows.append((path, "", str(adaptation)))
         else:
-            data[path] = plain(each.verdict.as_dict())
-            rows.append((path, f"{each.recipe.vector_weight:g}", each.verdict.reason))
+            data[path] = plain(adaptation.verdict.as_dict())
+            rows.append((path, f"{adaptation.recipe.vector_weight:g}", adaptation.verdict.reason))
     if session.output.json:
         session.output.data({"namespaces": data})
     else:
@@ -286,13 +286,13 @@ def _text(value: object) -> str:
 def _grid(over: list[str]) -> dict[str, list[Any]]:
     """Return the grid that ``--over`` describes, each value in the type of its parameter."""
     grid: dict[str, list[Any]] = {}
-    for each in over:
-        name, equals, text = each.partition("=")
+    for assignment in over:
+        name, equals, text = assignment.partition("=")
         if not equals or not text:
-            raise InvalidArgument("--over", each, "NAME=A,B,… or NAME=FROM:TO:STEP")
+            raise InvalidArgument("--over", assignment, "NAME=A,B,… or NAME=FROM:TO:STEP")
         values = text.split(",")
         if text.count(":") == 2:
-            values = _steps(each, *text.split(":"))
+            values = _steps(assignment, *text.split(":"))
         for value in values:
             ((parameter, parsed),) = parameter_values([f"{name}={value}"], "--over").items()
             grid.setdefault(parameter, []).append(parsed)
@@ -319,7 +319,7 @@ def _draw_grid(session: Session, tuned: Tuned, folder: Path) -> None:
 
     names = list(tuned.verdict.setting)
     values_of = [{setting[name] for setting, _ in tuned.scores[1:]} for name in names]
-    if len(names) != 2 or any(isinstance(each, str | bool) for values in values_of for each in values):
+    if len(names) != 2 or any(isinstance(value, str | bool) for values in values_of for value in values):
         session.output.say("A heat map needs exactly two parameters that are numbers; nothing was drawn.")
         return
     first, second = map(sorted, values_of)

@@ -157,7 +157,7 @@ def bars(
 
 def ranges(values: Mapping[str, tuple[float, float, float]], stand_out: Sequence[str] = ()) -> str:
     """Return ranges of milliseconds on a logarithmic scale: median, 95th and 99th percentile."""
-    shown = {name: tuple(max(each, 1e-3) for each in edges) for name, edges in values.items()}
+    shown = {name: tuple(max(edge, 1e-3) for edge in edges) for name, edges in values.items()}
     if not shown:
         return ""
     width, left, right = 980, 110, 860

@@ -162,30 +162,32 @@ def _latency(section: Section, coloured: Sequence[str]) -> str:
 def abstention_plots(section: Section, coloured: Sequence[str]) -> dict[str, str]:
     """Return the drawings of how well runs know what they do not know, by name; none if all is answerable."""
     by_run = {run.name: run.scores.abstention for run in section.runs}
-    measured = {name: each for name, each in by_run.items() if each is not None}
+    measured = {name: abstention for name, abstention in by_run.items() if abstention is not None}
     if not measured:
         return {}
     return {
         "risk-coverage": shares(
             {
-                name: list(zip(each.risk_coverage.coverage, each.risk_coverage.risk, strict=True))
-                for name, each in measured.items()
+                name: list(zip(abstention.risk_coverage.coverage, abstention.risk_coverage.risk, strict=True))
+                for name, abstention in measured.items()
             },
             coloured,
             across="questions answered",
             up="answers that are wrong",
-            ends={name: f"{each.risk_coverage.area * 100:.1f}" for name, each in measured.items()},
+            ends={
+                name: f"{abstention.risk_coverage.area * 100:.1f}" for name, abstention in measured.items()
+            },
             label="Risk by coverage",
         ),
         "roc": shares(
             {
-                name: list(zip(each.roc.false_alarms, each.roc.hits, strict=True))
-                for name, each in measured.items()
+                name: list(zip(abstention.roc.false_alarms, abstention.roc.hits, strict=True))
+                for name, abstention in measured.items()
             },
             coloured,
             across="unanswerable ones answered",
             up="answerable ones answered",
-            ends={name: f"{each.auroc * 100:.1f}" for name, each in measured.items()},
+            ends={name: f"{abstention.auroc * 100:.1f}" for name, abstention in measured.items()},
             diagonal=True,
             label="ROC curve",
         ),

@@ -118,7 +118,7 @@ def run(
         questions: list[Question] = []
         for number, haystack in enumerate(dataset.haystacks()):
             work = {
-                recipe.name: [each for each in haystack.questions if each.id not in finished]
+                recipe.name: [question for question in haystack.questions if question.id not in finished]
                 for recipe in recipes
                 for finished in [writers[recipe.name].finished]
             }
@@ -135,7 +135,7 @@ def run(
     new = [file for file in files if file.asked]
     if new:
         clocked = embedder if timed is None else timed
-        times = [] if clocked is None else embedding_times(clocked, [each.text for each in questions])
+        times = [] if clocked is None else embedding_times(clocked, [question.text for question in questions])
         here = machine(times)
         for file in new:
             write_machine(file.path, here)
@@ -241,7 +241,7 @@ def _answer(
     )
     hits = result.hits
     if by_session:
-        named = [(corpus.sessions[each.hits[0].memory.id], each.score) for each in result.sessions]
+        named = [(corpus.sessions[session.hits[0].memory.id], session.score) for session in result.sessions]
         ranking = [(session, score) for session, score in named if session]
     else:
         ranking = [(corpus.documents[hit.memory.id], hit.score) for hit in hits]
@@ -283,7 +283,9 @@ class Corpus:
 
 def corpus_of(haystack: Haystack) -> Corpus:
     """Return a haystack as memories."""
-    moment = max((each.when for each in haystack.documents if each.when is not None), default=UNDATED)
+    moment = max(
+        (document.when for document in haystack.documents if document.when is not None), default=UNDATED
+    )
     names: dict[str, str] = {}
     memories: list[Memory] = []
     documents: dict[str, str] = {}

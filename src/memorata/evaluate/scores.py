@@ -105,7 +105,11 @@ class Scores:
             "latency": None if self.latency is None else asdict(self.latency),
             "abstention": None if self.abstention is None else asdict(self.abstention),
         }
-        return data | ({"values": {name: dict(each) for name, each in self.values.items()}} if values else {})
+        return data | (
+            {"values": {name: dict(by_question) for name, by_question in self.values.items()}}
+            if values
+            else {}
+        )
 
 
 @frozen
@@ -292,7 +296,7 @@ def _abstention(
     tops = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
     places = {None: -1.0} | {top: float(place) for place, top in enumerate(tops)}
     confident, doubtful = ([places[answered.top] for answered in some] for some in (good, bad))
-    right = [recall_any(each.items, relevant[each.question], RIGHT_AT) > 0 for each in good]
+    right = [recall_any(hit.items, relevant[hit.question], RIGHT_AT) > 0 for hit in good]
     return Abstention(
         answerable=len(good),
         unanswerable=len(bad),

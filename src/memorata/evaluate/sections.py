@@ -161,7 +161,11 @@ def _disambiguated(runs: Sequence[ScoredRun]) -> list[ScoredRun]:
 
 def _curve(run: Run, questions: Sequence[Question], scores: Scores) -> tuple[tuple[int, float], ...]:
     granularity = run.header.granularity
-    gains = {each.id: gains_of(each, granularity) for each in questions if each.id in scores.kind_of}
+    gains = {
+        question.id: gains_of(question, granularity)
+        for question in questions
+        if question.id in scores.kind_of
+    }
     rankings = {
         name: [item for item, _ in run.answers[name].ranking] if name in run.answers else [] for name in gains
     }

@@ -90,8 +90,8 @@ def by_kind(section: Section) -> Table | None:
         return None
     main = next(iter(section.runs[0].scores.measures))
     scores = [run.scores.measures[main] for run in section.runs]
-    columns = [[each.kinds[kind] for each in scores] for kind in kinds]
-    columns.append([each.macro for each in scores])
+    columns = [[score.kinds[kind] for score in scores] for kind in kinds]
+    columns.append([score.macro for score in scores])
     heads = (*(f"{kind or 'other'} ({count})" for kind, count in kinds.items()), "mean of kinds")
     return Table(
         f"{main} by kind of question",
@@ -109,7 +109,7 @@ def differences(section: Section) -> Table | None:
     others = [run for run in section.runs if run is not plain]
     compared = [compare(run.scores, plain.scores).measures for run in others]
     rows = tuple(
-        (Cell(run.name), *(_difference(each.micro) for each in comparison.values()))
+        (Cell(run.name), *(_difference(difference.micro) for difference in comparison.values()))
         for run, comparison in zip(others, compared, strict=True)
     )
     return Table(
@@ -132,7 +132,7 @@ def cost(section: Section) -> Table | None:
         rows.append(
             (
                 Cell(run.name),
-                *(Cell(f"{each:.2f}") for each in (times.p50, times.p95, times.p99)),
+                *(Cell(f"{quantile:.2f}") for quantile in (times.p50, times.p95, times.p99)),
                 Cell(f"{times.p50 + (embedding or 0.0):.2f}" if _knows(run) else "–"),
                 Cell(_megabytes(run)),
             )
@@ -176,7 +176,7 @@ def abstention(section: Section) -> Table | None:
 def _rows(
     runs: Sequence[ScoredRun], columns: Sequence[Sequence[Interval]], detail: Callable[[Interval], str]
 ) -> tuple[tuple[Cell, ...], ...]:
-    tops = [max(each.mean for each in column) for column in columns]
+    tops = [max(cell.mean for cell in column) for column in columns]
     return tuple(
         (
             Cell(run.name),

@@ -97,8 +97,10 @@ def judged_by(
     def questions(path: Path, run: Run) -> tuple[Question, ...]:
         kind_of = kinds_of([run]) if kinds is None else kinds
         return tuple(
-            Question(name, "", kind_of.get(name, ""), relevant=each, relevant_sessions=each)
-            for name, each in gains.items()
+            Question(
+                name, "", kind_of.get(name, ""), relevant=relevant_gains, relevant_sessions=relevant_gains
+            )
+            for name, relevant_gains in gains.items()
         )
 
     return questions

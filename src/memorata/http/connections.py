@@ -65,12 +65,18 @@ class Connections:
         self._open[protocol] = _Connection(protocol, transport, address, self._ticks())
         self._of_address[address] += 1
         if self._of_address[address] > self._per_address and not self._is_proxy(address):
-            self._make_room([each for each in self._open.values() if each.address == address])
+            self._make_room(
+                [connection for connection in self._open.values() if connection.address == address]
+            )
         elif len(self._open) > self._total:
             busiest = max(self._of_address.values())
             # Of whoever has most: one address with many does not push out others with a few.
             self._make_room(
-                [each for each in self._open.values() if self._of_address[each.address] == busiest]
+                [
+                    connection
+                    for connection in self._open.values()
+                    if self._of_address[connection.address] == busiest
+                ]
             )
 
     def discard(self, protocol: Any) -> None:  # noqa: ANN401
@@ -89,8 +95,8 @@ class Connections:
                 self._close(connection)
 
     def _make_room(self, connections: list[_Connection]) -> None:
-        stalled = (each for each in connections if each.is_stalled)
-        silent = (each for each in connections if each.is_silent)
+        stalled = (connection for connection in connections if connection.is_stalled)
+        silent = (connection for connection in connections if connection.is_silent)
         self._close(next(chain(stalled, silent), connections[-1]))
 
     def _close(self, connection: _Connection) -> None:

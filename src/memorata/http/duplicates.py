@@ -31,7 +31,7 @@ async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)
     return await context.read(
         lambda: {
             "repeats": [
-                plain(each) for each in context.engine.duplicates.repeats(id, namespace=context.namespace)
+                plain(repeat) for repeat in context.engine.duplicates.repeats(id, namespace=context.namespace)
             ]
         }
     )
@@ -41,9 +41,7 @@ async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)
 async def runs(context: ReadContext) -> Response:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
     return await context.read(
-        lambda: {
-            "runs": [plain(each) for each in context.engine.duplicates.runs(namespace=context.namespace)]
-        }
+        lambda: {"runs": [plain(run) for run in context.engine.duplicates.runs(namespace=context.namespace)]}
     )
 
 
@@ -77,7 +75,7 @@ async def contradictions(
 
     def work() -> Json:
         notes = context.engine.duplicates.contradictions(id, resolved=resolved, namespace=context.namespace)
-        return {"contradictions": [plain(each) for each in notes]}
+        return {"contradictions": [plain(note) for note in notes]}
 
     return await context.read(work)
 
@@ -111,8 +109,12 @@ async def summaries(
     def work() -> Json:
         proposals = context.engine.lifecycle.summaries(state=state, namespace=context.namespace)
         rows = [
-            {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
-            for each in proposals
+            {
+                "id": proposal.summary.id,
+                "content": proposal.summary.content,
+                "sources": list(proposal.sources),
+            }
+            for proposal in proposals
         ]
         return {"summaries": rows}
 

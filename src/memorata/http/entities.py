@@ -54,7 +54,7 @@ async def entities(
 
     def work() -> Json:
         entities = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
-        return {"entities": [entity_json(each) for each in entities]}
+        return {"entities": [entity_json(entity) for entity in entities]}
 
     return await context.read(work, SEARCH)
 
@@ -99,7 +99,7 @@ async def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Response:
 
 def _aliases(context: RequestContext) -> Json:
     known = context.engine.entities.aliases(namespace=context.namespace)
-    return {"aliases": [alias_json(each) for each in known]}
+    return {"aliases": [alias_json(alias) for alias in known]}
 
 
 @router.get("/entities/{name:path}", **answers(EntityAnswer))
@@ -139,7 +139,7 @@ async def relations(
     def work() -> Json:
         relations = context.engine.entities.relations(entity, as_of=as_of, namespace=context.namespace)
         return {
-            "relations": [relation_json(each) for each in relations[:limit]],
+            "relations": [relation_json(relation) for relation in relations[:limit]],
             "more": len(relations) > limit,
         }
 

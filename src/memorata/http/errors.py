@@ -175,10 +175,10 @@ def request_id(request: Request) -> str:
 def _invalid(request: Request, error: RequestValidationError) -> Response:
     errors = error.errors()
     faults = [
-        {"at": _cut(".".join(map(str, each["loc"]))), "problem": _cut(_fault_text(each, request))}
-        for each in errors[:MAX_FAULTS]
+        {"at": _cut(".".join(map(str, error["loc"]))), "problem": _cut(_fault_text(error, request))}
+        for error in errors[:MAX_FAULTS]
     ]
-    unreadable = any(each["type"] == "json_invalid" for each in errors)
+    unreadable = any(error["type"] == "json_invalid" for error in errors)
     detail = "; ".join(f"{fault['at']}: {fault['problem']}" for fault in faults[:3])
     return problem(400 if unreadable else 422, detail, instance=request_id(request), errors=faults)
 

@@ -111,7 +111,7 @@ async def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> R
 
     def work() -> Json:
         hubs = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
-        return {"hubs": [plain(each) for each in hubs]}
+        return {"hubs": [plain(hub) for hub in hubs]}
 
     return await context.read(work, SEARCH)
 
@@ -129,7 +129,7 @@ async def cells(
         cells = context.engine.graph.cells(
             precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return {"cells": [plain(each) for each in cells]}
+        return {"cells": [plain(cell) for cell in cells]}
 
     return await context.read(work, SEARCH)
 
@@ -176,6 +176,6 @@ async def near(
         memories = context.engine.graph.near(
             lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
         )
-        return {"memories": [nearby_json(each) for each in memories]}
+        return {"memories": [nearby_json(memory) for memory in memories]}
 
     return await context.read(work, SEARCH)

@@ -67,7 +67,7 @@ async def list_feedback(
     def work() -> Json:
         reactions = context.engine.feedback.list(namespace=context.namespace, since=since)
         return {
-            "feedback": [plain(each.feedback) for each in reactions[:limit]],
+            "feedback": [plain(reaction.feedback) for reaction in reactions[:limit]],
             "more": len(reactions) > limit,
         }
 
@@ -84,7 +84,7 @@ async def recalls(
 
     def work() -> Json:
         logged = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
-        return {"recalls": [logged_recall_json(each) for each in logged]}
+        return {"recalls": [logged_recall_json(recall) for recall in logged]}
 
     return await context.read(work)
 
@@ -95,7 +95,7 @@ async def experiments(context: ReadContext) -> Response:
 
     def work() -> Json:
         running = context.engine.experiments.list(namespace=context.namespace)
-        return {"experiments": [experiment_json(each) for each in running]}
+        return {"experiments": [experiment_json(state) for state in running]}
 
     return await context.read(work)
 
@@ -105,7 +105,7 @@ async def begin(context: WriteContext, body: NewExperiment) -> Response:
     """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
 
     def work() -> Json:
-        variants = [Variant(each.name, each.weight, each.settings) for each in body.variants]
+        variants = [Variant(variant.name, variant.weight, variant.settings) for variant in body.variants]
         made = context.engine.experiments.create(
             body.name,
             variants,

@@ -249,14 +249,14 @@ async def history(context: Reading, memory_id: str) -> Response:
 @router.put("/v1/batch/")
 async def update_many(context: Writing, body: Batch) -> Response:
     """Change several memories; none is changed where one is not there."""
-    changes = [each.model_dump(exclude_unset=True) for each in body.memories]
+    changes = [memory.model_dump(exclude_unset=True) for memory in body.memories]
     return await context.write(lambda: _memory(context).update_many(changes), UPDATE)
 
 
 @router.delete("/v1/batch/")
 async def delete_many(context: Writing, body: Batch) -> Response:
     """Forget several memories, all or none."""
-    ids = [each.memory_id for each in body.memories]
+    ids = [memory.memory_id for memory in body.memories]
     return await context.write(lambda: _memory(context).delete_many(ids), DELETE)
 
 

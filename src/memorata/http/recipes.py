@@ -27,8 +27,8 @@ async def recipes(context: ReadContext) -> Response:
     def work() -> Json:
         engine, namespace = context.engine, context.namespace
         return {
-            "recipes": [recipe_json(each) for each in RECIPES.values()],
-            "saved": [saved_recipe_json(each) for each in engine.recipes.list(namespace=namespace)],
+            "recipes": [recipe_json(recipe) for recipe in RECIPES.values()],
+            "saved": [saved_recipe_json(recipe) for recipe in engine.recipes.list(namespace=namespace)],
             "default": engine.recipes.get(namespace=namespace).name,
         }
 

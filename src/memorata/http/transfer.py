@@ -84,7 +84,7 @@ async def imports(context: ReadContext) -> Response:
 
     def work() -> Json:
         found = context.engine.transfer.imports.list(namespace=context.namespace)
-        return {"imports": [plain(each) for each in found]}
+        return {"imports": [plain(run) for run in found]}
 
     return await context.read(work, SEARCH)
 

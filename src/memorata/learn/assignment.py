@@ -60,15 +60,17 @@ class Experiment:
         if not checks.text("name", self.name):
             raise InvalidArgument("name", self.name, "a name")
         variants = self.variants
-        if not isinstance(variants, Sequence) or not all(isinstance(each, Variant) for each in variants):
+        if not isinstance(variants, Sequence) or not all(
+            isinstance(variant, Variant) for variant in variants
+        ):
             raise InvalidArgument("variants", variants, "a list of variants")
         if len(variants) < 2:
-            raise InvalidArgument("variants", [each.name for each in variants], "at least two variants")
-        names = [each.name for each in variants]
+            raise InvalidArgument("variants", [variant.name for variant in variants], "at least two variants")
+        names = [variant.name for variant in variants]
         if len(set(names)) < len(names):
             raise InvalidArgument("variants", names, "variants with names of their own")
         # Not by fsum, which has no answer where the sum is beyond every number.
-        total = sum(each.weight for each in variants)
+        total = sum(variant.weight for variant in variants)
         if abs(total - 1) > _EXACT:
             raise InvalidArgument("variants", total, "variants whose weights sum to 1")
         object.__setattr__(self, "variants", tuple(variants))

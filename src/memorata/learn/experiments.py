@@ -263,8 +263,8 @@ def _compared(
     observations: dict[str, list[Observation]] = {variant.name: [] for variant in running.experiment.variants}
     for exposure in exposures:
         signals = feedback.get(exposure.recall_id, [])
-        ratings = [each.rating for each in signals if each.rating is not None]
-        clicked = bool(exposure.results) and any(each.signal in _GOOD for each in signals)
+        ratings = [signal.rating for signal in signals if signal.rating is not None]
+        clicked = bool(exposure.results) and any(signal.signal in _GOOD for signal in signals)
         observations[exposure.variant].append(
             Observation(
                 exposure.user, exposure.at, exposure.results, clicked, ratings[-1] if ratings else None
@@ -295,7 +295,7 @@ def _interleaved(
     name = running.experiment.name
     # The coins of a question follow from who asks it and which recall it is.
     seed = int(position(name, f"{user} {first.id}") * 2**53)
-    lists = [[hit.memory.id for hit in each.hits] for each in (first, second)]
+    lists = [[hit.memory.id for hit in variant.hits] for variant in (first, second)]
     mixed = team_draft(lists[0], lists[1], length=max(map(len, lists)), seed=seed)
     teams = {id_: int(team) for id_, team in zip(mixed.ids, mixed.teams, strict=True)}
     seen = Exposure(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
@@ -316,9 +316,9 @@ def _preferred(
     for exposure in exposures:
         shown = Interleaved(tuple(exposure.teams), tuple(Team(team) for team in exposure.teams.values()))
         liked = {
-            each.memory_id
-            for each in feedback.get(exposure.recall_id, [])
-            if each.signal in _GOOD and each.memory_id in exposure.teams
+            reaction.memory_id
+            for reaction in feedback.get(exposure.recall_id, [])
+            if reaction.signal in _GOOD and reaction.memory_id in exposure.teams
         }
         credits.append(credit(shown, liked))
     outcome = preference(credits)
@@ -348,8 +348,8 @@ def _recipe(running: RunningExperiment, variant: Variant) -> Recipe:
 def _data(running: RunningExperiment) -> dict[str, Any]:
     return {
         "variants": [
-            {"name": each.name, "weight": each.weight, "settings": dict(each.settings)}
-            for each in running.experiment.variants
+            {"name": variant.name, "weight": variant.weight, "settings": dict(variant.settings)}
+            for variant in running.experiment.variants
         ],
         "recipe": running.recipe.as_dict(),
         "method": running.method,
@@ -362,7 +362,9 @@ def _data(running: RunningExperiment) -> dict[str, Any]:
 
 def _read(saved: SavedSetting) -> RunningExperiment:
     data = saved.data
-    variants = tuple(Variant(each["name"], each["weight"], each["settings"]) for each in data["variants"])
+    variants = tuple(
+        Variant(variant["name"], variant["weight"], variant["settings"]) for variant in data["variants"]
+    )
     stopped = data["stopped"]
     return RunningExperiment(
         Experiment(saved.name, variants),

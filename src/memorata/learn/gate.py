@@ -154,11 +154,11 @@ def tune_thresholds(
     verdict = judge(
         final,
         chosen,
-        [passing(each) for each in chosen],
+        [passing(setting) for setting in chosen],
         passing(current),
         divided,
         pairs.groups,
-        tried=np.stack([passing(each) for each in (current, final, *alternatives)]),
+        tried=np.stack([passing(setting) for setting in (current, final, *alternatives)]),
         picked=1,
         seed=seed,
     )

@@ -101,10 +101,10 @@ def credit(interleaved: Interleaved, clicked: Iterable[str]) -> int:
 def preference(credits: Iterable[int]) -> Preference:
     """Return which ranking won more questions, and whether that may be chance."""
     counts = {1: 0, -1: 0, 0: 0}
-    for place, each in enumerate(credits):
-        if not isinstance(each, int) or isinstance(each, bool) or each not in counts:
-            raise InvalidArgument(f"credits[{place}]", each, "1, 0 or -1")
-        counts[each] += 1
+    for place, credit in enumerate(credits):
+        if not isinstance(credit, int) or isinstance(credit, bool) or credit not in counts:
+            raise InvalidArgument(f"credits[{place}]", credit, "1, 0 or -1")
+        counts[credit] += 1
     wins, losses = counts[1], counts[-1]
     return Preference(wins, losses, counts[0], sign_test(wins, losses), sign_evidence(wins, losses))
 

@@ -64,11 +64,11 @@ def labelled_training_set(
         # A document that is there twice is there twice: which of the two is found decides a metric.
         apart.remember_many(corpus.memories, duplicates="off")
         questions = {
-            each.id: LabelledQuery(
-                each.text, {memories[id_]: gain for id_, gain in each.relevant.items()}, each.when
+            question.id: LabelledQuery(
+                question.text, {memories[id_]: gain for id_, gain in question.relevant.items()}, question.when
             )
-            for each in haystack.questions
-            if each.answerable
+            for question in haystack.questions
+            if question.answerable
         }
         yield from_labels(apart, questions, recipe=chosen)
 

@@ -32,9 +32,9 @@ from memorata.model.place import Place
 from memorata.store.logged_recall import LoggedRecall
 from memorata.text.queries import RuleClassifier
 
-SEARCH_PARAMETERS: Final = tuple(each.name for each in PARAMETERS if each.search)
+SEARCH_PARAMETERS: Final = tuple(parameter.name for parameter in PARAMETERS if parameter.search)
 """The parameters of a recipe that a replay leaves as they were."""
-REPLAYABLE: Final = tuple(each.name for each in PARAMETERS if not each.search)
+REPLAYABLE: Final = tuple(parameter.name for parameter in PARAMETERS if not parameter.search)
 """Those it can change."""
 _CLASSIFIER: Final = RuleClassifier()
 _SOMEWHERE: Final = Place(0.0, 0.0)

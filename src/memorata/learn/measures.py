@@ -54,7 +54,7 @@ class Composite:
     found: float = 0.2
 
     def __post_init__(self) -> None:
-        parts = [checks.probability(each.name, getattr(self, each.name)) for each in fields(self)]
+        parts = [checks.probability(field.name, getattr(self, field.name)) for field in fields(self)]
         if abs(sum(parts) - 1) > 1e-9:
             raise InvalidArgument("weights", parts, "weights that sum to 1")
 
@@ -83,10 +83,20 @@ class Totals:
         """Add up the questions of each user."""
         users: dict[str, int] = {}
         rows = []
-        for each in observations:
-            place = users.setdefault(each.user, len(users))
-            rated = each.rating is not None
-            rows.append((place, 1, each.clicked, not each.results, each.results, rated, each.rating or 0))
+        for observation in observations:
+            place = users.setdefault(observation.user, len(users))
+            rated = observation.rating is not None
+            rows.append(
+                (
+                    place,
+                    1,
+                    observation.clicked,
+                    not observation.results,
+                    observation.results,
+                    rated,
+                    observation.rating or 0,
+                )
+            )
         table = np.array(rows, np.float64).reshape(-1, 7)
         sums = np.zeros((len(users), 6))
         np.add.at(sums, table[:, 0].astype(np.intp), table[:, 1:])

@@ -175,17 +175,17 @@ def draw_calibration(curves: Mapping[str, Reliability], path: str | PathLike[str
         ax = figure.subplots()
         ax.plot([0, 1], [0, 1], color=_SOFT, linewidth=1, linestyle=(0, (4, 3)), label="keeps its word")
         colours = (_TWO, _ONE) if len(curves) == 2 else (_ONE,)
-        for (name, each), colour in zip(curves.items(), colours, strict=True):
+        for (name, curve), colour in zip(curves.items(), colours, strict=True):
             ax.plot(
-                each.predicted,
-                each.observed,
+                curve.predicted,
+                curve.observed,
                 color=colour,
                 linewidth=2,
-                label=f"{name}: off by {each.error:.3f} on average",
+                label=f"{name}: off by {curve.error:.3f} on average",
             )
-            sizes = 20 + 180 * each.counts / each.counts.max()
+            sizes = 20 + 180 * curve.counts / curve.counts.max()
             ax.scatter(
-                each.predicted, each.observed, s=sizes, color=colour, alpha=0.75, linewidths=0, zorder=3
+                curve.predicted, curve.observed, s=sizes, color=colour, alpha=0.75, linewidths=0, zorder=3
             )
         ax.legend(loc="upper left", frameon=False, labelcolor=_INK)
         ax.set_aspect("equal")
@@ -210,10 +210,10 @@ def draw_drift(weeks: Mapping[str, Decision], path: str | PathLike[str]) -> Path
     with _figure(path, 8.4, 5.4) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(1, 1.2))
         # A week's decision holds from its end, so the line ends one step after the last week.
-        line = [each.before for each in decisions] + [decisions[-1].after]
+        line = [decision.before for decision in decisions] + [decisions[-1].after]
         upper.step(np.arange(len(line)) - 0.5, line, where="post", color=_INK, linewidth=2)
         for move, marker, colour in ((Move.LOWERED, "v", _ONE), (Move.RAISED, "^", _TWO)):
-            moved = [place for place, each in enumerate(decisions) if each.move is move]
+            moved = [place for place, decision in enumerate(decisions) if decision.move is move]
             if moved:
                 heights = [decisions[place].after for place in moved]
                 upper.scatter(
@@ -229,7 +229,7 @@ def draw_drift(weeks: Mapping[str, Decision], path: str | PathLike[str]) -> Path
             upper.legend(loc="best", frameon=False, labelcolor=_INK)
         upper.margins(y=0.25)
         _axes(upper, "Threshold", "", "least similarity")
-        missed, wrong = ([getattr(each, name) for each in decisions] for name in ("missed", "wrong"))
+        missed, wrong = ([getattr(decision, name) for decision in decisions] for name in ("missed", "wrong"))
         for rates, limit, colour, name in (
             (missed, MISSED_LIMIT, _ONE, "relevant, but below the threshold"),
             (wrong, WRONG_LIMIT, _TWO, "not relevant, but above it"),

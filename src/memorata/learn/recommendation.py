@@ -97,10 +97,10 @@ def recommend(
     seen = {name: tuple(observations.get(name, ())) for name in names}
     counted, whole = checks.whole("least_users", least_users, 2), checks.whole("least_days", least_days, 1)
     parts = Composite() if composite is None else composite
-    totals = {name: Totals.of(each) for name, each in seen.items()}
-    measures = {name: measured(each, parts) for name, each in totals.items()}
+    totals = {name: Totals.of(observed) for name, observed in seen.items()}
+    measures = {name: measured(total, parts) for name, total in totals.items()}
     _require_disjoint_users(seen)
-    days = _days([each.at for variant in seen.values() for each in variant])
+    days = _days([observation.at for variant in seen.values() for observation in variant])
     missing = _missing(measures, days, counted, whole)
     missing = missing or _sample_ratio_mismatch(experiment, measures)
     if missing:
@@ -125,13 +125,13 @@ def recommend(
 
 
 def _missing(measures: Mapping[str, Measures], days: int, least_users: int, least_days: int) -> str:
-    for name, each in measures.items():
-        if each.users < least_users:
-            return f"{name!r} has {each.users} users, {least_users - each.users} more are needed"
+    for name, values in measures.items():
+        if values.users < least_users:
+            return f"{name!r} has {values.users} users, {least_users - values.users} more are needed"
     if days < least_days:
         return f"it has run for {days} days, {least_days - days} more are needed"
-    for name, each in measures.items():
-        if np.isnan(each.worth):
+    for name, values in measures.items():
+        if np.isnan(values.worth):
             return f"{name!r} has no rating, and satisfaction counts; at least 1 is needed"
     return ""
 
@@ -140,7 +140,7 @@ def _require_disjoint_users(seen: Mapping[str, tuple[Observation, ...]]) -> None
     """Refuse a user who has seen two variants: such users are no independent samples of either."""
     whose: dict[str, str] = {}
     for name, observations in seen.items():
-        for user in {each.user for each in observations}:
+        for user in {observation.user for observation in observations}:
             if whose.setdefault(user, name) != name:
                 raise InvalidArgument(
                     f"observations[{name!r}]", user, f"users who have not seen {whose[user]!r} too"
@@ -152,7 +152,7 @@ def _sample_ratio_mismatch(experiment: Experiment, measures: Mapping[str, Measur
 
     The sample ratio mismatch of Fabijan et al., KDD 2019.
     """
-    total = sum(each.users for each in measures.values())
+    total = sum(measure.users for measure in measures.values())
     for variant in experiment.variants:
         expected, users = total * variant.weight, measures[variant.name].users
         if abs(users - expected) > _MAX_DEVIATION * np.sqrt(expected * (1 - variant.weight)):
@@ -179,7 +179,10 @@ def _compared(
 ) -> Comparison:
     worth, variance = worth_of(ours, composite)
     their_worth, their_variance = worth_of(theirs, composite)
-    stars = [[each.rating for each in side if each.rating is not None] for side in (leading, following)]
+    stars = [
+        [observation.rating for observation in side if observation.rating is not None]
+        for side in (leading, following)
+    ]
 
     def shares(of: str) -> Difference:
         counts = [(int(getattr(side, of).sum()), int(side.questions.sum())) for side in (ours, theirs)]

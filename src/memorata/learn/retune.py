@@ -116,8 +116,8 @@ def retune(
         )
     week = list(events)
     needed, count = checks.whole("least_events", least_events, 1), len(week)
-    missing = sum(each.relevant and each.value < now for each in week)
-    false = sum(not each.relevant and each.value >= now for each in week)
+    missing = sum(event.relevant and event.value < now for event in week)
+    false = sum(not event.relevant and event.value >= now for event in week)
     missed, wrong = (missing / count, false / count) if count else (float("nan"), float("nan"))
 
     def decided(move: Move, after: float, reason: str) -> Decision:
@@ -196,7 +196,7 @@ def _kept(decision: Decision, why: str) -> Decision:
 
 
 def _errors(threshold: float, events: Iterable[Event]) -> int:
-    return sum((each.value >= threshold) != each.relevant for each in events)
+    return sum((event.value >= threshold) != event.relevant for event in events)
 
 
 RETUNED: Final = "retuned"
@@ -280,17 +280,17 @@ def _retune_now(
     recipe = ""
     # A threshold that moved without a record would move again at the next look, on the same feedback.
     with engine.store.together():
-        decisions = [each for each in (decision, sure) if each is not None]
-        moved = {f"least_{each.measure}": each for each in decisions if each.move is not Move.KEPT}
+        decisions = [made for made in (decision, sure) if made is not None]
+        moved = {f"least_{change.measure}": change for change in decisions if change.move is not Move.KEPT}
         if moved:
             recipe = RETUNED
-            changed = base.changed({name: each.after for name, each in moved.items()})
-            reason = "; ".join(each.reason for each in moved.values())
+            changed = base.changed({name: change.after for name, change in moved.items()})
+            reason = "; ".join(change.reason for change in moved.values())
             evidence = {**recorded(next(iter(moved.values()))), "reason": reason}
             engine.recipes.save(recipe, changed, evidence=evidence, namespace=path)
             engine.recipes.use(recipe, namespace=path)
-        for each in decisions:
-            engine.store.saved_settings.save(path, RECORD, base.name, recorded(each), {}, now)
+        for change in decisions:
+            engine.store.saved_settings.save(path, RECORD, base.name, recorded(change), {}, now)
     return Retuned(now + WEEK, decision, recipe, sure)
 
 
@@ -311,7 +311,7 @@ def retune_record(engine: Engine, *, namespace: str | None = None) -> tuple[tupl
     """Return the decisions of the past, the earliest first."""
     path = engine.namespace if namespace is None else namespace
     records = reversed(engine.store.saved_settings.list(path, RECORD))
-    return tuple((each.at, decision_of(dict(each.data))) for each in records)
+    return tuple((record.at, decision_of(dict(record.data))) for record in records)
 
 
 def recorded(decision: Decision) -> dict[str, Any]:

@@ -101,11 +101,11 @@ def tune_families(
     divided = nested_folds(groups, count=folds, inner=inner, seed=seed)
     # One table of all families, so that a pick is one row of it.
     starts = dict(
-        zip(families, np.cumsum([0, *(len(each.settings) for each in families.values())]), strict=False)
+        zip(families, np.cumsum([0, *(len(family.settings) for family in families.values())]), strict=False)
     )
     together = GridScores(
-        tuple(setting for each in families.values() for setting in each.settings),
-        np.concatenate([each.values for each in families.values()]),
+        tuple(setting for family in families.values() for setting in family.settings),
+        np.concatenate([family.values for family in families.values()]),
     )
     picks = []
     for fold in divided:
@@ -168,7 +168,7 @@ def optimise(
     verdict = judge(
         final,
         chosen,
-        [search.known(each) for each in chosen],
+        [search.known(setting) for setting in chosen],
         search.known(search.current),
         divided,
         names,
@@ -300,8 +300,8 @@ def _judged(
 ) -> Verdict:
     return judge(
         scores.settings[pick],
-        [scores.settings[each] for each in picks],
-        [scores.values[each] for each in picks],
+        [scores.settings[pick] for pick in picks],
+        [scores.values[pick] for pick in picks],
         current,
         folds,
         groups,

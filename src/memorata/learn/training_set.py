@@ -79,12 +79,12 @@ class TrainingSet:
     @property
     def questions(self) -> tuple[LoggedRecall, ...]:
         """The recalls with at least one relevant memory, which rankings are compared on."""
-        return tuple(each for each in self.recalls if self.gains.get(each.id))
+        return tuple(recall for recall in self.recalls if self.gains.get(recall.id))
 
     @property
     def groups(self) -> tuple[str, ...]:
         """The group of each of those: what asks the same is held out together."""
-        return tuple(query_group(each) for each in self.questions)
+        return tuple(query_group(question) for question in self.questions)
 
     def values(
         self, recipe: Recipe, base: Recipe, metric: str = METRIC, *, search: bool = False
@@ -173,7 +173,7 @@ def from_feedback(
     - `since`: only feedback at or after that moment.
     """
     records = engine.feedback.list(namespace=namespace, since=since)
-    ids = tuple(dict.fromkeys(each.feedback.recall_id for each in records))
+    ids = tuple(dict.fromkeys(record.feedback.recall_id for record in records))
     recalls = engine.feedback.recalls(namespace=namespace, limit=None, ids=ids)
     logged = {recall.id for recall in recalls}
     gains: dict[str, dict[str, float]] = {}
@@ -183,8 +183,8 @@ def from_feedback(
             gains.setdefault(recall_id, {})[memory_id] = 1.0
         elif recall_id in logged:
             rejected.setdefault(recall_id, set()).add(memory_id)
-    unlogged = tuple(each for each in records if each.feedback.recall_id not in logged)
-    irrelevant = {name: frozenset(each) for name, each in rejected.items()}
+    unlogged = tuple(record for record in records if record.feedback.recall_id not in logged)
+    irrelevant = {name: frozenset(items) for name, items in rejected.items()}
     return TrainingSet(tuple(reversed(recalls)), gains, irrelevant, unlogged)
 
 
@@ -205,26 +205,28 @@ def from_labels(
     """
     chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
     path = engine.namespace if namespace is None else namespace
-    judged = list(dict.fromkeys(id_ for each in questions.values() for id_ in each.relevant))
+    judged = list(dict.fromkeys(id_ for question in questions.values() for id_ in question.relevant))
     existing = engine.store.known([(path, id_) for id_ in judged])
     for id_ in judged:
         if (path, id_) not in existing:
             raise MemoryNotFound(id_, path)
     with engine.recall_log.aside() as asked:
-        for each in questions.values():
+        for question in questions.values():
             _require_vectors(
-                engine, chosen, engine.recall(each.text, recipe=chosen, namespace=namespace, now=each.when)
+                engine,
+                chosen,
+                engine.recall(question.text, recipe=chosen, namespace=namespace, now=question.when),
             )
     names = {recall.id: f"labelled:{name}" for recall, name in zip(asked, questions, strict=True)}
     recalls = tuple(_renamed(recall, names[recall.id]) for recall in asked)
     gains = {
-        recall.id: {id_: gain for id_, gain in each.relevant.items() if gain > 0}
-        for recall, each in zip(recalls, questions.values(), strict=True)
+        recall.id: {id_: gain for id_, gain in question.relevant.items() if gain > 0}
+        for recall, question in zip(recalls, questions.values(), strict=True)
     }
     rejected = {
         recall.id: frozenset(id_ for id_ in recall.ids if id_ not in gains[recall.id]) for recall in recalls
     }
-    queries = {recall.id: each for recall, each in zip(recalls, questions.values(), strict=True)}
+    queries = {recall.id: question for recall, question in zip(recalls, questions.values(), strict=True)}
     return TrainingSet(recalls, gains, rejected, (), queries, engine)
 
 
@@ -236,10 +238,10 @@ def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
 def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
     """Return, by recall and memory, its feedback and whether that says relevant, where it says either."""
     by_hit: dict[tuple[str, str], list[LoggedFeedback]] = {}
-    for each in records:
-        by_hit.setdefault((each.feedback.recall_id, each.feedback.memory_id), []).append(each)
+    for record in records:
+        by_hit.setdefault((record.feedback.recall_id, record.feedback.memory_id), []).append(record)
     feedback: dict[tuple[str, str], list[Feedback]] = {
-        key: [each.feedback for each in some] for key, some in by_hit.items()
+        key: [record.feedback for record in some] for key, some in by_hit.items()
     }
     verdicts = {key: relevance(some) for key, some in feedback.items()}
     return {key: (by_hit[key], relevant) for key, relevant in verdicts.items() if relevant is not None}
@@ -292,8 +294,8 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     >>> relevance([Feedback("r", "m", Signal.RATING, noon, rating=3)]) is None
     True
     """
-    decided = [each for each in reactions if each.rating != _NEUTRAL]
-    opinions = [each for each in decided if each.signal is not Signal.CLICK]
+    decided = [reaction for reaction in reactions if reaction.rating != _NEUTRAL]
+    opinions = [reaction for reaction in decided if reaction.signal is not Signal.CLICK]
     if not decided:
         return None
     # Of feedback at the same moment, the last.

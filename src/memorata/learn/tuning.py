@@ -43,7 +43,7 @@ WORK: Final = "tune"
 """The kind of work that this is: one worker at a time does it to a namespace."""
 MAX_SETTINGS: Final = 2_000
 """How many settings a grid may have."""
-_BY_NAME: Final = {each.name: each for each in PARAMETERS}
+_BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 
 
 @frozen
@@ -96,7 +96,7 @@ def tune_weights(
     require_groups(training.groups, name=QUESTIONS)
     settings = nearest_first(grid_of(default_grid(base) if grid is None else grid), base)
     current = {name: getattr(base, name) for name in settings[0]}
-    search = any(search_changes(base.changed(dict(each)), base) for each in settings)
+    search = any(search_changes(base.changed(dict(setting)), base) for setting in settings)
     scores = _scored(training, base, (current, *settings), metric, base, search)
     verdict = tune_grid(scores, training.groups, folds=folds, seed=seed)
     means = tuple(zip(scores.settings, scores.means.tolist(), strict=True))
@@ -126,12 +126,14 @@ def tune_families(
     if not tried:
         raise InvalidArgument("families", [], "at least one recipe")
     settings = nearest_first(grid_of(SHARES if grid is None else grid), base)
-    search = any(search_changes(each.changed(dict(setting)), base) for each in tried for setting in settings)
+    search = any(
+        search_changes(recipe.changed(dict(setting)), base) for recipe in tried for setting in settings
+    )
     scores = {}
-    for each in tried:
-        grid_scores = _scored(training, each, settings, metric, base, search)
-        named = tuple({"recipe": each.name, **setting} for setting in settings)
-        scores[each.name] = GridScores(named, grid_scores.values)
+    for recipe in tried:
+        grid_scores = _scored(training, recipe, settings, metric, base, search)
+        named = tuple({"recipe": recipe.name, **setting} for setting in settings)
+        scores[recipe.name] = GridScores(named, grid_scores.values)
     now = training.values(base, base, metric, search=search)
     kept = GridScores(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
@@ -140,7 +142,7 @@ def tune_families(
     scores[base.name] = kept if own is None else _together(kept, own)
     _, verdict = tune_grid_families(scores, now, training.groups, folds=folds, seed=seed)
     found_name = verdict.setting["recipe"]
-    chosen = next((each for each in tried if each.name == found_name), base)
+    chosen = next((recipe for recipe in tried if recipe.name == found_name), base)
     changes = {name: value for name, value in verdict.setting.items() if name != "recipe"}
     return Tuned(verdict, base, chosen.changed(changes), len(training.questions), metric)
 
@@ -177,7 +179,7 @@ def tune_recipe(
     optimised = optimise(
         lambda setting: training.values(base.changed(dict(setting)), base, metric, search=bool(needing)),
         chosen,
-        {each.name: getattr(base, each.name) for each in chosen},
+        {parameter.name: getattr(base, parameter.name) for parameter in chosen},
         training.groups,
         trials=trials,
         folds=folds,
@@ -250,12 +252,12 @@ def grid_of(grid: Mapping[str, Sequence[Any]]) -> tuple[Mapping[str, Any], ...]:
     for name, values in grid.items():
         parameter = _BY_NAME[checks.one_of("grid", name, tuple(_BY_NAME))]
         steps.append([parameter.checked(value) for value in values])
-    count = int(np.prod([len(each) for each in steps]))
+    count = int(np.prod([len(step) for step in steps]))
     if count > MAX_SETTINGS:
         raise InvalidArgument(
             "grid", count, f"at most {MAX_SETTINGS:,} settings; try fewer values, or tune recipe"
         )
-    return tuple(dict(zip(grid, each, strict=True)) for each in product(*steps))
+    return tuple(dict(zip(grid, values, strict=True)) for values in product(*steps))
 
 
 def nearest_first(settings: Sequence[Mapping[str, Any]], base: Recipe) -> tuple[Mapping[str, Any], ...]:
@@ -286,23 +288,24 @@ def _scored(
     base: Recipe,
     search: bool,
 ) -> GridScores:
-    tried = [recipe.changed(dict(each)) for each in settings]
+    tried = [recipe.changed(dict(setting)) for setting in settings]
     return GridScores(
-        tuple(settings), np.stack([training.values(each, base, metric, search=search) for each in tried])
+        tuple(settings),
+        np.stack([training.values(setting, base, metric, search=search) for setting in tried]),
     )
 
 
 def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
-    others = (each for each in RECIPES.values() if not each.samples and not each.rerank_depth)
-    every = (base, *(each for each in others if each.name != base.name))
+    others = (recipe for recipe in RECIPES.values() if not recipe.samples and not recipe.rerank_depth)
+    every = (base, *(recipe for recipe in others if recipe.name != base.name))
     if _can_search(training):
         return every
     # Without the question, what reads it cannot be tried; the others can.
     unread = any(recall.query is None for recall in training.questions)
     return tuple(
-        each
-        for each in every
-        if not search_changes(each, base) and (each is base or not (unread and reads_query(each)))
+        recipe
+        for recipe in every
+        if not search_changes(recipe, base) and (recipe is base or not (unread and reads_query(recipe)))
     )
 
 

@@ -146,7 +146,7 @@ def judge(
     if table.shape[1:] != base.shape:
         raise InvalidArgument("tried", table.shape, f"rows of {base.size} values, one for each question")
     chance = reality_check(_by_group(table, names) - theirs, picked, seed=seed)
-    steady = all(same_setting(each, chosen[0]) for each in chosen)
+    steady = all(same_setting(setting, chosen[0]) for setting in chosen)
     accepted, reason = _reason(gain, learnt, share, level, chance, len(table), steady)
     return Verdict(accepted, reason, dict(setting), gain, learnt, chance, tuple(results))
 

@@ -53,7 +53,7 @@ def block(rows: Sequence[str], draw: Callable[[], str]) -> str:
     memory-data-3c4d
     """
     mark = f"memory-data-{draw()}"
-    while any(mark in each for each in rows):
+    while any(mark in row for row in rows):
         mark = f"memory-data-{draw()}"
     return "\n".join((NOTICE.format(mark=mark), mark, *rows, mark))
 
@@ -96,17 +96,17 @@ def within_budget(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     reserved = tokens(_named(usual))
     shown: list[str] = []
     omitted: list[tuple[Row, int]] = []
-    for each in rows:
-        size = tokens(each.text + "\n")
-        if size <= left - (reserved if omitted or each is not rows[-1] else 0):
+    for data in rows:
+        size = tokens(data.text + "\n")
+        if size <= left - (reserved if omitted or data is not rows[-1] else 0):
             left -= size
-            shown.append(each.text)
+            shown.append(data.text)
         else:
-            omitted.append((each, size))
+            omitted.append((data, size))
     parts = [intro]
     if omitted:
         parts.append(_omission(len(omitted), budget))
-        named = [(each, size) for each, size in omitted if each.memory is not None][:_MAX_NAMED]
+        named = [(row, size) for row, size in omitted if row.memory is not None][:_MAX_NAMED]
         while named and tokens(_named(named)) > reserved:
             named.pop()
         if named:
@@ -118,7 +118,7 @@ def within_budget(intro: str, rows: Sequence[Row], budget: int) -> Answer:
 
 def complete(intro: str, rows: Sequence[Row]) -> Answer:
     """Return an answer with all of its rows, however long."""
-    return Answer(f"{intro}\n{block([each.text for each in rows], _mark)}")
+    return Answer(f"{intro}\n{block([row.text for row in rows], _mark)}")
 
 
 def memory_row(
@@ -174,7 +174,7 @@ def _omission(count: int, budget: int) -> str:
 
 def _named(omitted: Sequence[tuple[Row, int]]) -> str:
     """Return the row that names memories that were left out; an id may be anybody's text: data, too."""
-    return row({"left_out": [{"id": each.memory, "tokens": size} for each, size in omitted]})
+    return row({"left_out": [{"id": omission.memory, "tokens": size} for omission, size in omitted]})
 
 
 def _mark() -> str:

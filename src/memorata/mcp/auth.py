@@ -61,7 +61,7 @@ class Issuer:
                 options={"require": list(_REQUIRED)},
             )
             patterns = tuple(
-                namespace_pattern(_NAMESPACES, each) for each in _words(claims.get(_NAMESPACES, []))
+                namespace_pattern(_NAMESPACES, word) for word in _words(claims.get(_NAMESPACES, []))
             )
         except (jwt.PyJWTError, InvalidArgument, httpx2.HTTPError) as error:
             _LOG.warning("a token of the issuer is refused: %s", error)
@@ -145,4 +145,4 @@ def namespace_of(request: Request | None, scope: str, own: str) -> str | None:
 
 def _words(value: object) -> list[str]:
     """Return the words of a claim, which is a text or a list."""
-    return value.split() if isinstance(value, str) else [str(each) for each in value or ()]  # type: ignore[attr-defined]
+    return value.split() if isinstance(value, str) else [str(item) for item in value or ()]  # type: ignore[attr-defined]

@@ -125,7 +125,7 @@ class KnowledgeGraph:
         """Delete relations (from, to, type); return how many there were."""
         with _WRITING:
             unwanted = {_key(_relation(*edge)) for edge in given}
-            deleted = [each for each in self._relations(self._nodes()) if _key(each) in unwanted]
+            deleted = [relation for relation in self._relations(self._nodes()) if _key(relation) in unwanted]
             for relation in deleted:
                 self._unrelate(relation)
         return len(deleted)
@@ -171,9 +171,9 @@ class KnowledgeGraph:
         return {
             "entities": [_entity(name, str(nodes[name].metadata[TYPE]), observations[name]) for name in kept],
             "relations": [
-                each
-                for each in self._relations(nodes)
-                if folded(each["from"]) in ends or folded(each["to"]) in ends
+                relation
+                for relation in self._relations(nodes)
+                if folded(relation["from"]) in ends or folded(relation["to"]) in ends
             ],
         }
 
@@ -191,10 +191,10 @@ class KnowledgeGraph:
     def _relations(self, nodes: Iterable[str]) -> list[Json]:
         spelled = {folded(name): name for name in nodes}
         relations = {}
-        for each in self.engine.entities.relations():
-            ends = spelled.get(folded(each.source)), spelled.get(folded(each.target))
+        for edge in self.engine.entities.relations():
+            ends = spelled.get(folded(edge.source)), spelled.get(folded(edge.target))
             if ends[0] is not None and ends[1] is not None:
-                relation = _relation(ends[0], ends[1], each.type)
+                relation = _relation(ends[0], ends[1], edge.type)
                 relations[_key(relation)] = relation
         return list(relations.values())
 

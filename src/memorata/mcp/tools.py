@@ -170,7 +170,7 @@ def recall(engine: Engine, args: Recall) -> Answer:
             "if that finds nothing either, it is not known."
         )
     if result.history:
-        earlier = ", ".join(dict.fromkeys(each.id for each in result.history))
+        earlier = ", ".join(dict.fromkeys(memory.id for memory in result.history))
         notes += f" Something newer contradicts {earlier}: take that as how it was."
     count = "1 memory" if len(result) == 1 else f"{len(result)} memories, best first"
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
@@ -366,8 +366,15 @@ def relate(engine: Engine, args: Relate) -> Answer:
     except EntityNotFound:
         around = ()
     repeated = any(
-        (folded(each.source), each.type, folded(each.target), each.asserted_by, each.valid_from) == wanted
-        for each in around
+        (
+            folded(relation.source),
+            relation.type,
+            folded(relation.target),
+            relation.asserted_by,
+            relation.valid_from,
+        )
+        == wanted
+        for relation in around
     )
     if repeated:
         return Answer("That is known already; nothing was changed.")

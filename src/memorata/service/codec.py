@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-FIELDS: Final = tuple(each.name for each in fields(Memory))
+FIELDS: Final = tuple(field.name for field in fields(Memory))
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
@@ -127,7 +127,7 @@ def recall_json(result: RecallResult, *, explain: bool = False) -> Json:
     """Return the result of a recall as JSON."""
     data = result.without_memories()
     data["hits"] = [hit_json(hit, explain=explain) for hit in result.hits]
-    data["standing"] = [memory_json(each) for each in result.standing]
+    data["standing"] = [memory_json(memory) for memory in result.standing]
     return data
 
 
@@ -254,7 +254,7 @@ def duplicates_json(group: DuplicateGroup) -> Json:
     """Return a group of duplicates as JSON, its memories by their ids."""
     return {
         "keep": group.keep.id,
-        "repeats": [each.id for each in group.repeats],
+        "repeats": [repeat.id for repeat in group.repeats],
         "kind": group.kind,
         "reasons": list(group.reasons),
     }
@@ -269,16 +269,16 @@ def recipe_json(recipe: Recipe) -> Json:
 
     parameters = [
         {
-            "name": each.name,
-            "value": getattr(recipe, each.name),
-            "type": each.type.__name__,
-            "low": each.low,
-            "high": each.high,
-            "choices": list(each.choices),
-            "doc": each.doc,
-            "group": each.group,
+            "name": parameter.name,
+            "value": getattr(recipe, parameter.name),
+            "type": parameter.type.__name__,
+            "low": parameter.low,
+            "high": parameter.high,
+            "choices": list(parameter.choices),
+            "doc": parameter.doc,
+            "group": parameter.group,
         }
-        for each in PARAMETERS
+        for parameter in PARAMETERS
     ]
     return {"name": recipe.name, "doc": recipe.doc, "parameters": parameters}
 
@@ -300,7 +300,7 @@ def experiment_json(running: RunningExperiment) -> Json:
         "name": running.experiment.name,
         "base": running.recipe.name,
         "method": running.method,
-        "variants": [plain(each) for each in running.experiment.variants],
+        "variants": [plain(variant) for variant in running.experiment.variants],
         "least_users": running.least_users,
         "least_days": running.least_days,
         "started": running.started.isoformat(),
@@ -354,13 +354,13 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can hold
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if is_dataclass(value):
-        return {each.name: plain(getattr(value, each.name)) for each in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Set):
-        return sorted(plain(each) for each in value)
+        return sorted(plain(item) for item in value)
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     raise TypeError(f"a {type(value).__name__} has no JSON form")
 
 
@@ -384,5 +384,5 @@ def _made(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]
     try:
         return kind(**values)
     except TypeError as error:
-        keys = ", ".join(each.name for each in fields(kind))
+        keys = ", ".join(field.name for field in fields(kind))
         raise InvalidArgument(name, dict(values), f"an object with the keys {keys}") from error

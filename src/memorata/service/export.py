@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 _SINCE: Final = ("forgotten_at", "superseded_at")
 _HIDDEN: Final = (*_SINCE, "end_given", "repeat")
 _EXTRA: Final = ("kind", "namespace")
-_ENTITY: Final = tuple(each.name for each in fields(Entity))
-_RELATION: Final = tuple(each.name for each in fields(Relation))
+_ENTITY: Final = tuple(field.name for field in fields(Entity))
+_RELATION: Final = tuple(field.name for field in fields(Relation))
 _RELATION_TIMES: Final = ("valid_from", "valid_to", "created_at")
 
 
@@ -38,7 +38,9 @@ def export_rows(
     """Yield everything in a namespace, or in all, hidden ones too; `damaged` is told what is unreadable."""
     store = engine.store
     namespaces = sorted(store.namespaces()) if namespace is None else [namespace]
-    hidden = {(path, each.memory_id): each for path in namespaces for each in store.hidden(path)}
+    hidden = {
+        (path, memory_id.memory_id): memory_id for path in namespaces for memory_id in store.hidden(path)
+    }
     for memory in store.export(namespace, damaged):
         yield memory_json(memory) | hidden_json(hidden.get((memory.namespace, memory.id)))
     for path in namespaces:
@@ -48,7 +50,7 @@ def export_rows(
 
 def about_rows(about: About, namespace: str) -> Iterator[Json]:
     """Yield everything about somebody, as the rows of an export."""
-    hidden = {each.memory_id: each for each in about.hidden}
+    hidden = {memory_id.memory_id: memory_id for memory_id in about.hidden}
     for memory in about.memories:
         yield memory_json(memory) | hidden_json(hidden.get(memory.id))
     yield from (entity_row(record, namespace) for record in about.entities)

@@ -224,7 +224,7 @@ class Jobs:
                 return
             next_id = min(self._waiting, key=lambda id_: self._served.get(self._waiting[id_][0].caller, 0))
             job, work = self._waiting.pop(next_id)
-            callers = {each.caller for each in self._jobs.values()}
+            callers = {job.caller for job in self._jobs.values()}
             self._turn += 1
             self._served = {name: turn for name, turn in self._served.items() if name in callers}
             self._served[job.caller] = self._turn

@@ -353,7 +353,7 @@ def _messages(given: object) -> Sequence[Mapping[str, Any]]:
         return [{"role": "user", "content": given}]
     if isinstance(given, Mapping):
         return [given]
-    if isinstance(given, Sequence) and all(isinstance(each, Mapping) for each in given):
+    if isinstance(given, Sequence) and all(isinstance(condition, Mapping) for condition in given):
         return given
     raise ValueError("messages must be a text, a message, or a list of messages")
 

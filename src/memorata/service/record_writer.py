@@ -177,7 +177,7 @@ class RecordWriter:
             raise InvalidArgument("supersedes", lost[0], "a memory that is there or comes earlier")
         if lost:
             # An export of all about somebody leaves out what is about others; a damaged file has lost some.
-            kept = tuple(each for each in memory.supersedes if each not in lost)
+            kept = tuple(memory_id for memory_id in memory.supersedes if memory_id not in lost)
             memory = replace(memory, supersedes=kept)
         for older in memory.supersedes:
             newer = self._superseded_by(older, memory.namespace)
@@ -346,7 +346,7 @@ class DeclarationWriter:
             raise MemoryNotFound(relation.asserted_by, namespace)
         if namespace not in self._relations:
             self._relations[namespace] = {
-                self._key(each, namespace) for each in self._engine.store.relations.list(namespace)
+                self._key(relation, namespace) for relation in self._engine.store.relations.list(namespace)
             }
         # One that is there may have ended since, or weigh more by now.
         key = self._key(relation, namespace)

@@ -67,7 +67,7 @@ def _is_card(text: str) -> bool:
 
 def _is_mixed(text: str) -> bool:
     """Return whether a long token has letters and digits, as random ones have and words do not."""
-    return any(each.isdigit() for each in text) and any(each.isalpha() for each in text)
+    return any(character.isdigit() for character in text) and any(character.isalpha() for character in text)
 
 
 # The first digits and lengths that card networks have given out: Visa, Mastercard, American Express,
@@ -230,9 +230,9 @@ def _value(match: re.Match[str]) -> tuple[int, str]:
 def _is_password(value: str) -> bool:
     """Return whether a word looks like a password by itself: letters with digits or signs among them."""
     value = value.rstrip(_TRAILING + "?!")
-    signs = any(not each.isalnum() and each not in "-'’_/." for each in value)
-    letters = any(each.isalpha() for each in value)
-    return len(value) >= 6 and letters and (signs or any(each.isdigit() for each in value))
+    signs = any(not character.isalnum() and character not in "-'’_/." for character in value)
+    letters = any(character.isalpha() for character in value)
+    return len(value) >= 6 and letters and (signs or any(character.isdigit() for character in value))
 
 
 def _is_said(match: re.Match[str], value: str) -> bool:
@@ -253,7 +253,7 @@ def _is_placeholder(value: str) -> bool:
     """Return whether a value only stands for one: stars, dots, or a word in the place of a password."""
     same = len(set(value.lower())) <= 1
     stands = value.lower() in _PLACEHOLDERS or bool(_TEMPLATE.match(value))
-    return same or not any(each.isalnum() for each in value) or stands
+    return same or not any(character.isalnum() for character in value) or stands
 
 
 _TEMPLATE: Final = re.compile(

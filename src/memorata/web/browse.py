@@ -130,7 +130,7 @@ def hidden_states(context: PageContext, memories: Sequence[Memory]) -> dict[str,
     forgotten: set[str] = set()
     if len(seen) < len(set(ids)):
         everything = context.engine.store.hidden(context.namespace)
-        forgotten = {each.memory_id for each in everything if each.forgotten_at is not None}
+        forgotten = {memory.memory_id for memory in everything if memory.forgotten_at is not None}
     states = {}
     for memory in memories:
         if memory.id in forgotten:

@@ -177,7 +177,7 @@ def _meant(context: PageContext, error: MemorataError) -> tuple[tuple[str, str],
         return ()
     others = {name: list(values) for name, values in context.values.items() if name != field}
     path = context.path.removeprefix(context.prefix)
-    return tuple((each, context.url(path, {**others, field: each})) for each in instead)
+    return tuple((value, context.url(path, {**others, field: value})) for value in instead)
 
 
 def _typed(context: PageContext) -> tuple[tuple[str, str], ...]:

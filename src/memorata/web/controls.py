@@ -57,9 +57,11 @@ class Group:
 
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     """Return every control for a recipe of which some parameters are changed, in groups."""
-    parameters = {each.name: each for each in PARAMETERS if each.name not in _NOT_SHOWN}
+    parameters = {parameter.name: parameter for parameter in PARAMETERS if parameter.name not in _NOT_SHOWN}
     groups: dict[str, Sequence[str]] = {"": _FIRST} | {
-        group: [name for name, each in parameters.items() if each.group == group and name not in _FIRST]
+        group: [
+            name for name, parameter in parameters.items() if parameter.group == group and name not in _FIRST
+        ]
         for group in GROUPS
     }
     shown = [

@@ -36,10 +36,10 @@ def dashboard(context: PageContext) -> Response:
     engine, namespace = context.engine, context.namespace
     standings = tuple(
         Standing(
-            engine.experiments.status(each.experiment.name, namespace=namespace),
-            tuple(each.experiment.variants),
+            engine.experiments.status(running.experiment.name, namespace=namespace),
+            tuple(running.experiment.variants),
         )
-        for each in engine.experiments.list(namespace=namespace)
+        for running in engine.experiments.list(namespace=namespace)
     )
     return context.page(
         "experiments.html",

@@ -195,7 +195,7 @@ def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
 def entity_names(engine: Engine, namespace: str) -> tuple[str, ...]:
     """Return the names that most memories of a namespace mention."""
     names = engine.entities.list(limit=_MAX_CHOICES, namespace=namespace)
-    return tuple(each.entity.name for each in names)
+    return tuple(name.entity.name for name in names)
 
 
 def kept(values: Values) -> dict[str, str]:

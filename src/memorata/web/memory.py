@@ -43,7 +43,7 @@ def show(context: PageContext) -> Response:
     history = context.engine.history(memory.id, namespace=context.namespace)
     neighbours = _neighbours(context, memory)
     states = hidden_states(
-        context, list({each.id: each for each in (*history, *neighbours, memory)}.values())
+        context, list({version.id: version for version in (*history, *neighbours, memory)}.values())
     )
     return context.page(
         "memory.html",
@@ -121,7 +121,7 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
         return (each.created_at.timestamp() if turn is None else float(turn), each.id)
 
     ordered = sorted(page.memories, key=order)
-    here = next((place for place, each in enumerate(ordered) if each.id == memory.id), None)
+    here = next((place for place, version in enumerate(ordered) if version.id == memory.id), None)
     if here is None or len(ordered) < 2:
         return ()
     return tuple(ordered[max(0, here - _MAX_NEIGHBOURS) : here + _MAX_NEIGHBOURS + 1])

@@ -102,7 +102,7 @@ def resolve(context: PageContext) -> Response:
     looked = _looked(job)
     ids = set(context.values.texts("memory"))
     waiting = () if looked is None else looked.found.groups
-    group = next((each for each in waiting if _ids(each) == ids), None)
+    group = next((candidate for candidate in waiting if _ids(candidate) == ids), None)
     if job is None or looked is None or group is None:
         raise InvalidArgument("memory", sorted(ids), "a group that waits to be decided; look again")
     way = checks.one_of("do", context.values.text("do", _KEEP), _WAYS)
@@ -112,7 +112,7 @@ def resolve(context: PageContext) -> Response:
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
         done = context.engine.duplicates.supersede([chosen], strategy=strategy, namespace=context.namespace)
         run = done.number
-    left = tuple(each for each in waiting if each is not group)
+    left = tuple(candidate for candidate in waiting if candidate is not group)
     job.result = Looked(replace(looked.found, groups=left), looked.strategy)
     return context.go(context.url("/review", run=run))
 
@@ -174,8 +174,8 @@ def _summaries(context: PageContext) -> tuple[tuple[Memory, tuple[Memory, ...]],
     """Return the summaries that wait, each with the memories it was made from."""
     proposals = context.engine.lifecycle.summaries(namespace=context.namespace)[:_MAX_SHOWN]
     return tuple(
-        (each.summary, tuple(context.engine.store.get(context.namespace, list(each.sources))))
-        for each in proposals
+        (proposal.summary, tuple(context.engine.store.get(context.namespace, list(proposal.sources))))
+        for proposal in proposals
     )
 
 
@@ -192,18 +192,18 @@ def _still_there(context: PageContext, groups: Sequence[DuplicateGroup]) -> tupl
 
 
 def _ids(group: DuplicateGroup) -> set[str]:
-    return {group.keep.id, *(each.id for each in group.repeats)}
+    return {group.keep.id, *(repeat.id for repeat in group.repeats)}
 
 
 def _kept(group: DuplicateGroup, keep: str) -> DuplicateGroup:
     """Return a group of which another one stays, in its own words."""
     members = (group.keep, *group.repeats)
-    chosen = next((each for each in members if each.id == keep), None)
+    chosen = next((member for member in members if member.id == keep), None)
     if chosen is None:
-        raise InvalidArgument("keep", keep, "one of " + ", ".join(each.id for each in members))
-    others = _oldest_first([each for each in members if each is not chosen])
-    reasons = dict(zip((each.id for each in group.repeats), group.reasons, strict=True))
-    kept_reasons = tuple(reasons.get(each.id, _BY_HAND) for each in others)
+        raise InvalidArgument("keep", keep, "one of " + ", ".join(member.id for member in members))
+    others = _oldest_first([member for member in members if member is not chosen])
+    reasons = dict(zip((repeat.id for repeat in group.repeats), group.reasons, strict=True))
+    kept_reasons = tuple(reasons.get(memory.id, _BY_HAND) for memory in others)
     return DuplicateGroup(chosen, others, chosen.content, group.kind, kept_reasons)
 
 

@@ -119,7 +119,7 @@ def recipes(context: PageContext) -> Mapping[str, Recipe]:
     """Return the recipes one may choose from, by name: those of the namespace, then the shipped ones."""
     own = context.engine.recipes.list(namespace=context.namespace)
     opened = context.engine.recipe
-    return {**{each.recipe.name: each.recipe for each in own}, opened.name: opened, **RECIPES}
+    return {**{saved.recipe.name: saved.recipe for saved in own}, opened.name: opened, **RECIPES}
 
 
 def signal(label: str) -> str:
@@ -248,7 +248,7 @@ def palette(context: PageContext) -> Response:
     if query:
         names = context.engine.entities.list(limit=_MAX_NAMES, namespace=context.namespace)
         found += entries(
-            "name", (each.entity.name for each in names), lambda name: context.url("/graph", entity=name)
+            "name", (name.entity.name for name in names), lambda name: context.url("/graph", entity=name)
         )[:_MAX_ENTRIES]
         with context.engine.recall_log.aside():
             hits = context.engine.recall(query, namespace=context.namespace, limit=_MAX_ENTRIES)

@@ -72,7 +72,9 @@ def backup(context: PageContext) -> Response:
 
 def _attached(context: PageContext, suffix: str, stem: str = "") -> dict[str, str]:
     """Return the headers by which a browser keeps an answer in a file."""
-    name = stem or "".join(each if each.isalnum() and each.isascii() else "-" for each in context.namespace)
+    name = stem or "".join(
+        character if character.isalnum() and character.isascii() else "-" for character in context.namespace
+    )
     return {"Content-Disposition": f'attachment; filename="{name}-{context.now:%Y-%m-%d}.{suffix}"'}
 
 

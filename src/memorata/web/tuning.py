@@ -87,7 +87,7 @@ def judge(context: PageContext) -> Response:
         recall, memory, "relevant", values.text("relevant"), namespace=context.namespace
     )
     if context.fragment:
-        hit = next((each for each in _hits(context, recall) if each.memory.id == memory), None)
+        hit = next((hit for hit in _hits(context, recall) if hit.memory.id == memory), None)
         if hit is not None:
             return context.page("lab_hit.html", hit=hit, recall=recall)
     return context.go(context.url("/lab", recall=recall))
@@ -249,13 +249,13 @@ def plotted(
 
     drawn = tuple(Mark("", across(x), upwards(y), x, y) for x, y in points)
     named = tuple(
-        Mark(label, each.x, each.y, each.value, each.height)
+        Mark(label, point.x, point.y, point.value, point.height)
         for label, wanted in marks.items()
-        for each in drawn
-        if each.value == wanted
+        for point in drawn
+        if point.value == wanted
     )
     return Plot(
-        " ".join(f"{each.x:.1f},{each.y:.1f}" for each in drawn),
+        " ".join(f"{point.x:.1f},{point.y:.1f}" for point in drawn),
         drawn,
         named,
         tuple(Tick(f"{x:g}", across(x)) for x in (xs[0], xs[len(xs) // 2], xs[-1])),

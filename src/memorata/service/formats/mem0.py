@@ -91,7 +91,7 @@ def _relation(number: int, raw: object, where: str) -> Record:
             raw.get("relationship", raw.get("relation")),
             raw.get("target", raw.get("destination")),
         ]
-    if not ends or not all(isinstance(each, str) and each.strip() for each in ends):
+    if not ends or not all(isinstance(end, str) and end.strip() for end in ends):
         return Record(number, problem="a relation without source, relationship and target", where=where)
     source, type_, target = ends
     fields = {"kind": "relation", "source": source, "type": type_, "target": target}
