@@ -23,8 +23,8 @@ from memorata.engine.recall.confidence import FEATURES, RECALL_FEATURES
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recall.text_evidence import EVIDENCE, text_evidence
 from memorata.engine.settings import Settings
-from memorata.evaluate.abstention import auroc, risk_coverage
 from memorata.evaluate.cached_embedder import CachedEmbedder
+from memorata.evaluate.metrics import auroc, risk_coverage
 from memorata.evaluate.suite import Asked, run_suite
 
 LONG_SETS = ("beam100k", "realmem", "longmemeval_s")

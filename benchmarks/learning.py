@@ -25,8 +25,7 @@ import benchmarks.one_thread  # noqa: F401 - before numpy is loaded
 import numpy as np
 
 from benchmarks.simulation import peeking_trials, questions_needed, simulated_clicks, tuning_trials
-from memorata.learn.calibration import out_of_fold, reliability
-from memorata.learn.curves import fit_logistic
+from memorata.learn.calibration import fit_logistic, out_of_fold, reliability
 from memorata.learn.plots import draw_calibration, draw_drift, draw_grid, draw_thresholds
 from memorata.learn.retune import Event, retune
 from memorata.learn.thresholds import at_precision, by_f1, threshold_curve

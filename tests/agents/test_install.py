@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memorata.agents.events import AGENTS
+from memorata.agents.daemon import AGENTS
 from memorata.agents.install import edits, installed
 from memorata.model.errors import InvalidArgument
 

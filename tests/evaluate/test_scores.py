@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.evaluate.abstention import RiskCoverage, Roc
 from memorata.evaluate.dataset import Question
-from memorata.evaluate.metrics import measure
+from memorata.evaluate.metrics import RiskCoverage, Roc, measure
 from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.scores import (
     Abstention,

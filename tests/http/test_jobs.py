@@ -12,7 +12,7 @@ from memorata import Engine
 from memorata.engine.access import ApiKeys
 from memorata.learn.training_set import TrainingSet
 from memorata.model.errors import NotEnoughData
-from memorata.service import work as long_work
+from memorata.service import jobs as long_work
 from memorata.service.jobs import Job, Jobs
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.learn.interleaving import Interleaved, Team, credit, preference, team_draft
+from memorata.learn.assignment import Interleaved, Team, credit, preference, team_draft
 from memorata.model.errors import InvalidArgument
 
 rankings = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=8)

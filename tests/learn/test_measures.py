@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memorata.learn.measures import Composite, Observation, Totals, measured, worth_of
+from memorata.learn.recommendation import Composite, Observation, Totals, measured, worth_of
 from memorata.model.errors import InvalidArgument
 
 DAY = datetime(2026, 5, 7, tzinfo=UTC)

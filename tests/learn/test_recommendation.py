@@ -6,8 +6,7 @@ import pytest
 
 from memorata.learn.assignment import Experiment, Variant
 from memorata.learn.hypothesis import mixture_difference
-from memorata.learn.measures import Composite, Observation, Totals, worth_of
-from memorata.learn.recommendation import recommend
+from memorata.learn.recommendation import Composite, Observation, Totals, recommend, worth_of
 from memorata.model.errors import InvalidArgument
 
 START = datetime(2026, 5, 1, tzinfo=UTC)

@@ -1,18 +1,27 @@
 """What people said, and labelled questions, as something to learn from."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from memorata.engine import Engine, RecallResult
+from memorata.engine import open as open_engine
 from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.training_set import LabelledQuery, from_feedback, from_labels, relevance
+from memorata.learn.training_set import (
+    LabelledQuery,
+    from_feedback,
+    from_labels,
+    labelled_training_set,
+    relevance,
+)
 from memorata.learn.validation import QUESTIONS, require_groups
-from memorata.model.errors import InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
+from memorata.model.errors import DatasetError, InvalidArgument, LeaseLost, MemoryNotFound, NotEnoughData
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.sqlite.store import SqliteStore
 
@@ -187,3 +196,107 @@ def test_the_latest_opinion_counts_in_whatever_order_they_come() -> None:
 def test_a_click_never_outvotes_an_opinion_nor_does_a_three() -> None:
     assert relevance([said(Signal.IRRELEVANT), said(Signal.CLICK, hours=1)]) is False
     assert relevance([said(Signal.CLICK), said(Signal.RATING, hours=1, rating=3)]) is True
+
+
+QUERY = {"query": {"id": "q1", "text": "what of thingav?"}}
+
+
+def written(folder: Path, *lines: Any) -> Path:
+    path = folder / "labels.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in lines), encoding="utf-8")
+    return path
+
+
+def test_judged_documents_are_memories_of_the_database(engine: Engine, tmp_path: Path) -> None:
+    path = written(tmp_path, QUERY, {"qrel": {"query": "q1", "document": "thingav", "gain": 2}})
+    with labelled_training_set(engine, path) as training:
+        (question,) = training.questions
+        assert question.query == "what of thingav?"
+        assert dict(training.gains[question.id]) == {"thingav": 2.0}
+
+
+def test_documents_of_the_file_are_asked_apart(engine: Engine, tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {"document": {"id": "d1", "text": "All about thingav."}},
+        {"document": {"id": "d2", "text": "All about thingbv."}},
+        QUERY,
+        {"qrel": {"query": "q1", "document": "d1"}},
+    )
+    with labelled_training_set(engine, path) as training:
+        (question,) = training.questions
+        assert len(question.ids) == 2
+        assert dict(training.gains[question.id]) == {"m1": 1.0}
+    assert engine.store.namespaces() == {"default": 40}
+
+
+def test_a_question_is_asked_when_the_file_says_and_only_if_it_has_an_answer(
+    engine: Engine, tmp_path: Path
+) -> None:
+    moment = datetime(2024, 3, 1, 9, tzinfo=UTC)
+    lines = [
+        {"query": {"id": "q1", "text": "what of thingav?", "when": moment.isoformat()}},
+        {"query": {"id": "q2", "text": "what of thingbv?", "answerable": False}},
+        {"qrel": {"query": "q1", "document": "thingav"}},
+    ]
+    with labelled_training_set(engine, written(tmp_path, *lines)) as training:
+        assert [(each.id, each.at) for each in training.recalls] == [("labelled:q1", moment)]
+    document = {"document": {"id": "thingav", "text": "All about thingav."}}
+    with labelled_training_set(engine, written(tmp_path, document, *lines)) as training:
+        assert [(each.id, each.at) for each in training.recalls] == [("labelled:q1", moment)]
+
+
+def test_documents_are_read_as_the_database_reads(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        {"document": {"id": "d1", "text": "The dogs."}},
+        {"query": {"id": "q1", "text": "dog"}},
+        {"qrel": {"query": "q1", "document": "d1"}},
+    )
+    for name, found in (("snowball", 1), ("plain", 0)):
+        with (
+            open_engine(":memory:", embedder=None, recipe="bm25", analyser_name=name) as engine,
+            labelled_training_set(engine, path) as training,
+        ):
+            assert [len(each.ids) for each in training.recalls] == [found]
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([{"other": 1}], "has neither 'document' nor 'query' nor 'qrel'"),
+        ([QUERY, QUERY], "is the second query with the id 'q1'"),
+        (
+            [{"qrel": {"query": "q9", "document": "thingav"}}],
+            "judges the query 'q9', which is not in the file",
+        ),
+        (
+            [QUERY, *({"qrel": {"query": "q1", "document": "thingav", "gain": gain}} for gain in (1, 2))],
+            "query 'q1' and document 'thingav' are judged 2, and 1 before",
+        ),
+        (
+            [QUERY, {"qrel": {"query": "q1", "document": "thingav", "gain": float("nan")}}],
+            "line 2: record 2: qrel.gain must be a finite number, got nan",
+        ),
+        ([{"query": {"id": "q1", "text": "tea?", "when": "soon"}}], "query.when must be a date"),
+    ],
+)
+def test_a_line_that_cannot_be_is_named(
+    engine: Engine, tmp_path: Path, lines: list[Any], expected: str
+) -> None:
+    with (
+        pytest.raises(DatasetError, match=expected),
+        labelled_training_set(engine, written(tmp_path, *lines)),
+    ):
+        pass
+
+
+def test_missing_files_and_memories_are_named(engine: Engine, tmp_path: Path) -> None:
+    with (
+        pytest.raises(DatasetError, match="no such file"),
+        labelled_training_set(engine, tmp_path / "none.jsonl"),
+    ):
+        pass
+    path = written(tmp_path, QUERY, {"qrel": {"query": "q1", "document": "nobody"}})
+    with pytest.raises(MemoryNotFound, match="nobody"), labelled_training_set(engine, path):
+        pass

@@ -10,8 +10,7 @@ from mcp import Client
 
 import memorata
 from memorata.engine import Engine
-from memorata.mcp.runner import EngineRunner
-from memorata.mcp.server import server
+from memorata.mcp.server import EngineRunner, server
 
 
 @pytest.fixture

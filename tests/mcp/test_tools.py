@@ -10,7 +10,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.engine.recall.recaller import tokens
-from memorata.mcp.arguments import InvalidToolArguments
+from memorata.mcp.answers import InvalidToolArguments
 from memorata.mcp.reference_tools import REFERENCE
 from memorata.mcp.tools import OWN_TOOLS, Tool
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.agents.events import AGENTS
+from memorata.agents.daemon import AGENTS
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 

@@ -79,7 +79,7 @@ def doctor(session: Session) -> None:
 def _agents(advice: list[str]) -> list[str]:
     """Return the coding agents that have our hooks, and advise what a hook could not do."""
     from memorata.agents.client import last_failure, run_folder
-    from memorata.agents.events import AGENTS
+    from memorata.agents.daemon import AGENTS
     from memorata.agents.install import installed
 
     agents = [agent for agent in AGENTS if installed(agent, Path.home())]

@@ -69,7 +69,7 @@ class _Clock:
     """A clock that is set by hand, so that every session is remembered on its own day."""
 
     def __init__(self) -> None:
-        from memorata.service.demo import ASKED
+        from memorata.service.importer import ASKED
 
         self.now = ASKED
 
@@ -102,7 +102,7 @@ def _walk(path: Path, embedder: str, console: Console) -> Mapping[str, RecallRes
 def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from memorata.service.demo import ASKED, conversation
+    from memorata.service.importer import ASKED, conversation
 
     memories = conversation()
     people = {memory.source.speaker for memory in memories}
@@ -198,7 +198,7 @@ def _meaning(walk: _Walk) -> None:
 
 
 def _identifier(walk: _Walk) -> None:
-    from memorata.service.demo import conversation
+    from memorata.service.importer import conversation
 
     walk.recall("identifier", "What is WX7741920?", limit=1)
     walk.notice(

@@ -207,8 +207,7 @@ def _training_set(
     since: str | None,
     dry_run: bool,
 ) -> Iterator[tuple[Engine, Recipe, TrainingSet]]:
-    from memorata.learn.labelled_file import labelled_training_set
-    from memorata.learn.training_set import from_feedback
+    from memorata.learn.training_set import from_feedback, labelled_training_set
     from memorata.learn.tuning import WORK
 
     moment = time_of("--since", since)

@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.evaluate.abstention import RiskCoverage, Roc, auroc, risk_coverage, roc
 from memorata.evaluate.dataset import Question, gains_of
-from memorata.evaluate.metrics import measure, recall_any
+from memorata.evaluate.metrics import RiskCoverage, Roc, auroc, measure, recall_any, risk_coverage, roc
 from memorata.evaluate.run_file import Answer, Run, RunHeader
 from memorata.evaluate.significance import SAMPLES, Difference, DrawnMeans, Interval, draw_means, macro_means
 from memorata.model import InvalidArgument, checks

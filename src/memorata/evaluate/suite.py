@@ -28,8 +28,7 @@ from memorata.engine import Recipe
 from memorata.engine import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recall.result import RecallResult
-from memorata.evaluate.abstention import auroc
-from memorata.evaluate.metrics import ndcg, recall_any, reciprocal_rank
+from memorata.evaluate.metrics import auroc, ndcg, recall_any, reciprocal_rank
 from memorata.evaluate.runner import UNDATED
 from memorata.model.errors import DatasetError
 from memorata.model.memory import Memory, Source

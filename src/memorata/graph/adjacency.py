@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.graph.arguments import DIRECTIONS, Nodes, type_numbers, whole_numbers
-from memorata.graph.rows import Rows, TypeArray
+from memorata.graph.rows import DIRECTIONS, Nodes, Rows, TypeArray, type_numbers, whole_numbers
 from memorata.model import checks
 from memorata.model.checks import BoolArray, FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument

@@ -21,8 +21,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.graph.adjacency import Graph, checked_graph
-from memorata.graph.arguments import Nodes, distinct_nodes
-from memorata.graph.rows import sums
+from memorata.graph.rows import Nodes, distinct_nodes, sums
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument

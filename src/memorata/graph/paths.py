@@ -19,7 +19,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.graph.adjacency import Graph, checked_graph
-from memorata.graph.arguments import DIRECTIONS, node, type_numbers
+from memorata.graph.rows import DIRECTIONS, node, type_numbers
 from memorata.model import checks
 from memorata.model.checks import IntArray
 from memorata.model.errors import InvalidArgument

@@ -27,7 +27,7 @@ from memorata.http.context import (
 from memorata.http.errors import RESPONSES
 from memorata.model.errors import NotAdmitted
 from memorata.model.identifiers import namespace as checked_namespace
-from memorata.service import work
+from memorata.service import jobs as work
 from memorata.service.answers import JobAnswer, JobsAnswer
 from memorata.service.jobs import Job, TooManyJobs, Work
 from memorata.service.schemas import DuplicatesJob, MaintenanceJob, ReembedJob, TuningJob

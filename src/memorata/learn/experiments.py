@@ -16,10 +16,18 @@ from memorata._frozen import frozen
 from memorata.engine import Engine, RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import recipe_from
-from memorata.learn.assignment import Experiment, Variant, position
-from memorata.learn.interleaving import Interleaved, Preference, Team, credit, preference, team_draft
-from memorata.learn.measures import Composite, Observation
-from memorata.learn.recommendation import Recommendation, recommend
+from memorata.learn.assignment import (
+    Experiment,
+    Interleaved,
+    Preference,
+    Team,
+    Variant,
+    credit,
+    position,
+    preference,
+    team_draft,
+)
+from memorata.learn.recommendation import Composite, Observation, Recommendation, recommend
 from memorata.model import checks
 from memorata.model.errors import ExperimentNotFound, InvalidArgument
 from memorata.model.feedback import Feedback, Signal

@@ -19,7 +19,7 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
-from memorata.learn.curves import fit_logistic
+from memorata.learn.calibration import fit_logistic
 from memorata.learn.thresholds import (
     MIN_PAIRS,
     Choice,

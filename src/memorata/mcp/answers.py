@@ -12,6 +12,7 @@ cannot know is the "spotlighting" of Hines et al., 2024.
 
 from __future__ import annotations
 
+import logging
 import secrets
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -24,10 +25,13 @@ if TYPE_CHECKING:
     from memorata.model.entity import Relation
     from memorata.model.memory import Memory
 
+
 DEFAULT_BUDGET: Final = 1_500
 MIN_BUDGET: Final = 200
 MAX_BUDGET: Final = 20_000
 
+_LOG: Final = logging.getLogger(__name__)
+_ERROR_BUDGET: Final = 500
 _MARK_BYTES: Final = 8
 _ID_LENGTH: Final = 36
 _MAX_NAMED: Final = 3
@@ -179,3 +183,56 @@ def _named(omitted: Sequence[tuple[Row, int]]) -> str:
 
 def _mark() -> str:
     return secrets.token_hex(_MARK_BYTES)
+
+
+class InvalidToolArguments(Exception):  # noqa: N818 - named after what went wrong
+    """Arguments that do not fit a tool's schema; the message says which, and what would."""
+
+
+class Busy(Exception):  # noqa: N818 - named after what went wrong
+    """More calls are waiting than will be taken."""
+
+
+def error_answer(error: Exception, tool: str) -> Answer:
+    """Return what to tell the model about an error; an unforeseen one is logged, and described in general."""
+    if isinstance(error, InvalidToolArguments | Busy):
+        return Answer(str(error))
+    from memorata.model.errors import (
+        EntityNotFound,
+        InvalidArgument,
+        MemorataError,
+        MemoryNotFound,
+        RecallNotFound,
+        StoreReadOnly,
+        StoreUnavailable,
+    )
+
+    if isinstance(error, EntityNotFound):
+        rows = [Row(row({"name": name})) for name in error.nearest]
+        hint = " These names are like it:" if rows else " Call explore without `entity` to see who is known."
+        return within_budget(
+            f"Nobody and nothing has the name {error.name!r} here.{hint}", rows, _ERROR_BUDGET
+        )
+    if isinstance(error, MemoryNotFound):
+        return Answer(
+            f"There is no memory with the id {error.memory_id!r}. Copy ids exactly as recall shows them, "
+            "or call recall to find the one you mean."
+        )
+    if isinstance(error, RecallNotFound):
+        return Answer(f"{error}. Call recall again, and copy the recall_id that it answers with.")
+    if isinstance(error, InvalidArgument):
+        return Answer(f"{error}. Change that and call {tool} again.")
+    if isinstance(error, StoreReadOnly):
+        _LOG.warning("%s: %s", tool, error)
+        return Answer(f"This memory can only be read: {error.reason}. Nothing was changed. Tell the person.")
+    if isinstance(error, StoreUnavailable):
+        _LOG.warning("%s: %s", tool, error)
+        return Answer(f"The memory cannot be used right now: {error}. Nothing was changed. Tell the person.")
+    if isinstance(error, MemorataError):
+        _LOG.warning("%s: %s", tool, error)
+        return Answer(f"{tool} could not be done: {error}. Tell the person.")
+    _LOG.error("%s failed", tool, exc_info=error)
+    return Answer(
+        f"{tool} failed inside Memorata ({type(error).__name__}); the server's log says more. "
+        "Calling it again in the same way will not help. Tell the person."
+    )

@@ -48,10 +48,6 @@ Time = Annotated[
 ]
 
 
-class InvalidToolArguments(Exception):  # noqa: N818 - named after what went wrong
-    """Arguments that do not fit a tool's schema; the message says which, and what would."""
-
-
 class Arguments(BaseModel):
     """The arguments of a tool."""
 

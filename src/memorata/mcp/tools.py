@@ -16,6 +16,7 @@ from memorata._frozen import frozen
 from memorata.mcp.answers import (
     DEFAULT_BUDGET,
     Answer,
+    InvalidToolArguments,
     Row,
     entity_row,
     memory_row,
@@ -29,7 +30,6 @@ from memorata.mcp.arguments import (
     Explore,
     Feedback,
     Forget,
-    InvalidToolArguments,
     Recall,
     Relate,
     Remember,

@@ -6,16 +6,20 @@ an import that broke off can be run again.
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument, MemorataError
-from memorata.model.memory import IMPORT
+from memorata.model.memory import IMPORT, Memory
+from memorata.service.codec import memory_arguments
 from memorata.service.export import read_row
 from memorata.service.formats import SUFFIXES, format_of
 from memorata.service.formats.record import Notes, Record
@@ -23,6 +27,7 @@ from memorata.service.record_writer import ImportCounts, ImportedDeclaration, Im
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
+
 
 CHUNK: Final = 200
 """Records per transaction: few enough that the progress moves, enough that batches are fast."""
@@ -183,3 +188,14 @@ def files_of(
         folders[:] = [name for name in folders if not name.startswith(".")]
         paths += [Path(path) / name for name in names if not name.startswith(".")]
     yield from sorted((path.relative_to(folder).as_posix(), path) for path in paths)
+
+
+CONVERSATION: Final = "demo_conversation.jsonl"
+ASKED: Final = datetime(2026, 11, 15, 9, tzinfo=UTC)
+"""When the questions are asked: two days after the conversation ends."""
+
+
+def conversation() -> tuple[Memory, ...]:
+    """Return the memories of the demo, oldest first."""
+    lines = files("memorata.service").joinpath(CONVERSATION).read_text(encoding="utf-8").splitlines()
+    return tuple(Memory(**memory_arguments(json.loads(line))) for line in lines)

@@ -15,10 +15,9 @@ from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from memorata.model.errors import InvalidArgument
-from memorata.service.demo import conversation
 from memorata.service.export import export_rows
 from memorata.service.formats import format_of, read
-from memorata.service.importer import Importer
+from memorata.service.importer import Importer, conversation
 from memorata.web.context import PageContext, PageRoute
 
 _MAX_PROBLEMS: Final = 5

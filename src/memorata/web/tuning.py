@@ -22,7 +22,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback
 from memorata.model.memory import Memory
-from memorata.service import work
+from memorata.service import jobs as work
 from memorata.service.jobs import Job
 from memorata.store.logged_recall import LoggedRecall
 from memorata.web.context import PageContext, PageRoute

@@ -109,8 +109,8 @@ class GraphQueries:
 
         from memorata.engine.graph.communities import Paths
         from memorata.graph.adjacency import Graph
-        from memorata.graph.arguments import type_numbers
         from memorata.graph.paths import Path, find_paths, shortest_path
+        from memorata.graph.rows import type_numbers
 
         def answer(look: Look) -> Paths:
             known = self._lookup.graph(look)

@@ -9,7 +9,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.agents.events import answer
+from memorata.agents.daemon import answer
 from memorata.model.errors import InvalidArgument
 from memorata.service.formats.transcripts import spoken
 
