@@ -186,6 +186,7 @@ def suite(
                 sets=only or (),
                 most_questions=limit_questions,
                 progress=session.output.say,
+                timed=not ablate,
             )
         )
     rows = suite_rows(asked, by_kind=kinds)
