@@ -134,6 +134,17 @@ def test_a_walk_that_comes_by_what_points_away_is_measured_from_there(context: M
     assert by_slot == pytest.approx({0: 0.5, 1: 0.0, 2: 0.25, 3: 0.0})
 
 
+def test_no_text_is_held_to_all_the_words_of_a_long_query(context: Make) -> None:
+    legs = Legs(Found(np.array([0]), np.array([0.9])), Found(np.array([1]), np.array([2.0]), ceiling=8.0))
+    words = []
+    for query in ("tea " * 3, " ".join(f"word{number}" for number in range(24))):
+        fused = fuse(Recipe(name="x", anchored=True), context(TEXTS, query), legs)
+        (at,) = np.flatnonzero(fused.slots == 1)
+        words.append({part.label: part.value for part in fused.explain(int(at)).parts}["lexical"])
+    # A quarter of a full match of one word; of 24, twelve are one. Words have half of all the weight.
+    assert words == pytest.approx([0.5 / 4, 0.5 / 2])
+
+
 def test_what_each_leg_said_of_each(context: Make) -> None:
     legs = Legs(
         Found(np.array([7, 3, 5]), np.array([0.9, 0.5, 0.1])),

@@ -66,12 +66,12 @@ def test_what_a_table_of_many_languages_is_not_trusted_with_goes_to_exact_words(
     table.languages = ("en", "de", "fr", "es")
     said = context(["live in Porto", "Home is Porto"], "live in Porto", tables=[table])
     legs = search(RECIPE, said)
-    assert legs.soft.scores[0] == pytest.approx(0.17)
+    assert legs.soft.scores[0] == pytest.approx(0.5)
     told = fuse(RECIPE, said, legs).explain(0)
     parts = {part.label: part for part in told.parts}
-    assert parts[SOFT].value == pytest.approx(0.5 * 0.5 * 0.17)
-    assert parts["lexical"].value == pytest.approx(0.5 * (1 - 0.5 * 0.17))
-    assert "at 17%: so far are token vectors of many languages trusted" in (parts[SOFT].note or "")
+    assert parts[SOFT].value == pytest.approx(0.5 * 0.5 * 0.5)
+    assert parts["lexical"].value == pytest.approx(0.5 * (1 - 0.5 * 0.5))
+    assert "at 50%: so far are token vectors of many languages trusted" in (parts[SOFT].note or "")
 
 
 def test_a_weaker_embedder_counts_less_beside_words_of_like_meaning_and_in_full_without(

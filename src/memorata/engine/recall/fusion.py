@@ -53,6 +53,8 @@ _STEM: Final = 5
 _WORD: Final = re.compile(r"\w+")
 SUPPORT_SHARE: Final = 0.5
 """A leg speaks for what reaches this share of the best it found."""
+_MOST_TERMS: Final = 12
+"""As many words of a query, on average, are a full match; of a question in Chinese each two signs are one."""
 _UNDER_NOISE: Final = 0.4
 """How far below the noise the scale of meaning starts, as a share of what lies above it."""
 
@@ -234,7 +236,7 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
         options["weights"] = tuple(weights)
     if "floors" in takes and recipe.anchored:
         options["floors"] = [floor_of(name, found, context) for name, found in lists]
-        options["ceilings"] = [ceiling_of(name, found) for name, found in lists]
+        options["ceilings"] = [ceiling_of(name, found, context) for name, found in lists]
     if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
         slots, aligned = align_among(legs.everyone, *parts)
     else:
@@ -269,13 +271,15 @@ def _arguments(fusion: Callable[..., Fused[int]]) -> Mapping[str, str]:
     }
 
 
-def ceiling_of(name: str, leg: Found) -> float | None:
+def ceiling_of(name: str, leg: Found, context: RecallContext) -> float | None:
     """Return the score that fusion takes for a full match by words; None for other legs."""
     if name == SOFT:
         return float(leg.scores[0])
     if name != LEXICAL or not leg.scores.size:
         return None
-    return max(leg.ceiling, float(leg.scores[0]))
+    # No text has all the words of a long query; were that a full match, exact words would have no say.
+    full = leg.ceiling * min(1.0, _MOST_TERMS / max(1, len(context.query.terms)))
+    return max(full, float(leg.scores[0]))
 
 
 def floor_of(name: str, leg: Found, context: RecallContext) -> float:

@@ -193,7 +193,7 @@ def _with_pending(legs: Legs, unread: IntArray, context: RecallContext) -> Legs:
         return legs
     slots, vector = words.slots[waiting], legs.vector
     low, high = floor_of(VECTOR, vector, context), float(vector.scores[0])
-    share = words.scores[waiting] / (ceiling_of(LEXICAL, words) or 1.0)
+    share = words.scores[waiting] / (ceiling_of(LEXICAL, words, context) or 1.0)
     together = Found(
         np.concatenate([vector.slots, slots]), np.concatenate([vector.scores, low + share * (high - low)])
     )
