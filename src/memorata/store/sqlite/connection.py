@@ -299,25 +299,26 @@ class _Reading(Translated):
         self._watch: Callable[[], None] | None = getattr(connection, "watch", None)
 
     def __enter__(self) -> None:
-        with translated(self._name):
+        try:
             if self._connection.in_transaction:
                 return
             if self._watch is not None:
                 self._watch()
-            try:
-                self._connection.execute("BEGIN")
-                self._begun = True
-            except BaseException:
-                # Interrupted: nobody would ever end it, and all that is read later would be as of now.
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+            self._connection.execute("BEGIN")
+            self._begun = True
+        except BaseException as error:
+            super().__exit__(type(error), error, None)
+            # Interrupted: nobody would ever end it, and all that is read later would be as of now.
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if self._begun and self._connection.in_transaction:
-            with translated(self._name):
-                self._connection.execute("COMMIT")
-        self._begun = False
+        if self._begun:
+            if self._connection.in_transaction:
+                with translated(self._name):
+                    self._connection.execute("COMMIT")
+            self._begun = False
         if self._watch is not None:
             # Where it raises, neither what was read nor what went wrong in between is to be relied on.
             self._watch()

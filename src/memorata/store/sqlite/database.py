@@ -93,13 +93,8 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads from one consistent view."""
-        session = self.session
-        with self.lock, translated(self.path):
-            if session.in_transaction and session.watch is None:
-                # Every memory that is written reads so: there is nothing to begin or to end.
-                return work(session)
-            with one.reading(session, self.path):
-                return work(session)
+        with self.lock, one.reading(self.session, self.path):
+            return work(self.session)
 
     def write(
         self,
