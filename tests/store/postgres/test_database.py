@@ -15,12 +15,11 @@ from tests.store.samples import HERE, NOW, THERE, entry
 from memorata.model.errors import StoreError, StoreUnavailable
 from memorata.store.database import Session
 from memorata.store.postgres import database as module
-from memorata.store.postgres import evidence as evidence_module
+from memorata.store.postgres import session as session_module
 from memorata.store.postgres.database import PostgresDatabase
 from memorata.store.postgres.dialect import NOBODY, namespace_key
 from memorata.store.postgres.errors import CommitUnsure, ConnectionLost
-from memorata.store.postgres.evidence import Evidence
-from memorata.store.postgres.session import PostgresSession
+from memorata.store.postgres.session import Evidence, PostgresSession
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.rows import find_namespace, made_namespace
 
@@ -282,7 +281,7 @@ def test_old_notes_are_removed_by_those_who_write_to_the_namespace(
     store.add([entry("b", "tea", namespace=THERE)])
     with psycopg.connect(used, autocommit=True) as other:
         other.execute("UPDATE writes SET at = at - 3601::bigint * 1000000")
-    monkeypatch.setattr(evidence_module, "_FORGET_EVERY", 1)
+    monkeypatch.setattr(session_module, "_FORGET_EVERY", 1)
     store.add([entry("c", "tea")])
     assert [key for key, _ in notes_of(used)] == [namespace_key(THERE), namespace_key(HERE)]
 

@@ -16,7 +16,7 @@ from memorata.store.postgres.errors import (
     said_by,
     unreachable,
 )
-from memorata.store.postgres.evidence import Evidence
+from memorata.store.postgres.session import Evidence
 
 URL = "postgresql://anna:hunter2@db.example.org/memories"
 NAME = "postgresql://anna@db.example.org/memories"

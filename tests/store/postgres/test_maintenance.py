@@ -5,7 +5,7 @@ import pytest
 from tests.store.samples import HERE, entry
 
 from memorata.model.errors import StoreUnavailable
-from memorata.store.postgres.maintenance import write_anew
+from memorata.store.postgres.errors import connected
 from memorata.store.postgres.store import PostgresStore
 
 
@@ -26,5 +26,5 @@ def test_a_purge_and_a_vacuum_leave_no_bytes_in_the_tables(url: str) -> None:
 
 
 def test_a_server_that_is_away_is_said_to_be() -> None:
-    with pytest.raises(StoreUnavailable, match="cannot be reached"):
-        write_anew("postgresql://127.0.0.1:1/x")
+    with pytest.raises(StoreUnavailable, match="cannot be reached"), connected("postgresql://127.0.0.1:1/x"):
+        pytest.fail("nobody is there")

@@ -8,7 +8,7 @@ from tests.store.samples import HERE, NOW, THERE, entry
 
 from memorata.index import cache
 from memorata.store.postgres.errors import ConnectionLost, ViewMoved
-from memorata.store.postgres.optimistic import OptimisticSession
+from memorata.store.postgres.session import OptimisticSession
 from memorata.store.postgres.store import PostgresStore
 from memorata.store.rows import find_namespace
 
@@ -68,7 +68,7 @@ def test_what_was_read_ahead_is_not_asked_for_again(store: PostgresStore) -> Non
     statement = (IDS, (numbered(store, HERE),))
     with store._database._snapshot():
         store._database.read(lambda session: session.namespace(HERE, [statement]))
-        rows, expected = store._database._kept
+        rows, expected = store._database._here.kept or ({}, [])
         assert expected == [(statement, [("a",)])]
         assert store._database.read(lambda session: session.execute(*statement).fetchall()) == [("a",)]
         assert expected == []

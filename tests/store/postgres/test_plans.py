@@ -7,9 +7,9 @@ import pytest
 from tests.store.samples import HERE
 
 import memorata
-from memorata.store.postgres import optimistic
 from memorata.store.postgres import session as session_module
-from memorata.store.postgres.session import PostgresSession, bound, register, translated
+from memorata.store.postgres.dialect import register
+from memorata.store.postgres.session import PostgresSession, bound, translated
 from memorata.store.postgres.store import PostgresStore
 
 Sent = dict[str, Any]
@@ -41,7 +41,6 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> Sent:
         executemany(self, sql, kept)
 
     monkeypatch.setattr(session_module, "send", sending)
-    monkeypatch.setattr(optimistic, "send", sending)
     monkeypatch.setattr(PostgresSession, "execute", executing)
     monkeypatch.setattr(PostgresSession, "executemany", executing_many)
     return statements

@@ -25,7 +25,7 @@ from memorata.engine.idempotency import IdempotentReply
 from memorata.index.lexical import LexicalQuery
 from memorata.model.errors import InvalidArgument, StoreUnavailable
 from memorata.model.memory import Memory
-from memorata.store.postgres.optimistic import OptimisticSession
+from memorata.store.postgres.session import OptimisticSession
 from memorata.store.postgres.store import PostgresStore
 
 WRITER = Path(__file__).with_name("killed_writer.py")

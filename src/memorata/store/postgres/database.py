@@ -5,7 +5,7 @@ each other's way is done again; so is one whose connection was lost before it wa
 while it was being committed, the server is asked what became of it, so that no write is ever done twice and
 none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
 crashed may give the number of a transaction that nobody heard of any more to another one. So every write
-leaves a note in its transaction (:class:`~.evidence.Evidence`).
+leaves a note in its transaction (:class:`~.session.Evidence`).
 
 A transaction is a pipeline: its beginning, and statements whose rows nobody reads, go out with the next whose
 rows are read, and the last of them with the end.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from time import monotonic, sleep
@@ -34,14 +34,21 @@ from memorata.model.errors import (
     StoreUnavailable,
 )
 from memorata.store.database import DatabaseInfo, Session, Statement
-from memorata.store.postgres import maintenance, migrations
+from memorata.store.postgres import migrations
 from memorata.store.postgres.address import parsed
-from memorata.store.postgres.errors import LOST, CommitUnsure, ConnectionLost, Contended, ViewMoved, ours
-from memorata.store.postgres.evidence import settled
-from memorata.store.postgres.optimistic import OptimisticSession
+from memorata.store.postgres.dialect import OWNED
+from memorata.store.postgres.errors import (
+    LOST,
+    CommitUnsure,
+    ConnectionLost,
+    Contended,
+    ViewMoved,
+    connected,
+    ours,
+)
 from memorata.store.postgres.pool import NamespaceLocks, Pool
 from memorata.store.postgres.replica import LAG, PATIENCE, Replica
-from memorata.store.postgres.session import PostgresSession, translated
+from memorata.store.postgres.session import CLOCK, OptimisticSession, PostgresSession, translated
 from memorata.store.rows import LARGEST
 
 _Result = TypeVar("_Result")
@@ -51,30 +58,57 @@ _PAUSE: Final = 0.01
 _ENDINGS: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
+_WRITING: Final = """
+    SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l
+    WHERE l.locktype = 'relation' AND l.relation = 'namespaces'::regclass AND l.pid <> pg_backend_pid()
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND (
+            NOT row_security_active('namespaces') OR l.pid IN (
+                SELECT a.pid FROM pg_stat_activity a WHERE a.usesysid IN (
+                    (SELECT oid FROM pg_roles WHERE rolname = session_user),
+                    (SELECT relowner FROM pg_class WHERE oid = 'namespaces'::regclass)
+                )
+            )
+        )
+"""
+"""The transactions that hold locks on rows of namespaces."""
+
+
+class _Here(threading.local):
+    """What a thread is in the middle of."""
+
+    session: PostgresSession | OptimisticSession | None = None
+    """The transaction that it is inside of."""
+    kept: tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]] | None = None
+    """The rows of namespaces that it goes by, and what it has read ahead."""
+    optimistic = False
+    """Whether it reads without transactions."""
+    trying = False
+    """Whether it does again what is undone, so that nothing inside of that has to."""
+    guards: tuple[Callable[[Session], object], ...] = ()
+    elsewhere: Callable[[], AbstractContextManager[PostgresSession]] | None = None
+    """Where it reads instead of here."""
+
+    @contextmanager
+    def where(self, **values: Any) -> Iterator[None]:  # noqa: ANN401 - of the attributes above
+        """Let some of it be otherwise in a block."""
+        before = {name: getattr(self, name) for name in values}
+        vars(self).update(values)
+        try:
+            yield
+        finally:
+            vars(self).update(before)
+
 
 class PostgresDatabase:
     """A server.
 
-    Parameters
-    ----------
-    url
-        The address: ``postgresql://user:password@host:port/database``.
-    durable
-        Whether an acknowledged write survives a crash of the server (``synchronous_commit``).
-    must_exist
-        Whether a database without our tables is an error rather than a new store.
-    connections
-        How many connections are kept at most; a thread needs one at a time.
-    patience
-        For how many seconds a connection, or a lock of others, is waited for.
-    statement_seconds
-        How long one statement may take.
-    replica
-        The address of a server that repeats what this one writes, for reads that may be a little old.
-    replica_lag
-        How many seconds it may be behind.
-    replica_patience
-        For how many seconds it, or what it has not repeated yet, is waited for before the first is asked.
+    It is reached at an address (`url`) by at most so many `connections`; a thread needs one at a time.
+    Without `durable`, a crash of the server may lose what it acknowledged last (``synchronous_commit``). With
+    `must_exist`, a database without our tables is an error rather than a new store. A connection, or a lock
+    of others, is waited for `patience` seconds; one statement may take `statement_seconds`. A `replica`
+    repeats what this server writes, for reads that may be a little old: it may be `replica_lag` seconds
+    behind, and is waited for `replica_patience` seconds before this one is asked.
     """
 
     def __init__(
@@ -103,7 +137,7 @@ class PostgresDatabase:
         self.url, self.path = url, self.pool.name
         self._locks = NamespaceLocks()
         self._durable, self._patience = durable, patience
-        self._here = threading.local()
+        self._here = _Here()
         self._replica: Replica | None = None
         if replica is not None:
             self._replica = Replica(
@@ -129,7 +163,7 @@ class PostgresDatabase:
     @property
     def is_inside(self) -> bool:
         """Whether this thread is inside a transaction."""
-        return self._session is not None
+        return self._here.session is not None
 
     # --- reading --------------------------------------------------------------------------------------
 
@@ -147,35 +181,35 @@ class PostgresDatabase:
 
     @contextmanager
     def _reading(self) -> Iterator[PostgresSession | OptimisticSession]:
-        held, elsewhere = self._session, getattr(self._here, "elsewhere", None)
-        if held is not None:
-            yield held
+        here = self._here
+        if here.session is not None:
+            yield here.session
             return
-        if elsewhere is None and getattr(self._here, "optimistic", False):
+        if here.elsewhere is None and here.optimistic:
             with ExitStack() as lent:
                 borrow = cache(lambda: lent.enter_context(self.pool.lent()))
-                hopeful = OptimisticSession(borrow, *self._kept)
-                with self._holding(hopeful):
+                hopeful = OptimisticSession(borrow, *(here.kept or ({}, [])))
+                with here.where(session=hopeful):
                     yield hopeful
             return
-        source = self.pool.reading() if elsewhere is None else elsewhere()
-        with source as session, self._holding(session):
+        source = self.pool.reading() if here.elsewhere is None else here.elsewhere()
+        with source as session, here.where(session=session):
             yield session
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads, all of it from one view; done once more if the connection is lost.
 
-        It is first read without a transaction (:class:`~.optimistic.OptimisticSession`).
+        It is first read without a transaction (:class:`~.session.OptimisticSession`).
         """
-        if self.is_inside or getattr(self._here, "elsewhere", None) is not None:
+        if self.is_inside or self._here.elsewhere is not None:
             with self._reading() as session:
                 return work(session)
         try:
-            with self._optimistic(True), self._reading() as session:
+            with self._here.where(optimistic=True), self._reading() as session:
                 return work(session)
         except (ConnectionLost, ViewMoved, IndexCorrupt):
             self._look_again()
-        with self._optimistic(False):
+        with self._here.where(optimistic=False):
             try:
                 with self._reading() as session:
                     return work(session)
@@ -184,32 +218,25 @@ class PostgresDatabase:
             with self._reading() as session:
                 return work(session)
 
-    @contextmanager
-    def _snapshot(self) -> Iterator[None]:
+    def _snapshot(self) -> AbstractContextManager[None]:
         """Let everything that this thread reads in the block go by one reading of a namespace's row."""
-        before = getattr(self._here, "kept", None)
-        self._here.kept = ({}, []) if before is None else before
-        try:
-            yield
-        finally:
-            self._here.kept = before
+        return self._here.where(kept=self._here.kept or ({}, []))
 
     def _elsewhere(self, work: Callable[[], _Result], *, fresh: bool) -> tuple[_Result, str]:
         """Return what `work` reads from the replica, or why it was not read from there."""
         replica = self._replica
         if replica is None or self.is_inside:
             return work(), ""
-        before = getattr(self._here, "elsewhere", None)
         try:
             # What need not survive a crash is acknowledged before it is in the files of the log.
             function = "pg_current_wal_flush_lsn" if self._durable else "pg_current_wal_insert_lsn"
             place = self._asked(f"SELECT {function}()::text") if fresh else None
-            self._here.elsewhere = lambda: replica.reading(None if place is None else str(place[0]))
-            return work(), ""
+            with self._here.where(
+                elsewhere=lambda: replica.reading(None if place is None else str(place[0]))
+            ):
+                return work(), ""
         except (StoreUnavailable, StoreCorrupt, ServerUnsuitable, IndexCorrupt) as error:
             why = str(error)
-        finally:
-            self._here.elsewhere = before
         return work(), f"read from the primary: {why}"
 
     # --- writing --------------------------------------------------------------------------------------
@@ -240,7 +267,7 @@ class PostgresDatabase:
                 return work(session)
 
         with self.pool.hurried(patience):
-            return written() if self._is_trying else self._persisted(written)
+            return written() if self._here.trying else self._persisted(written)
 
     @contextmanager
     def together(self, undone: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -268,21 +295,36 @@ class PostgresDatabase:
         with self._snapshot():
             return once() if self.is_inside else self._persisted(once)
 
-    @contextmanager
-    def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
+    def guarded(self, guard: Callable[[Session], object]) -> AbstractContextManager[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-        before = getattr(self._here, "guards", ())
-        self._here.guards = (*before, guard)
-        try:
-            yield
-        finally:
-            self._here.guards = before
+        return self._here.where(guards=(*self._here.guards, guard))
 
     # --- upkeep ---------------------------------------------------------------------------------------
 
     def settled(self) -> int:
-        """Wait until no change is on its way, and return a number up to which all are there to be read."""
-        return LARGEST if self.is_inside else settled(self._asked, self.path, self._patience)
+        """Wait until no change is on its way, and return a number up to which all are there to be read.
+
+        Numbers are given out before transactions end, and those of two namespaces may end in another order: a
+        reader who saw the later one first would never see the other. Every writer locks the row of its
+        namespace, and draws numbers no less than the time it had then: so once those have ended that hold
+        such a lock now, no number before this moment is given out any more. A tenant waits for its own
+        writers and for the owner's only, whose changes alone it can see.
+        """
+        if self.is_inside:
+            return LARGEST
+        (now,) = self._asked(f"SELECT {CLOCK}") or (0,)
+        until, waited_for = monotonic() + self._patience, None
+        while True:
+            running = frozenset((self._asked(_WRITING) or ((),))[0])
+            waited_for = running if waited_for is None else waited_for & running
+            if not waited_for:
+                return int(now)
+            if monotonic() > until:
+                raise StoreUnavailable(
+                    f"{self.path}: a transaction has kept namespaces locked for {self._patience:g} s; what "
+                    "it changes is not known yet; end it (pg_stat_activity shows it), and ask again"
+                )
+            sleep(_PAUSE)
 
     def backup(self, target: str | Path) -> None:
         """Refuse: a server is copied by its own means."""
@@ -292,57 +334,31 @@ class PostgresDatabase:
         )
 
     def vacuum(self) -> None:
-        """Write every table anew; others wait meanwhile, one table at a time."""
-        maintenance.write_anew(self.url)
+        """Write every table that may have held something of a memory anew; others wait, a table at a time.
+
+        A server forgets where deleted rows were, not the rows: only a table that is written anew holds
+        nothing else. Its log (WAL) and its backups keep what they keep: that is for their owner.
+        """
+        with connected(self.url) as connection:
+            for table in (*OWNED, "namespaces", "replies"):
+                connection.execute(f"VACUUM (FULL, ANALYZE) {table}")
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    @property
-    def _session(self) -> PostgresSession | OptimisticSession | None:
-        return getattr(self._here, "session", None)
-
-    @property
-    def _kept(self) -> tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]]:
-        """The rows of namespaces that this thread goes by, and what it has read ahead."""
-        return getattr(self._here, "kept", None) or ({}, [])
-
     def _look_again(self) -> None:
         """Forget what this thread goes by: it is not true any more."""
-        for kept in self._kept:
+        for kept in self._here.kept or ():
             kept.clear()
 
     @property
     def _is_writing(self) -> bool:
-        session = self._session
+        session = self._here.session
         return session is not None and session.is_writing
-
-    @property
-    def _is_trying(self) -> bool:
-        """Whether this thread does again what is undone, so that nothing inside of it has to."""
-        return bool(getattr(self._here, "trying", False))
-
-    @contextmanager
-    def _optimistic(self, hopeful: bool) -> Iterator[None]:
-        """Let this thread read without transactions in the block, or not."""
-        before = getattr(self._here, "optimistic", False)
-        self._here.optimistic = hopeful
-        try:
-            yield
-        finally:
-            self._here.optimistic = before
-
-    @contextmanager
-    def _holding(self, session: PostgresSession | OptimisticSession) -> Iterator[None]:
-        before, self._here.session = self._session, session
-        try:
-            yield
-        finally:
-            self._here.session = before
 
     @contextmanager
     def _part(self) -> Iterator[PostgresSession]:
         """Run the block as a part of a transaction: if it fails, the part is undone."""
-        session = self._session
+        session = self._here.session
         assert isinstance(session, PostgresSession)  # callers looked
         session.run("SAVEPOINT part")
         try:
@@ -363,12 +379,12 @@ class PostgresDatabase:
         unsure: CommitUnsure | None = None
         session = None
         try:
-            with self.pool.writing() as session, self._holding(session):
+            with self.pool.writing() as session, self._here.where(session=session):
                 if not durable:
                     session.run("SET LOCAL synchronous_commit = off")
                 if patience is not None:
                     session.run(f"SET LOCAL lock_timeout = {max(1, round(patience * 1000))}")
-                for guard in getattr(self._here, "guards", ()):
+                for guard in self._here.guards:
                     guard(session)
                 yield session
                 self._look_again()
@@ -387,29 +403,25 @@ class PostgresDatabase:
 
     def _persisted(self, work: Callable[[], _Result]) -> _Result:
         """Return what `work` returns, done again if it was undone; what is inside of such work is not."""
-        attempt, lost, moved = 0, False, False
-        before, self._here.trying = self._is_trying, True
-        try:
-            while True:
-                attempt += 1
-                try:
-                    with self._optimistic(attempt == 1):
-                        return work()
-                except (ViewMoved, IndexCorrupt):
-                    if moved:
-                        raise
-                    moved = True
-                    self._look_again()
-                except Contended:
-                    if before or attempt == _ATTEMPTS:
-                        raise
-                    sleep(_PAUSE * 2**attempt)
-                except ConnectionLost:
-                    if before or lost:
-                        raise
-                    lost = True
-        finally:
-            self._here.trying = before
+        attempt, lost, moved, inside = 0, False, False, self._here.trying
+        while True:
+            attempt += 1
+            try:
+                with self._here.where(trying=True, optimistic=attempt == 1):
+                    return work()
+            except (ViewMoved, IndexCorrupt):
+                if moved:
+                    raise
+                moved = True
+                self._look_again()
+            except Contended:
+                if inside or attempt == _ATTEMPTS:
+                    raise
+                sleep(_PAUSE * 2**attempt)
+            except ConnectionLost:
+                if inside or lost:
+                    raise
+                lost = True
 
     def _commit(self, session: PostgresSession) -> None:
         """Commit a write; raise :class:`CommitUnsure` if nobody says whether it was."""

@@ -14,7 +14,7 @@ from memorata.model.errors import ServerUnsuitable, StoreCorrupt, StoreError, St
 from memorata.store.postgres.address import shown, without_secrets
 
 if TYPE_CHECKING:
-    from memorata.store.postgres.evidence import Evidence
+    from memorata.store.postgres.session import Evidence
 
 
 class ConnectionLost(StoreUnavailable):

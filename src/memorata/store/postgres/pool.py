@@ -16,8 +16,9 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from memorata.model.errors import PoolExhausted, StoreError, StoreUnavailable
 from memorata.store.postgres.address import shown
+from memorata.store.postgres.dialect import register
 from memorata.store.postgres.errors import ConnectionLost, ours, unreachable
-from memorata.store.postgres.session import PostgresSession, register
+from memorata.store.postgres.session import PostgresSession
 
 # What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())

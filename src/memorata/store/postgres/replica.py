@@ -47,21 +47,7 @@ class Behind(StoreUnavailable):
 
 
 class Replica:
-    """A replica of a server, for reading.
-
-    Parameters
-    ----------
-    url
-        The address.
-    connections
-        How many connections are kept at most.
-    lag
-        How many seconds it may be behind.
-    patience
-        For how many seconds it, or what it has not repeated yet, is waited for.
-    statement_seconds
-        How long one statement may take.
-    """
+    """A replica of a server, for reading; its parameters are told at :class:`~.database.PostgresDatabase`."""
 
     def __init__(
         self,

@@ -1,4 +1,7 @@
-"""A transaction on a server as domain code sees it: SQL written for SQLite, translated.
+"""Sessions on a server as domain code sees them: SQL written for SQLite, translated.
+
+One is a transaction; it leaves a note that tells whether it was committed. The other only reads, without a
+transaction, as long as one row tells that nothing has moved.
 
 :mod:`memorata.store.database` says which SQL that is. Texts, flags and bytes read the same as from a file.
 """
@@ -6,24 +9,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import psycopg
 from psycopg import Connection, Cursor
-from psycopg.abc import Buffer
-from psycopg.adapt import Dumper
 from psycopg.rows import TupleRow
 
+from memorata._frozen import frozen
 from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
-from memorata.store.postgres import texts
-from memorata.store.postgres.dialect import DIALECT, namespace_key
-from memorata.store.postgres.evidence import CLOCK, Evidence
+from memorata.store.postgres.dialect import DIALECT, NOBODY, namespace_key
+from memorata.store.postgres.errors import ViewMoved
 from memorata.store.rows import NAMESPACE_COLUMNS
 
+CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+"""The server's time in microseconds."""
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _BEGUN: Final = f"SELECT pg_current_xact_id()::text, {CLOCK}"
@@ -36,6 +41,10 @@ _HIDDEN_COLUMN: Final = re.compile(r"(?<=[\s(])\+(?=(?:\w+\.)?namespace\b)")
 _ARRAY: Final = re.compile(r"\bIN \(SELECT value FROM json_each\(((?:\?\d*)|(?::\w+))\)\)")
 _IS_NOT: Final = re.compile(r"\bIS NOT (?=\?|:)")
 _IS: Final = re.compile(r"\bIS (?=\?|:)")
+EVIDENCE_SECONDS: Final = 3_600
+"""For how long the note that a write happened is kept."""
+_FORGET_EVERY: Final = 32
+"""One of so many writes removes notes that are older."""
 
 
 @lru_cache(maxsize=2048)
@@ -78,26 +87,11 @@ def ask_namespace(connection: Connection[TupleRow], path: str) -> Cursor[TupleRo
 
 
 class PostgresSession:
-    """A :class:`~memorata.store.database.Session` on one connection, inside a transaction.
+    """A :class:`~memorata.store.database.Session` on one connection, inside a transaction that it begins.
 
-    It is in a pipeline: statements whose rows nobody reads are sent on together with the next whose rows are
-    read.
-
-    Parameters
-    ----------
-    connection
-        Where it is; no transaction is open.
-    end
-        Ends the pipeline: waits for all that was sent.
-    is_writing
-        Whether it may write.
-    origin
-        Which copy of the database is read.
-
-    Attributes
-    ----------
-    drawn
-        By namespace whose row is locked, the last number that was given out.
+    It is in a pipeline, which `end` ends: statements whose rows nobody reads are sent on together with the
+    next whose rows are read. `origin` is the copy of the database that is read; `drawn` has, by namespace
+    whose row is locked, the last number that was given out.
     """
 
     dialect: Final = DIALECT
@@ -269,14 +263,146 @@ class PostgresSession:
         self.is_committed = True
 
 
-class _Flag(Dumper):
-    """Writes flags as the numbers that columns have."""
+class OptimisticSession:
+    """A session that only reads, without a transaction, and so without a round trip to end one.
 
-    def dump(self, obj: bool) -> Buffer | None:
-        return b"1" if obj else b"0"
+    Every write to a namespace moves its row. Each statement is sent together with one that reads that row
+    again: as long as it is what it was when it was first read, all that was read is of one state. Otherwise
+    :class:`~.errors.ViewMoved` is raised, and whoever opened the session reads again in a transaction.
+
+    `borrow` returns the connection when it is first needed. `rows` of namespaces that were read already, and
+    statements whose rows are `expected`, are added to.
+    """
+
+    dialect: Final = DIALECT
+    origin: Final = ""
+    is_writing: Final = False
+
+    def __init__(
+        self,
+        borrow: Callable[[], Connection[TupleRow]],
+        rows: dict[str, TupleRow | None],
+        expected: list[tuple[Statement, list[Any]]],
+    ) -> None:
+        self._borrow = borrow
+        self._rows = rows
+        self._expected = expected
+        self._seen: set[str] = set()
+
+    @property
+    def connection(self) -> Connection[TupleRow]:
+        """The connection, which is borrowed when it is first needed."""
+        return self._borrow()
+
+    def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
+        """Return the row of a namespace, or None, and read what is asked next in the same round trip."""
+        self._seen.add(path)
+        asked = [statement for statement, _ in self._expected]
+        unread = [statement for statement in ahead if statement not in asked]
+        if path in self._rows:
+            if unread:
+                self._expected += zip(unread, self._read(unread), strict=True)
+        elif not unread:
+            self._rows[path] = ask_namespace(self.connection, path).fetchone()
+        else:
+            connection = self.connection
+            with connection.pipeline():
+                first = ask_namespace(connection, path)
+                sent = [send(connection, statement) for statement in unread]
+                last = ask_namespace(connection, path)
+            self._rows[path] = first.fetchone()
+            if last.fetchone() == self._rows[path]:
+                self._expected += zip(unread, [rows.fetchall() for rows in sent], strict=True)
+        return self._rows[path]
+
+    def execute(self, sql: str, values: Any = (), /) -> FetchedRows:  # noqa: ANN401 - as the port has it
+        """Run one statement and return its rows."""
+        for place, (statement, rows) in enumerate(self._expected):
+            if statement == (sql, values):
+                del self._expected[place]
+                return FetchedRows(rows)
+        return FetchedRows(self._read([(sql, values)])[0])
+
+    def _read(self, statements: Sequence[Statement]) -> list[list[Any]]:
+        """Return the rows of statements, asked for in one round trip with the rows that tell of a change."""
+        if not self._seen:
+            raise ViewMoved("nothing tells whether what is read is of one state")
+        connection = self.connection
+        with connection.pipeline():
+            sent = [send(connection, statement) for statement in statements]
+            again = [(self._rows[path], ask_namespace(connection, path)) for path in self._seen]
+        if any(rows.fetchone() != row for row, rows in again):
+            raise ViewMoved("the namespace was written to while it was read")
+        return [rows.fetchall() for rows in sent]
+
+    def executemany(self, sql: str, rows: Iterable[Any], /) -> NoReturn:
+        """Refuse: it only reads."""
+        raise ViewMoved("something is to be written where it is only read")
+
+    def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> NoReturn:
+        """Refuse: it only reads."""
+        self.executemany(table, ())
 
 
-def register(connection: Connection[Any]) -> None:
-    """Let a connection write texts and flags as columns have them."""
-    texts.register(connection)
-    connection.adapters.register_dumper(bool, _Flag)
+class FetchedRows:
+    """Rows that are here already, given out as a cursor gives them."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = iter(rows)
+
+    def fetchone(self) -> Any:  # noqa: ANN401 - as the DB-API has it
+        """Return the next row, or None."""
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[Any]:
+        """Return all other rows."""
+        return list(self._rows)
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
+
+
+@frozen
+class Evidence:
+    """The note that a write happened, made in its transaction: who did not hear looks for it.
+
+    It belongs to the namespace that was written to, so that those who may write there alone can write it. It
+    is found by a random number: the number of a transaction tells nothing after a crash, for a server may
+    give one that nobody heard of any more to another transaction.
+    """
+
+    transaction: str
+    at: int
+    """When the transaction began, in microseconds by the server's clock."""
+    namespace: int | None = None
+    """None for what belongs to no namespace."""
+    number: int = field(default_factory=lambda: secrets.randbits(62))
+
+    def written(self) -> list[Statement]:
+        """Return what writes it and, once in a while, removes old ones of the namespace.
+
+        Examples
+        --------
+        >>> Evidence("730", 5, 7, 1).written()
+        [('INSERT INTO writes (at, number, namespace) VALUES (?, ?, ?)', (5, 1, 7))]
+        """
+        key, values = self._key()
+        note = f"INSERT INTO writes (at, number, namespace) VALUES (?, ?, {key})"
+        statements: list[Statement] = [(note, (self.at, self.number, *values))]
+        if not self.number % _FORGET_EVERY:
+            until = self.at - EVIDENCE_SECONDS * 1_000_000
+            statements.append((f"DELETE FROM writes WHERE at < ? AND namespace = {key}", (until, *values)))
+        return statements
+
+    def asked(self) -> Statement:
+        """Return what tells whether it is there, and whether it is too late to tell."""
+        key, values = self._key()
+        until = self.at + EVIDENCE_SECONDS * 1_000_000 // 2
+        return (
+            f"SELECT {CLOCK} > ?, EXISTS (SELECT 1 FROM writes WHERE at = ? AND number = ? "
+            f"AND namespace = {key})",
+            (until, self.at, self.number, *values),
+        )
+
+    def _key(self) -> tuple[str, tuple[int, ...]]:
+        return (NOBODY, ()) if self.namespace is None else ("?", (self.namespace,))
