@@ -8,7 +8,7 @@ import pytest
 
 import memorata
 from memorata import Engine
-from memorata.engine.recall.recaller import tokens
+from memorata.engine.recall.result import tokens
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
 

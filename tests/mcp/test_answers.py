@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.engine.recall.recaller import tokens
+from memorata.engine.recall.result import tokens
 from memorata.mcp.answers import (
     MIN_BUDGET,
     Answer,

@@ -7,7 +7,7 @@ import pytest
 from mcp import Client, MCPError
 
 from memorata.engine import Engine
-from memorata.engine.recall.recaller import tokens
+from memorata.engine.recall.result import tokens
 from memorata.mcp.resources import (
     INSTRUCTIONS,
     PROMPT,

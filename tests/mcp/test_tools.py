@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memorata.engine import Engine
-from memorata.engine.recall.recaller import tokens
+from memorata.engine.recall.result import tokens
 from memorata.mcp.answers import InvalidToolArguments
 from memorata.mcp.reference_tools import REFERENCE
 from memorata.mcp.tools import OWN_TOOLS, Tool

@@ -262,7 +262,7 @@ def _repeats(walk: _Walk) -> None:
 
 
 def _budget(walk: _Walk) -> None:
-    from memorata.engine.recall.recaller import tokens
+    from memorata.engine.recall.result import tokens
 
     budget = 90
     result = walk.recall("budget", "everything about the trip to Tbilisi", limit=10, budget=budget)

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from memorata._frozen import frozen
-from memorata.engine.recall.recaller import tokens
+from memorata.engine.recall.result import tokens
 from memorata.model import checks
 from memorata.model.memory import Memory
 from memorata.text.standing_sentences import is_unfinished

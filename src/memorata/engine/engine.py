@@ -26,7 +26,8 @@ from memorata.engine.idempotency import Idempotency
 from memorata.engine.leases import SECONDS, Leases
 from memorata.engine.lifecycle.rules import LifecycleRules
 from memorata.engine.recall.log import Logging, RecallLog
-from memorata.engine.recall.recaller import Recaller, Request, of_type, parsed_filter
+from memorata.engine.recall.query import Request, moment_of, parsed_filter
+from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recall.result import RecallResult
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.recipes.saved import Recipes
@@ -590,34 +591,29 @@ class Engine:
             How many tokens what holds whatever is asked may take: pinned memories, standing instructions and
             preferences come with every recall, in `standing` of the result; 0 for none.
         """
-        # With its time zone, which says when the days begin that the query names.
-        asked = checks.zoned("now", now) if isinstance(now, str) else now
-        moment = self.runtime.clock() if asked is None else checks.instant("now", asked)
-        moment = moment if asked is None else moment.astimezone(asked.tzinfo)
+        moment = moment_of(now, self.runtime.clock)
 
         def answered() -> tuple[Request, RecallResult]:
-            chosen = self._recipe(recipe, changes, namespace)
-            request = Request(
+            request = Request.of(
+                query,
+                self.runtime.path(namespace),
+                self._recipe(recipe, changes, namespace),
+                moment,
                 id=self.recall_log.name(moment),
-                text=checks.writable("query", query),
-                limit=checks.whole("limit", limit),
-                sessions=checks.flag("sessions", sessions),
-                fresh=checks.flag("fresh", fresh),
-                as_of=checks.optional_instant("as_of", as_of),
-                true_at=checks.optional_instant("true_at", true_at),
-                budget=None if budget is None else checks.whole("budget", budget),
-                now=moment,
-                period=of_type("period", period, Period),
-                since=checks.optional_instant("since", since),
-                until=checks.optional_instant("until", until),
-                conversation=tuple(
-                    checks.writable(f"history[{at}]", turn) for at, turn in enumerate(history)
-                ),
-                near=of_type("near", near, Place),
+                limit=limit,
+                sessions=sessions,
+                fresh=fresh,
+                gate=gate,
+                filter=filter,
+                as_of=as_of,
+                true_at=true_at,
+                since=since,
+                until=until,
+                period=period,
+                near=near,
+                budget=budget,
                 vector=vector,
-                filter=parsed_filter(filter),
-                namespace=self.runtime.path(namespace),
-                recipe=chosen if checks.flag("gate", gate) else chosen.ungated(),
+                history=history,
             )
             if request.recipe.vector_pool:
                 self._embedding.retry()

@@ -91,7 +91,7 @@ def within_budget(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     >>> lines[4:6]
     ['{"content": "tea"}', '{"left_out": [{"id": "m1", "tokens": 2254}]}']
     """
-    from memorata.engine.recall.recaller import tokens
+    from memorata.engine.recall.result import tokens
 
     if not rows:
         return Answer(intro)

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.engine.recall.recaller import tokens, within_budget
+from memorata.engine.recall.result import tokens, within_budget
 from memorata.model import InvalidArgument
 
 

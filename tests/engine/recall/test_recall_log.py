@@ -172,7 +172,8 @@ def test_an_error_that_nobody_foresaw_on_the_thread_of_a_server_is_told_of_in_th
             # The next waits for the same thread.
             engine.recall_log._apart.submit(lambda: None).result(30)  # type: ignore[union-attr]
         told = [record for record in caplog.records if record.exc_info is not None]
-        assert [record.message for record in told] == ["recalls could not be logged"]
+        # How often it was tried until then depends on the threads.
+        assert {record.message for record in told} == {"recalls could not be logged"}
         assert len(engine.feedback.recalls()) == 5, "nothing is lost by it"
 
 

@@ -11,7 +11,8 @@ from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
 from memorata.engine.embedding import Embedding
 from memorata.engine.graph.lookup import Graphs
-from memorata.engine.recall.recaller import Recaller, Request
+from memorata.engine.recall.query import Request
+from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recipes.recipe import recipe
 from memorata.engine.write.names import NameIndex
 from memorata.model.errors import ModelCorrupt

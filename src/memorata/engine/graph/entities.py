@@ -6,6 +6,7 @@ was declared (described, related or merged) or a memory that may be seen mention
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -15,10 +16,11 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.engine.graph.lookup import Look, Lookup, checked_name
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
-from memorata.engine.recall.query import UNDONE_ALIAS, nicknames, undone_aliases
+from memorata.engine.recall.query import UNDONE_ALIAS, undone_aliases
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import Drafts
 from memorata.engine.write.purge import Concern, Purge, concern, names_of, spellings_of
+from memorata.index.index import Index
 from memorata.model import checks
 from memorata.model.entity import Entity, Relation
 from memorata.model.errors import EntityNotFound, InvalidArgument
@@ -26,6 +28,7 @@ from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
+from memorata.text.analysers import Analyser
 from memorata.text.folding import folded
 from memorata.text.name_matching import NameMatcher, alias_of
 
@@ -205,7 +208,7 @@ class Entities:
         def answer(look: Look) -> tuple[SpeakerAlias, ...]:
             analyser, view = self._runtime.analyser, look.view
             undone = undone_aliases(self._store.saved_settings, look.path)
-            known = nicknames(view, analyser)
+            known = _nicknames(view, analyser)
             for word in undone - set(map(folded, known)):
                 terms = tuple(analyser.tokens(word))
                 _, having = view.document_frequencies(terms)
@@ -402,3 +405,25 @@ def relation_type(type: str) -> str:
         own = ", ".join(OWN_TYPES)
         raise InvalidArgument("type", type, f"a word of your own (the graph itself uses {own})")
     return type
+
+
+_NAME_WORD: Final = re.compile(r"[^\W\d_]\w*")
+
+
+def _nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
+    """Return the nicknames that queries are read by: for each whose it is, and how many memories use it."""
+    speakers = view.speakers()
+    short = {
+        part[:length]: part
+        for speaker in speakers
+        for part in _NAME_WORD.findall(speaker)
+        for length in range(2, len(part))
+        if alias_of(part[:length], speakers) == part
+    }
+    terms = {word: tuple(analyser.tokens(word)) for word in short}
+    _, mentioned = view.document_frequencies(tuple({term for each in terms.values() for term in each}))
+    return {
+        word: (short[word], max(mentioned[term] for term in terms[word]))
+        for word in short
+        if any(mentioned[term] for term in terms[word])
+    }

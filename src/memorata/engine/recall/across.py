@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from memorata.engine.namespaces import Link
-from memorata.engine.recall.recaller import within_budget
-from memorata.engine.recall.result import RecallResult
+from memorata.engine.recall.result import RecallResult, within_budget
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import namespace as checked_namespace

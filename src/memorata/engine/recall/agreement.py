@@ -16,7 +16,8 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.recaller import Recaller, Request
+from memorata.engine.recall.query import Request
+from memorata.engine.recall.recaller import Recaller
 from memorata.engine.recall.result import MissedThreshold, RecallResult, Rejected
 from memorata.model import checks
 from memorata.model.checks import FloatArray

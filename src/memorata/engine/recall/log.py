@@ -23,7 +23,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.recaller import Request
+from memorata.engine.recall.query import Request
 from memorata.engine.recall.result import RecallResult, Trace
 from memorata.index.record import RECORD, SPEAKER
 from memorata.model.checks import BoolArray, FloatArray, IntArray

@@ -1,4 +1,4 @@
-"""What is asked: the query, parsed, the speakers and entities it names, and the context it is answered in."""
+"""What is asked: the arguments of a recall, its query, parsed, whom it names, and the context of a search."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from memorata._frozen import frozen
 from memorata.embed.port import Reranker, Vectors
 from memorata.embed.token_table import TokenTable
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
+from memorata.engine.recipes.recipe import Recipe
+from memorata.index.codes import Floats
 from memorata.index.index import Index
+from memorata.model import checks
 from memorata.model.checks import FloatArray
+from memorata.model.errors import InvalidArgument
 from memorata.model.explanation import Explanation
-from memorata.model.memory import Memory
+from memorata.model.memory import UNTRUSTED, Memory
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.store.entries import Terms
@@ -31,8 +35,11 @@ from memorata.text.tokens import words as cut
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
+    from memorata.store.filters import Filter
     from memorata.store.saved_settings import SavedSettingStore
 
+_Item = TypeVar("_Item")
+_EXAMPLES: Final = {"Period": "Period(start, end) of two datetimes", "Place": "Place(48.857, 2.352)"}
 # No phrase holds a mark that opens one of its kind: a search from each of many that nothing closes would go
 # through all that follows, again and again.
 _PHRASE: Final = re.compile(
@@ -51,6 +58,116 @@ _PLAIN_WORD: Final = re.compile(r"\w+")
 _EXCLUDING: Final = re.compile(r"(?<!\S)-$")
 _AFTER_WORDS: Final = ".,;:!?…)]}'’-"
 """What may stand behind a word without being part of it, as the signs of C++ and C# are."""
+
+
+@frozen(eq=False)
+class Request:
+    """What is asked, checked: the arguments of a recall."""
+
+    text: str
+    limit: int
+    sessions: bool
+    namespace: str
+    recipe: Recipe
+    filter: Filter | None
+    now: datetime
+    as_of: datetime | None
+    true_at: datetime | None
+    period: Period | None
+    near: Place | None
+    budget: int | None
+    vector: Floats | None
+    since: datetime | None = None
+    until: datetime | None = None
+    conversation: tuple[str, ...] = ()
+    fresh: bool = False
+    id: str = ""
+    """What feedback will refer to; empty for what is not logged."""
+
+    @classmethod
+    def of(
+        cls,
+        query: str,
+        namespace: str,
+        recipe: Recipe,
+        now: datetime,
+        *,
+        id: str,
+        limit: int,
+        sessions: bool,
+        fresh: bool,
+        gate: bool,
+        filter: Mapping[str, Any] | None,
+        as_of: checks.Instant | None,
+        true_at: checks.Instant | None,
+        since: checks.Instant | None,
+        until: checks.Instant | None,
+        period: Period | None,
+        near: Place | None,
+        budget: int | None,
+        vector: Floats | None,
+        history: Sequence[str],
+    ) -> Request:
+        """Return the request that a caller's arguments make; raise for one that is not as it should be."""
+        return cls(
+            text=checks.writable("query", query),
+            limit=checks.whole("limit", limit),
+            sessions=checks.flag("sessions", sessions),
+            namespace=namespace,
+            recipe=recipe if checks.flag("gate", gate) else recipe.ungated(),
+            filter=parsed_filter(filter),
+            now=now,
+            as_of=checks.optional_instant("as_of", as_of),
+            true_at=checks.optional_instant("true_at", true_at),
+            period=_of_type("period", period, Period),
+            near=_of_type("near", near, Place),
+            budget=None if budget is None else checks.whole("budget", budget),
+            vector=vector,
+            since=checks.optional_instant("since", since),
+            until=checks.optional_instant("until", until),
+            conversation=tuple(checks.writable(f"history[{at}]", turn) for at, turn in enumerate(history)),
+            fresh=checks.flag("fresh", fresh),
+            id=id,
+        )
+
+    @property
+    def seen(self) -> Filter | None:
+        """The filter, which lets through nothing untrusted where the recipe wants none of it.
+
+        Not even as candidates, whose places are few.
+        """
+        if self.recipe.untrusted_weight:
+            return self.filter
+        from memorata.store.filter_tree import And
+
+        trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
+        assert trusted is not None  # something was given
+        return trusted if self.filter is None else And((self.filter, trusted))
+
+
+def moment_of(now: checks.Instant | None, clock: Callable[[], datetime]) -> datetime:
+    """Return the moment of asking, with its time zone: it says when the days begin that the query names."""
+    if now is None:
+        return clock()
+    given = checks.zoned("now", now) if isinstance(now, str) else now
+    return checks.instant("now", given).astimezone(given.tzinfo)
+
+
+def parsed_filter(given: Mapping[str, Any] | None) -> Filter | None:
+    """Return the condition that plain data describes; None for none."""
+    if given is None:
+        return None
+    # Most recalls have no filter, and do not load what parses one.
+    from memorata.store.filters import parse
+
+    return parse(given)
+
+
+def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
+    """Return a value of a type, or None; else raise with an example."""
+    if value is not None and not isinstance(value, kind):
+        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_EXAMPLES[kind.__name__]}")
+    return value
 
 
 @frozen
@@ -266,25 +383,6 @@ UNDONE_ALIAS: Final = "undone_alias"
 def undone_aliases(settings: SavedSettingStore, namespace: str) -> frozenset[str]:
     """Return the words of a namespace, folded, that are read as nobody's nickname or misspelt name."""
     return frozenset(each.name for each in settings.list(namespace, UNDONE_ALIAS))
-
-
-def nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
-    """Return the nicknames that queries are read by: for each whose it is, and how many memories use it."""
-    speakers = view.speakers()
-    short = {
-        part[:length]: part
-        for speaker in speakers
-        for part in _WORD.findall(speaker)
-        for length in range(2, len(part))
-        if alias_of(part[:length], speakers) == part
-    }
-    terms = {word: tuple(analyser.tokens(word)) for word in short}
-    _, mentioned = view.document_frequencies(tuple({term for each in terms.values() for term in each}))
-    return {
-        word: (short[word], max(mentioned[term] for term in terms[word]))
-        for word in short
-        if any(mentioned[term] for term in terms[word])
-    }
 
 
 def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from memorata.engine.recall.query import (
     Names,
     ParsedQuery,
     RecallContext,
+    Request,
     parse_query,
     possible_entities,
     possible_names,
@@ -39,20 +39,15 @@ from memorata.engine.recall.result import (
     Rejected,
     SessionHit,
     Trace,
+    within_budget,
 )
 from memorata.engine.recall.text_evidence import Asked, asked_of, explained_with_text, lifted, text_parts
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
-from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
 from memorata.index.index import Index
-from memorata.model import checks
 from memorata.model.checks import IntArray
-from memorata.model.errors import InvalidArgument
 from memorata.model.hit import Hit
-from memorata.model.memory import UNTRUSTED
-from memorata.model.period import Period
-from memorata.model.place import Place
 from memorata.rank.context import best_sessions
 from memorata.text.dates import AnchorExtractor
 from memorata.text.folding import folded
@@ -61,39 +56,11 @@ from memorata.text.scripts import familiarity
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph
-    from memorata.store.filters import Filter
 
-_Item = TypeVar("_Item")
 _Found = TypeVar("_Found")
 _CALIBRATED: Final = -1.0
-_EXAMPLES: Final = {"Period": "Period(start, end) of two datetimes", "Place": "Place(48.857, 2.352)"}
 _NAMED: Final = 3
 """How many words that exclude nothing are named."""
-
-
-@frozen(eq=False)
-class Request:
-    """What is asked, checked: the arguments of a recall."""
-
-    text: str
-    limit: int
-    sessions: bool
-    namespace: str
-    recipe: Recipe
-    filter: Filter | None
-    now: datetime
-    as_of: datetime | None
-    true_at: datetime | None
-    period: Period | None
-    near: Place | None
-    budget: int | None
-    vector: Floats | None
-    since: datetime | None = None
-    until: datetime | None = None
-    conversation: tuple[str, ...] = ()
-    fresh: bool = False
-    id: str = ""
-    """What feedback will refer to; empty for what is not logged."""
 
 
 @frozen(eq=False)
@@ -229,7 +196,7 @@ class Recaller:
             request.namespace,
             request.now,
             as_of=request.as_of,
-            filter=request.filter if request.recipe.untrusted_weight else _trusted(request.filter),
+            filter=request.seen,
             true_at=request.true_at,
             fresh=request.fresh,
         )
@@ -465,50 +432,3 @@ def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...
         result.append(SessionHit(each.session, each.score, each.hits[:shown]))
         shown -= len(each.hits)
     return tuple(result)
-
-
-_BYTES_PER_TOKEN: Final = 4
-
-
-def tokens(text: str) -> int:
-    """Return about how many tokens a language model makes of a text: a quarter of its bytes, rounded up.
-
-    The rule of thumb for English; other scripts take more bytes and more tokens alike.
-    """
-    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
-
-
-def within_budget(texts: Sequence[str], budget: int) -> int:
-    """Return how many of the first texts fit in the budget together."""
-    left = checks.whole("budget", budget)
-    for count, text in enumerate(texts):
-        left -= tokens(text)
-        if left < 0:
-            return count
-    return len(texts)
-
-
-def _trusted(filter: Filter | None) -> Filter | None:
-    """Return a filter that lets through nothing untrusted: not even as candidates, whose places are few."""
-    from memorata.store.filter_tree import And
-
-    trusted = parsed_filter({"tags": {"none": [UNTRUSTED]}})
-    assert trusted is not None  # something was given
-    return trusted if filter is None else And((filter, trusted))
-
-
-def parsed_filter(given: Mapping[str, Any] | None) -> Filter | None:
-    """Return the condition that plain data describes; None for none."""
-    if given is None:
-        return None
-    # Most recalls have no filter, and do not load what parses one.
-    from memorata.store.filters import parse
-
-    return parse(given)
-
-
-def of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
-    """Return a value of a type, or None; else raise with an example."""
-    if value is not None and not isinstance(value, kind):
-        raise InvalidArgument(name, value, f"a {kind.__name__}, such as {_EXAMPLES[kind.__name__]}")
-    return value

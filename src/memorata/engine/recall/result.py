@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from datetime import datetime, timedelta
@@ -11,6 +12,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.index.neighbours import distinct
+from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Hit
 from memorata.model.memory import Memory
@@ -414,3 +416,24 @@ def _period_data(period: Period) -> dict[str, Any]:
         "end": period.end.isoformat(),
         "tolerance": period.tolerance.total_seconds(),
     }
+
+
+_BYTES_PER_TOKEN: Final = 4
+
+
+def tokens(text: str) -> int:
+    """Return about how many tokens a language model makes of a text: a quarter of its bytes, rounded up.
+
+    The rule of thumb for English; other scripts take more bytes and more tokens alike.
+    """
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / _BYTES_PER_TOKEN)
+
+
+def within_budget(texts: Sequence[str], budget: int) -> int:
+    """Return how many of the first texts fit in the budget together."""
+    left = checks.whole("budget", budget)
+    for count, text in enumerate(texts):
+        left -= tokens(text)
+        if left < 0:
+            return count
+    return len(texts)
