@@ -327,10 +327,10 @@ def _compared(source: Store, target: Store, new: int, changed: int) -> CopyRepor
         differing += [f"{path}: {id_}" for id_ in mine if mine[id_] != theirs.get(id_)]
         for digest in mine.values():
             whole.update(digest)
-        said, there = _declared(source, path), _declared(target, path)
-        differing += [f"{path}: {each}" for each in said if each not in there]
-        declared = sum(isinstance(each, EntityRecord) for each in said)
-        entities, relations = entities + declared, relations + len(said) - declared
+        stated, there = _declared(source, path), _declared(target, path)
+        differing += [f"{path}: {each}" for each in stated if each not in there]
+        declared = sum(isinstance(each, EntityRecord) for each in stated)
+        entities, relations = entities + declared, relations + len(stated) - declared
     return CopyReport(
         len(counts),
         sum(counts.values()),

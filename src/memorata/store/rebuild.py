@@ -21,7 +21,8 @@ from memorata.model.memory import Memory
 from memorata.store import entities
 from memorata.store.database import Rows, Session
 from memorata.store.entries import Terms
-from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, memory, sound
+from memorata.store.rows import SELECTED, SLOTS, SOURCE, find_namespace, sound
+from memorata.store.rows import memory as memory_of
 
 Words = Callable[[Memory], Terms]
 
@@ -49,7 +50,7 @@ def _rebuild(
 ) -> None:
     slots = _slots(session, number)
     left_out = dict(unreadable(session, number)) if partly else {}
-    known = {slot: (said, state, ended) for slot, said, state, ended in stated(session, number, left_out)}
+    known = {slot: (memory, state, ended) for slot, memory, state, ended in stated(session, number, left_out)}
     _remove_useless_vectors(session, number)
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
@@ -59,13 +60,13 @@ def _rebuild(
     for slot in range(slots):
         record = gone()
         if slot in known:
-            said, state, ended = known[slot]
-            terms = terms_of(said)
+            memory, state, ended = known[slot]
+            terms = terms_of(memory)
             documents.append((slot, terms))
             record = packed(
-                said,
+                memory,
                 state=state,
-                session=sessions.get(said.source.session, -1),
+                session=sessions.get(memory.source.session, -1),
                 vectors=passages.get(slot, 0),
                 superseded_at=ended,
                 lengths={field: sum(words.values()) for field, words in terms.items()},
@@ -86,7 +87,7 @@ def stated(
     for row in _rows_of(session, number):
         if row[0] not in left_out:
             ended = None if row[2] is None else row[2] / 1_000_000
-            yield row[0], memory(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+            yield row[0], memory_of(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
 
 
 def unreadable(session: Session, number: int) -> Iterator[tuple[int, str]]:

@@ -12,8 +12,8 @@ from memorata.store.postgres.errors import (
     CommitUnsure,
     ConnectionLost,
     Contended,
+    detail_of,
     ours,
-    said_by,
     unreachable,
 )
 from memorata.store.postgres.session import Evidence
@@ -80,7 +80,7 @@ def test_two_who_met_may_try_again_even_if_the_connection_is_gone_as_well() -> N
 
 def test_what_was_said_is_one_line_without_the_password() -> None:
     error = psycopg.OperationalError("connection to anna with\n\thunter2   failed")
-    assert said_by(error, URL) == "connection to anna with *** failed"
+    assert detail_of(error, URL) == "connection to anna with *** failed"
 
 
 @pytest.mark.parametrize(

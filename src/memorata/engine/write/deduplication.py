@@ -1,4 +1,4 @@
-"""Deduplicator: what is remembered meets what was said before, inside the transaction that writes it.
+"""Deduplication on write: new memories are compared with existing ones inside the transaction that adds them.
 
 Exact repeats are found by fingerprint, in one look-up for a whole batch. Near ones are looked for among the
 nearest vectors, and by their rarest words where a vector is missing; these candidates are read word by word
@@ -9,8 +9,8 @@ nothing more, unless the new memory is a correction: that supersedes what it con
 no correction, and nobody's words, is compared only with what begins with the same subject: so most of what is
 remembered need not be searched for.
 
-The transaction holds the only right to write, so of two processes that say the same thing at the same time
-the second finds what the first has said.
+The transaction holds the only right to write, so of two processes that add the same text at the same time the
+second finds what the first has added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _MAX_NEAREST: Final = 256
 _RAREST: Final = 8
 _HINTS: Final = 3
 _READ: Final = 12
-"""How many of the closest are read for contradictions: what is said of the same thing is said much alike."""
+"""How many of the closest are read for contradictions: texts about the same thing are much alike."""
 _ASSESSED: Final = 4
 """How many that begin with the same subject are assessed: each takes a tenth of a millisecond."""
 _MAX_SUBJECT: Final = 4
@@ -68,7 +68,7 @@ class Deduplicated:
 
 @frozen
 class Deduplicator:
-    """Writes entries down, unless they were said before."""
+    """Adds entries, and links those that repeat or correct existing memories."""
 
     store: Store
     embedder: Embedder | None
@@ -89,21 +89,23 @@ class Deduplicator:
         """Write entries, all or none, and return what came of them."""
         given = [entry.memory for entry in entries]
         # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
-        heard = [place for place, each in enumerate(given) if not each.source.is_turn and not each.supersedes]
-        if mode is DedupeMode.OFF or not heard:
+        compared = [
+            place for place, each in enumerate(given) if not each.source.is_turn and not each.supersedes
+        ]
+        if mode is DedupeMode.OFF or not compared:
             self.store.add(entries)
             return Deduplicated(given, given)
-        alone = mode is DedupeMode.NEAR and len(heard) == 1
-        ahead = self._found_ahead(entries[heard[0]], now) if alone and self.store.is_remote else None
+        alone = mode is DedupeMode.NEAR and len(compared) == 1
+        ahead = self._found_ahead(entries[compared[0]], now) if alone and self.store.is_remote else None
         with self.store.together():
-            said = _Findings(given, self.rules.strategy)
+            findings = _Findings(given, self.rules.strategy)
             # In one order, so that two who write to several namespaces do not wait for each other.
-            heard.sort(key=lambda place: given[place].namespace)
-            for path, places in groupby(heard, key=lambda place: given[place].namespace):
-                self._compare(path, [entries[place] for place in places], mode, said, now, ahead)
+            compared.sort(key=lambda place: given[place].namespace)
+            for path, places in groupby(compared, key=lambda place: given[place].namespace):
+                self._compare(path, [entries[place] for place in places], mode, findings, now, ahead)
             self.store.add(entries)
-            said.write(self.store, self.terms_of)
-            return said.result(self.store)
+            findings.write(self.store, self.terms_of)
+            return findings.result(self.store)
 
     def _found_ahead(self, entry: Entry, now: datetime) -> _Ahead:
         """Look for what an entry may repeat before the transaction: its rows are then read with the lock."""
@@ -115,11 +117,11 @@ class Deduplicator:
         path: str,
         entries: Sequence[Entry],
         mode: DedupeMode,
-        said: _Findings,
+        findings: _Findings,
         now: datetime,
         ahead: _Ahead | None,
     ) -> None:
-        """Find out which of some entries of one namespace were said before, there or among themselves."""
+        """Find out which entries of one namespace repeat or contradict what is there, or each other."""
         if self.store.is_remote:
             self.store.expect(path, entries, now, () if ahead is None else ahead.slots())
         alone = mode is DedupeMode.NEAR and len(entries) == 1
@@ -135,7 +137,8 @@ class Deduplicator:
         for entry in entries:
             memory = entry.memory
             if not any(
-                said.judged(memory, older, 1.0, _EXACT, 1.0) for older in known.get(memory.fingerprint, ())
+                findings.judged(memory, older, 1.0, _EXACT, 1.0)
+                for older in known.get(memory.fingerprint, ())
             ):
                 known.setdefault(memory.fingerprint, []).append(memory)
                 open_.append(entry)
@@ -147,9 +150,9 @@ class Deduplicator:
             with self.store.view(path, now) as view:
                 if ahead is not None and ahead.change == view.status.change:
                     view.memories(ahead.slots())
-                    self._compare_with(view, like[0][0], ahead.candidates, said)
+                    self._compare_with(view, like[0][0], ahead.candidates, findings)
                 else:
-                    self._compare_nearly(view, like, said)
+                    self._compare_nearly(view, like, findings)
 
     def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
         """Return those entries that may repeat or contradict others, and the ones before them that are near.
@@ -178,17 +181,17 @@ class Deduplicator:
         self,
         view: Index,
         entries: Sequence[tuple[Entry, list[_Candidate]]],
-        said: _Findings,
+        findings: _Findings,
     ) -> None:
         for entry, near in entries:
-            self._compare_with(view, entry, self._candidates(view, entry) + near, said)
+            self._compare_with(view, entry, self._candidates(view, entry) + near, findings)
 
     def _compare_with(
-        self, view: Index, entry: Entry, candidates: Sequence[_Candidate], said: _Findings
+        self, view: Index, entry: Entry, candidates: Sequence[_Candidate], findings: _Findings
     ) -> None:
         close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
         if any(
-            said.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
+            findings.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
             for older, each in zip(_read(view, close), close, strict=True)
         ):
             return
@@ -200,7 +203,7 @@ class Deduplicator:
             # Where most begin with "I", those that cannot contradict it would crowd the others out.
             able = set(concerned(content, (), [each.content for each in about]) if about else ())
             older = list(islice((each for each in about if each.content in able), _ASSESSED))
-        said.contradicted(entry.memory, older)
+        findings.contradicted(entry.memory, older)
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
         """Return memories that may say the same or the opposite, with their cosines, the closest first."""
@@ -243,7 +246,7 @@ class Deduplicator:
 
 @frozen
 class _Candidate:
-    """A memory that was said before, by its slot or read already, and its cosine if it has a vector."""
+    """An existing memory, by its slot or read already, and its cosine if it has a vector."""
 
     cosine: float | None
     slot: int = -1
@@ -274,7 +277,7 @@ class _Findings:
         self._gone: dict[str, str] = {}
 
     def judged(self, new: Memory, older: Memory, cosine: float | None, kind: str, threshold: float) -> bool:
-        """Tell whether a memory was said before, and write it down if so.
+        """Return whether a memory repeats or corrects an older one, and note how.
 
         Mostly the older one stays, whatever the confidences: what refers to it goes on doing so. It takes
         over the higher of the two, and is supported by the other. A correction takes its place, and so does
@@ -289,7 +292,7 @@ class _Findings:
             repeat = Repeat(older.id, new.id, _CORRECTION, decision.reason, at)
             self._gone[older.id] = new.id
         elif decision.verdict is Verdict.DUPLICATE and (
-            # It says what was said, and more.
+            # It says the same, and more.
             extends(new.content, older.content) or self._strategy == "keep_both"
         ):
             return False
@@ -300,7 +303,7 @@ class _Findings:
         elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
             latest = max(filter(None, (older.created_at, older.supported_at)))
             sure = corroborated(max(older.confidence, new.confidence), latest, at)
-            # Support that does not count is not noted either: what is said every hour is supported daily.
+            # Support that does not count is not noted either: what is repeated every hour is supported daily.
             support = at if at - latest >= SUPPORT_INTERVAL else None
             self._now[older.id] = replace(older, confidence=sure, supported_at=support or older.supported_at)
             repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)

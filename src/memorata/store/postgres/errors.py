@@ -59,70 +59,70 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
     broken
         Whether the connection is gone.
     """
-    name, said = shown(url), said_by(error, url)
+    name, detail = shown(url), detail_of(error, url)
     match error:
         case _ if isinstance(error, _AGAIN):
-            return Contended(f"{name}: others kept writing to the same memories ({said}); try again")
+            return Contended(f"{name}: others kept writing to the same memories ({detail}); try again")
         case _ if broken or isinstance(error, LOST):
             return ConnectionLost(
-                f"the connection to {name} was lost ({said}); nothing of this was written. Try again, and "
+                f"the connection to {name} was lost ({detail}); nothing of this was written. Try again, and "
                 "look at the server if it happens again"
             )
         case _ if (error.sqlstate or "").startswith(_AWAY):
             return StoreUnavailable(
-                f"{name}: the server of its cluster that has these memories cannot be reached ({said}); "
+                f"{name}: the server of its cluster that has these memories cannot be reached ({detail}); "
                 "nothing of this was written. Try again when it is back; others can be used meanwhile"
             )
         case errors.QueryCanceled():
             return StoreUnavailable(
-                f"{name} took too long to answer ({said}); it may be overloaded; try again"
+                f"{name} took too long to answer ({detail}); it may be overloaded; try again"
             )
         case errors.LockNotAvailable():
             return StoreUnavailable(f"{name}: others kept these memories locked for too long; try again")
         case errors.DiskFull() | errors.OutOfMemory():
-            return StoreUnavailable(f"{name} is out of space ({said}); nothing was written; free some")
+            return StoreUnavailable(f"{name} is out of space ({detail}); nothing was written; free some")
         case errors.ProgramLimitExceeded():
             return StoreError(
-                f"{name}: something is longer than the server can hold ({said}); nothing was written; "
+                f"{name}: something is longer than the server can hold ({detail}); nothing was written; "
                 "give it a shorter name"
             )
         case errors.InsufficientPrivilege():
             return ServerUnsuitable(
-                f"{name}: the user lacks a right ({said}); the owner of the tables can give it with "
+                f"{name}: the user lacks a right ({detail}); the owner of the tables can give it with "
                 "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …"
             )
         case errors.ReadOnlySqlTransaction():
             return StoreUnavailable(
-                f"{name} can only be read ({said}); if it is a replica, name the primary; if not, "
+                f"{name} can only be read ({detail}); if it is a replica, name the primary; if not, "
                 "default_transaction_read_only is on for this user or database: ALTER ROLE … SET it off"
             )
         case errors.UndefinedTable() | errors.UndefinedColumn():
             return StoreCorrupt(
-                f"{name} lacks tables that its migrations say it has ({said}); restore a backup, or name "
+                f"{name} lacks tables that its migrations say it has ({detail}); restore a backup, or name "
                 "another database or schema"
             )
-    return StoreError(f"{name}: {said}")
+    return StoreError(f"{name}: {detail}")
 
 
-def said_by(error: psycopg.Error, url: str) -> str:
+def detail_of(error: psycopg.Error, url: str) -> str:
     """Return what the server, or the way there, says about an error, in one line and without a secret."""
     return without_secrets(" ".join((error.diag.message_primary or str(error)).split()), url)
 
 
 def unreachable(error: psycopg.Error, url: str) -> StoreError:
     """Return why a connection could not be made, as one of our errors."""
-    name, said = shown(url), said_by(error, url)
+    name, detail = shown(url), detail_of(error, url)
     # A server that refuses at the door tells why in words only: psycopg knows no code then.
-    if "does not exist" in said and "database" in said:
+    if "does not exist" in detail and "database" in detail:
         return ServerUnsuitable(
             f"there is no such database at {name}; make it with createdb, or name another"
         )
-    if "authentication failed" in said or "no password supplied" in said or "pg_hba" in said:
+    if "authentication failed" in detail or "no password supplied" in detail or "pg_hba" in detail:
         return ServerUnsuitable(
-            f"{name} does not let this user in ({said}); check the user and the password in the address"
+            f"{name} does not let this user in ({detail}); check the user and the password in the address"
         )
     return StoreUnavailable(
-        f"{name} cannot be reached ({said}); check the host and the port, and that the server is running"
+        f"{name} cannot be reached ({detail}); check the host and the port, and that the server is running"
     )
 
 

@@ -17,7 +17,7 @@ from psycopg.rows import TupleRow
 from memorata._legacy_names import SCHEMA_TABLE as FORMER_TABLE
 from memorata.model.errors import ServerUnsuitable, StoreTooNew, StoreUnavailable
 from memorata.store.postgres.address import parsed, shown
-from memorata.store.postgres.errors import ours, said_by, unreachable
+from memorata.store.postgres.errors import detail_of, ours, unreachable
 from memorata.store.postgres.schema import MIGRATIONS
 
 OLDEST: Final = 14
@@ -141,8 +141,8 @@ def _make_table(connection: Connection[TupleRow], url: str) -> None:
     except errors.InvalidSchemaName as error:
         raise ServerUnsuitable(
             f"{shown(url)}: of the schemas in the search path there is none that this user may use "
-            f"({said_by(error, url)}); let the owner run CREATE SCHEMA … or GRANT CREATE, USAGE ON SCHEMA … "
-            "TO …, or name another with ?options=-csearch_path%3D…"
+            f"({detail_of(error, url)}); let the owner run CREATE SCHEMA … or GRANT CREATE, USAGE ON SCHEMA "
+            "… TO …, or name another with ?options=-csearch_path%3D…"
         ) from error
     except errors.InsufficientPrivilege as error:
         raise _may_not(error, url) from error
@@ -150,6 +150,6 @@ def _make_table(connection: Connection[TupleRow], url: str) -> None:
 
 def _may_not(error: psycopg.Error, url: str) -> ServerUnsuitable:
     return ServerUnsuitable(
-        f"{shown(url)}: this user may not make tables ({said_by(error, url)}); let the owner run "
+        f"{shown(url)}: this user may not make tables ({detail_of(error, url)}); let the owner run "
         "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
     )

@@ -47,7 +47,7 @@ _AT_ONCE: Final = 500
 _RECENT: Final = 1_000
 """How many of the last memories of a namespace may have been added just now."""
 _BLOCK: Final = 100_000
-_SAID: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
+_FINGERPRINTS: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
 """As bytes: a damaged text cannot be read, and is for `check` to tell."""
 _NEWEST: Final = "SELECT number FROM address_runs ORDER BY number DESC LIMIT 1"
 _Gone = Callable[[HashRun], npt.NDArray[np.bool_]]
@@ -64,13 +64,13 @@ def add(
     together: bool,
 ) -> None:
     """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
-    said = number * SLOTS + first
+    row = number * SLOTS + first
     embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
     if len(batch) == 1 and not together:
         (entry,) = batch
         few = []
         if not entry.memory.source.is_turn:
-            few.append((fingerprint_key(number, entry.memory.fingerprint), said))
+            few.append((fingerprint_key(number, entry.memory.fingerprint), row))
         if embedder is not None and entry.vectors is not None:
             few.append((digest_key(embedder[0], number, entry.digest), embedded))
         add_few(session, few)
@@ -80,7 +80,7 @@ def add(
     keys = fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
     digests = [batch[at].digest for at in rows]
     keys = np.concatenate([keys, digest_keys(embedder[0] if embedder else 0, number, digests)])
-    places = np.concatenate([said + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
+    places = np.concatenate([row + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
     add_hashes(session, keys, places, together=together)
 
 
@@ -266,8 +266,8 @@ def make_anew(session: Session, error: IndexCorrupt) -> None:
 
 def everything(session: Session) -> Iterator[HashRun]:
     """Yield the addresses that there have to be, a block at a time."""
-    said = session.execute(f"{_SAID} WHERE {PLAIN} ORDER BY number")
-    while rows := list(islice(said, _BLOCK)):
+    fingerprints = session.execute(f"{_FINGERPRINTS} WHERE {PLAIN} ORDER BY number")
+    while rows := list(islice(fingerprints, _BLOCK)):
         yield HashRun.of(*_of_memories(rows))
     embedded = session.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
     while rows := list(islice(embedded, _BLOCK)):
@@ -296,7 +296,7 @@ def _said(session: Session, numbers: Sequence[int]) -> tuple[Keys, Places]:
     rows: list[tuple[int, bytes]] = []
     for start in range(0, len(numbers), _AT_ONCE):
         some = numbers[start : start + _AT_ONCE]
-        rows += session.execute(f"{_SAID} WHERE number IN ({marks(some)})", some).fetchall()
+        rows += session.execute(f"{_FINGERPRINTS} WHERE number IN ({marks(some)})", some).fetchall()
     return _of_memories(rows)
 
 

@@ -345,7 +345,7 @@ def _direction(text: str) -> Vectors:
     return drawn / np.linalg.norm(drawn)
 
 
-def everything_looked_at(hearing: Deduplicator, view: Index, entry: Entry) -> list[_Candidate]:
+def everything_looked_at(deduplicator: Deduplicator, view: Index, entry: Entry) -> list[_Candidate]:
     """Return all that is near by vectors or by words, every row read: what pruning must not change."""
     row = None if entry.vectors is None else entry.vectors[0]
     near = np.zeros(0, np.intp)
@@ -353,8 +353,8 @@ def everything_looked_at(hearing: Deduplicator, view: Index, entry: Entry) -> li
         if row is None:
             break
         found = view.search(row, limit)
-        near = found.slots[found.scores >= hearing.noise]
-        if found.slots.size < limit or found.scores[-1] < hearing.threshold:
+        near = found.slots[found.scores >= deduplicator.noise]
+        if found.slots.size < limit or found.scores[-1] < deduplicator.threshold:
             break
     worded = _by_words(view, entry)
     slots = worded if row is None else np.concatenate([near, np.setdiff1d(worded, near)])
