@@ -9,7 +9,9 @@ same processors.
 
 ``--agents`` asks the MCP server over HTTP as well, with keys, by clients of the SDK. ``--chroma PYTHON`` asks
 Chroma's server for the ten nearest of the same number of vectors, with the interpreter of an environment that
-has it; the query's vector is given there, so compare it with a static embedder here.
+has it; the query's vector is given there, so compare it with a static embedder here. ``--qdrant PYTHON`` asks
+Qdrant in a process, which has no server that could be installed as a package: the local mode of its client,
+and Qdrant Edge, the engine itself.
 """
 
 from __future__ import annotations
@@ -30,6 +32,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter, process_time, sleep
 from typing import Any, Final
@@ -44,6 +47,7 @@ from memorata.engine.settings import Settings
 
 _QUERIES: Final = 20_000
 _TOGETHER: Final = 4
+_FASTER: Final = ("uvloop", "httptools", "orjson")
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _SCRIPT: Final = """
 local bodies, at = {}, 0
@@ -59,6 +63,44 @@ done = function(summary, latency)
     latency:percentile(50) / 1e3, latency:percentile(95) / 1e3, latency:percentile(99) / 1e3,
     errors.status + errors.connect + errors.read + errors.timeout))
 end
+"""
+
+_QDRANT: Final = """
+import sys, tempfile, time
+import numpy as np
+import qdrant_edge as edge
+from qdrant_client import QdrantClient, models
+
+size, dimension = int(sys.argv[1]), 256
+rows = np.random.default_rng(1).normal(size=(size, dimension)).astype("float32")
+asked = np.random.default_rng(0).normal(size=(500, dimension)).astype("float32").tolist()
+payload = [{"text": f"text {number}"} for number in range(size)]
+
+def timed(name, ask):
+    for row in asked[:50]:
+        assert len(ask(row)) == 10
+    begun, used = time.perf_counter(), time.process_time()
+    for row in asked:
+        ask(row)
+    wall, used = (time.perf_counter() - begun) * 2, (time.process_time() - used) * 2
+    times = f"{wall:.2f} ms, {used:.2f} ms of a processor each"
+    print(f"{name}, in the process, vector given: {times}", flush=True)
+
+client = QdrantClient(":memory:")
+shape = models.VectorParams(size=dimension, distance=models.Distance.COSINE)
+client.create_collection("memories", vectors_config=shape)
+client.upload_collection("memories", vectors=rows, ids=range(size), payload=payload)
+timed("Qdrant, local mode", lambda row: client.query_points("memories", query=row, limit=10).points)
+with tempfile.TemporaryDirectory() as folder:
+    shape = edge.EdgeVectorParams(size=dimension, distance=edge.Distance.Cosine)
+    shard = edge.EdgeShard.create(folder, edge.EdgeConfig(vectors={"text": shape}))
+    points = [edge.Point(number, {"text": rows[number].tolist()}, payload[number]) for number in range(size)]
+    for at in range(0, size, 1000):
+        shard.update(edge.UpdateOperation.upsert_points(points[at:at + 1000]))
+    shard.optimize()
+    nearest = lambda row: edge.Query.Nearest(row, using="text")
+    ask = lambda row: edge.QueryRequest(limit=10, query=nearest(row), with_payload=True)
+    timed("Qdrant Edge", lambda row: shard.query(ask(row)))
 """
 
 
@@ -328,6 +370,27 @@ def over_chroma(python: str, options: argparse.Namespace) -> None:
                 _measured(process.pid, f"{connections}, Chroma, vector given", None, work)
 
 
+def in_process(db: Path, options: argparse.Namespace, queries: Sequence[str]) -> None:
+    """Measure a recall without a server, its vector given, and Qdrant's without one."""
+    with memorata.open(db, embedder=options.embedder) as memory:
+        model: Any = memory.embedder
+        given = [(text, model.embed_query(text)) for text in queries[:550]]
+        for text, vector in given[:50]:
+            memory.recall(text, vector=vector)
+        begun, used = perf_counter(), process_time()
+        for text, vector in given[50:]:
+            memory.recall(text, vector=vector)
+        count = len(given) - 50
+        wall, used = (perf_counter() - begun) * 1000 / count, (process_time() - used) * 1000 / count
+        print(f"Memorata, in the process, vector given: {wall:.2f} ms, {used:.2f} ms of a processor each")
+    subprocess.run([options.qdrant, "-c", _QDRANT, str(options.size)], check=True)
+
+
+def installed() -> str:
+    """Return what of the extra `server` this environment has that makes it faster."""
+    return ", ".join(f"{name}: {'yes' if find_spec(name) else 'NO'}" for name in _FASTER)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--size", type=int, default=10_000)
@@ -337,6 +400,7 @@ def main() -> None:
     parser.add_argument("--embedder", default="builtin")
     parser.add_argument("--agents", action="store_true")
     parser.add_argument("--chroma", metavar="PYTHON")
+    parser.add_argument("--qdrant", metavar="PYTHON")
     parser.add_argument("--load", metavar="ADDRESS", help=argparse.SUPPRESS)
     parser.add_argument("--bare", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -355,13 +419,15 @@ def main() -> None:
             for batch in batches(options.size):
                 memory.remember_many([{"content": text} for text in batch.texts])
         print(f"{options.size:,} memories, {options.embedder}, {options.workers} processes; ", end="")
-        print(f"load average {os.getloadavg()[0]:.1f}")
+        print(f"{installed()}; load average {os.getloadavg()[0]:.1f}")
         bound = bound_of(options.embedder, len(os.sched_getaffinity(0)), min(10.0, options.seconds))
         over_http(db, options, bound, queries)
         if options.agents:
             over_mcp(db, options, bound, queries)
         if options.chroma:
             over_chroma(options.chroma, options)
+        if options.qdrant:
+            in_process(db, options, queries)
         print(f"\nload average {os.getloadavg()[0]:.1f} at the end")
 
 

@@ -2,6 +2,7 @@
 
 from urllib.parse import quote, urlencode
 
+from psycopg import connect
 from psycopg.conninfo import conninfo_to_dict
 
 PASSWORD = "hunter2"
@@ -14,6 +15,15 @@ def changed(url: str, setting: str = "", **parts: str) -> str:
     if setting:
         known["options"] = f"-c{setting} {known.get('options', '')}".strip()
     return f"postgresql://?{urlencode(known, quote_via=quote)}"
+
+
+def outside(url: str, user: str) -> str:
+    """Return the address of a schema as a user who may look for it there, and in no other."""
+    schema = conninfo_to_dict(url)["options"].partition("search_path=")[2].partition(",")[0]
+    with connect(url, autocommit=True) as connection:
+        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {user}")
+    # Before version 15 everybody may make tables in the schema public.
+    return changed(as_user(url, user), options=f"-csearch_path={schema}")
 
 
 def as_user(url: str, user: str) -> str:

@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from tests.store.addresses import PASSWORD, as_user, changed
+from tests.store.addresses import PASSWORD, as_user, changed, outside
 
 from memorata._legacy_names import SCHEMA_TABLE
 from memorata.model.errors import (
@@ -119,11 +119,11 @@ def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> Non
         made_ready(url)
 
 
-def test_who_may_not_make_tables_is_told_what_to_ask_for(base: str, role: str) -> None:
+def test_who_may_not_make_tables_is_told_what_to_ask_for(url: str, role: str) -> None:
     with pytest.raises(
         ServerUnsuitable, match=r"may not make tables .* GRANT CREATE, USAGE ON SCHEMA"
     ) as caught:
-        made_ready(as_user(base, role))
+        made_ready(outside(url, role))
     assert SECRET not in str(caught.value)
 
 

@@ -207,6 +207,8 @@ def test_what_is_purged_between_two_steps_of_a_recall_is_in_no_answer(
     with memorata.open(used, embedder="lexical") as one, memorata.open(used, embedder="lexical") as other:
         ids = [memory.id for memory in one.remember_many([f"Anna drinks tea number {n}" for n in range(5)])]
         assert len(one.recall("which tea?").hits) == 5
+        # What was read is kept: only what has changed is read again.
+        other.update(ids[0], tags=["black"])
         read: Any = OptimisticSession._read
         purged: list[str] = []
 

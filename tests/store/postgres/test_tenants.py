@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
-from tests.store.addresses import PASSWORD, as_user
+from tests.store.addresses import PASSWORD, as_user, outside
 from tests.store.samples import DIMENSION, EMBEDDER, HERE, NOW, THERE, direction, entry
 
 from memorata.index.lexical import LexicalQuery
@@ -288,7 +288,7 @@ def test_who_cannot_be_held_back_is_not_admitted(owner: PostgresStore, url: str)
 
 def test_who_is_no_tenant_sees_nothing(owner: PostgresStore, role: str, url: str) -> None:
     with pytest.raises(ServerUnsuitable):
-        PostgresStore(as_user(url, role))
+        PostgresStore(outside(url, role))
 
 
 def test_work_on_everything_of_a_tenants_is_the_tenants_own(
