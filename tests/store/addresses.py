@@ -19,7 +19,7 @@ def changed(url: str, setting: str = "", **parts: str) -> str:
 
 def outside(url: str, user: str) -> str:
     """Return the address of a schema as a user who may look for it there, and in no other."""
-    schema = conninfo_to_dict(url)["options"].partition("search_path=")[2].partition(",")[0]
+    schema = str(conninfo_to_dict(url)["options"]).partition("search_path=")[2].partition(",")[0]
     with connect(url, autocommit=True) as connection:
         connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {user}")
     # Before version 15 everybody may make tables in the schema public.
