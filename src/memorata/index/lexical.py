@@ -20,7 +20,7 @@ from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
 from memorata.rank.bm25 import BM25, idf
 from memorata.rank.combination import Combination
-from memorata.rank.order import ranked
+from memorata.rank.scores import ranked
 
 Mask = npt.NDArray[np.bool_]
 

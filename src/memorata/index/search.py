@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from memorata.embed.vectors import are_directions
 from memorata.index.codes import Floats, Owners
-from memorata.index.context import in_context
 from memorata.index.index import NOTHING, Found, Status
 from memorata.index.lexical import (
     LexicalQuery,
@@ -30,6 +29,7 @@ from memorata.index.lexical import (
 from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
+from memorata.index.session_context import in_context
 from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray

@@ -36,7 +36,7 @@ import numpy.typing as npt
 from memorata.index.approximate import SHORTLIST, Approximate
 from memorata.index.codes import Bits, Bytes, Codes, Floats, Owners, closest, quantised, rounded, sign_bits
 from memorata.index.record import Growing
-from memorata.rank.order import ranked, reached
+from memorata.rank.scores import ranked, reached
 
 EXACT: Final = 20_000
 FLOATS: Final = 2_048

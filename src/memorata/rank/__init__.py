@@ -42,9 +42,8 @@ if TYPE_CHECKING:
         rrf,
         zscored_rrf,
     )
-    from memorata.rank.normalisation import NORMALISERS, max_scaled, min_max, rank_based, z_score
-    from memorata.rank.order import best_first
     from memorata.rank.quality import TIER_SALIENCE, quality, salience, usage
+    from memorata.rank.scores import NORMALISERS, best_first, max_scaled, min_max, rank_based, z_score
     from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
     from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
     from memorata.rank.weights import Weights, for_category, for_query, legs_for_query, preset
@@ -83,9 +82,8 @@ __getattr__, __dir__ = on_demand(
             "rrf",
             "zscored_rrf",
         ),
-        ".normalisation": ("NORMALISERS", "max_scaled", "min_max", "rank_based", "z_score"),
-        ".order": ("best_first",),
         ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
+        ".scores": ("NORMALISERS", "best_first", "max_scaled", "min_max", "rank_based", "z_score"),
         ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
         ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity"),
         ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),

@@ -17,7 +17,7 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers, Rows
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.rank.normalisation import unit_range
+from memorata.rank.scores import unit_range
 from memorata.rank.similarity import unit_rows
 
 Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone.", 0, 1)]

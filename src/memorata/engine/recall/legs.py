@@ -28,15 +28,15 @@ from memorata.engine.recipes.recipe import Recipe
 from memorata.geo.distance import haversines, nearness
 from memorata.index.index import NOTHING, Found, Index
 from memorata.index.lexical import LexicalQuery
-from memorata.index.neighbours import distinct
 from memorata.index.record import FIELDS, NOWHERE, Records
+from memorata.index.session_context import distinct
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.period import Period
 from memorata.model.place import Place
 from memorata.rank import BM25, Combination, best_first, boosted_query, phrase_bonus
 from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow
-from memorata.rank.order import ranked
+from memorata.rank.scores import ranked
 from memorata.rank.temporal import proximity
 from memorata.text.folding import contains_any, folded
 

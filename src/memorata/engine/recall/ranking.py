@@ -41,8 +41,8 @@ from memorata.rank import (
 )
 from memorata.rank.context import SESSION_BEST, session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
-from memorata.rank.order import competition_ranks, first_of_each
 from memorata.rank.quality import record_quality
+from memorata.rank.scores import competition_ranks, first_of_each
 from memorata.rank.temporal import restricted
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.index.neighbours import distinct
+from memorata.index.session_context import distinct
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.hit import Hit

@@ -19,7 +19,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.rank.forgetting import CURVES as _CURVES
 from memorata.rank.fusion import FUSIONS
-from memorata.rank.normalisation import NORMALISERS
+from memorata.rank.scores import NORMALISERS
 from memorata.rank.weights import PRESETS
 from memorata.text.analysers import ANALYSERS
 

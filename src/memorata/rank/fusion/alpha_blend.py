@@ -18,7 +18,7 @@ from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused, fusion
-from memorata.rank.normalisation import max_scaled
+from memorata.rank.scores import max_scaled
 
 Alpha = Annotated[float, Declared("Share of the budget that goes to vectors; the rest goes to text.", 0, 1)]
 Budget = Annotated[float, Declared("The most that relevance adds to the base score.", 0, 50)]

@@ -23,7 +23,7 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.rank.combination import Combination
-from memorata.rank.order import ranked
+from memorata.rank.scores import ranked
 
 Id = TypeVar("Id", bound=Hashable)
 

@@ -20,7 +20,7 @@ from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused, fusion
-from memorata.rank.normalisation import standardised
+from memorata.rank.scores import standardised
 
 K = Annotated[float, Declared("Damping: the larger, the less the first places stand out.", 1, 100)]
 RankBase = Annotated[int, Declared("Whether the first rank is 0 or 1.", 0, 1)]

@@ -18,7 +18,7 @@ from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.rank.fusion.legs import Aligned, Fused, Id, LegLike, align, flat, fused, fusion
-from memorata.rank.normalisation import NORMALISERS, extremes, scaled_between, unit_range
+from memorata.rank.scores import NORMALISERS, extremes, scaled_between, unit_range
 
 _DEFAULT_PAIR = (0.7, 0.3)
 _COVERAGES = ("none", "item", "leg")
@@ -162,7 +162,7 @@ def comb_sum(
     weights
         One per leg; None for 1 each.
     normaliser
-        A name from :data:`~memorata.rank.normalisation.NORMALISERS`; ``"none"`` sums the scores as they are.
+        A name from :data:`~memorata.rank.scores.NORMALISERS`; ``"none"`` sums the scores as they are.
     limit
         How many to return; None for all.
 
