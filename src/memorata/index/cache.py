@@ -251,16 +251,23 @@ def caught_up(
 
 
 def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
-    if namespace.slots <= _BLOCK:
+    number, is_small = namespace.number, namespace.slots <= _BLOCK
+    if is_small:
         whole = [_tail(namespace, namespace.flushed), _records_from(session, namespace, 0)]
         if embedder is not None:
-            whole += _vector_counts(session, namespace.number, embedder)
-            whole.append(vectors_statement(session, namespace.number, embedder, 0, namespace.slots))
+            whole.append((_CODE_SIZES, (number, embedder[0])))
+            whole.append(vectors_statement(session, number, embedder, 0, namespace.slots))
         if session.dialect.remote:
-            whole += (SEGMENTS, (namespace.number,)), speakers_in(session, namespace.number, 0)
-            whole.append(named_in(namespace.number, 0, namespace.slots))
+            whole += (SEGMENTS, (number,)), speakers_in(session, number, 0)
+            whole.append(named_in(number, 0, namespace.slots))
         session.namespace(namespace.path, whole)
-    vectors = 0 if embedder is None else _count_vectors(session, namespace.number, embedder)
+    vectors = 0 if embedder is None else _count_coded(session, number, embedder)
+    read: tuple[Owners, Floats] | None = None
+    if embedder is not None and vectors <= EXACT:
+        if is_small:
+            # To add their lengths up, a server looks at all of them as well.
+            read = stored_vectors(session, number, embedder, 0, namespace.slots)
+        vectors = _count_vectors(session, number, embedder) if read is None else len(read[0])
     fresh = Partition(embedder[1] if embedder else 0, exact=vectors <= EXACT)
     fresh.change = namespace.change
     fresh.start_generation(namespace.generation, namespace.flushed)
@@ -268,27 +275,27 @@ def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | 
     _load_tail(session, namespace, fresh, namespace.flushed)
     if embedder is not None:
         fresh.vectors.reserve(vectors if vectors <= EXACT else max(vectors, namespace.slots))
-        _load_vectors(session, namespace, fresh, embedder)
-        cell_rows.load(session, namespace.number, embedder[0], fresh.vectors)
+        if read is not None and fresh.vectors.exact:
+            fresh.vectors.add(*read)
+        else:
+            _load_vectors(session, namespace, fresh, embedder)
+        cell_rows.load(session, number, embedder[0], fresh.vectors)
     return fresh
 
 
+def _count_coded(session: Session, number: int, embedder: tuple[int, int]) -> int:
+    """Return how many vectors of a namespace have codes."""
+    lengths = session.execute(_CODE_SIZES, (number, embedder[0])).fetchall()
+    return sum(coded_in(length, embedder[1]) for (length,) in lengths)
+
+
 def _count_vectors(session: Session, number: int, embedder: tuple[int, int]) -> int:
-    """Return how many vectors a namespace has; of those that have codes only how many, if that is many."""
-    of_codes, of_vectors = _vector_counts(session, number, embedder)
-    coded = sum(coded_in(length, embedder[1]) for (length,) in session.execute(*of_codes).fetchall())
-    if coded > EXACT:
-        return coded
-    (size,) = session.execute(*of_vectors).fetchone()
-    return int(size) // (4 * embedder[1])
-
-
-def _vector_counts(session: Session, number: int, embedder: tuple[int, int]) -> list[Statement]:
-    """Return what reads the sizes of an embedder's codes, and of its vectors as far as they are few."""
+    """Return how many vectors a namespace has, or that they are many."""
     place = session.dialect.vectors_number
     # Adding up walks over the vectors themselves: only as far as tells whether they are few.
     bounds = place(embedder[0], number, 0), place(embedder[0], number, SLOTS), EXACT + 1
-    return [(_CODE_SIZES, (number, embedder[0])), (_VECTOR_SIZES, (number, *bounds))]
+    (size,) = session.execute(_VECTOR_SIZES, (number, *bounds)).fetchone()
+    return int(size) // (4 * embedder[1])
 
 
 def _load_records(session: Session, namespace: Namespace, into: Partition, start: int) -> None:
