@@ -28,7 +28,8 @@ from memorata._frozen import frozen
 from memorata.embed.description import DESCRIPTION, OUTPUTS, PAIR, RerankerDescription, read_any_description
 from memorata.embed.hub import describe_hub_reranker, hub_weights
 from memorata.embed.onnx import OnnxSession, read_model
-from memorata.embed.tokens import Tokeniser, checked_texts, well_formed
+from memorata.embed.tokens import Tokeniser
+from memorata.embed.vectors import checked_texts, well_formed
 from memorata.embed.vocabulary import PairTokens
 from memorata.model.checks import FloatArray
 from memorata.model.checks import text as checked

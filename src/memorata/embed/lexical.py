@@ -22,8 +22,7 @@ from typing import Final
 import numpy as np
 
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.tokens import checked_text, checked_texts
-from memorata.embed.vectors import unit_rows
+from memorata.embed.vectors import checked_text, checked_texts, unit_rows
 from memorata.model.checks import at_least, whole
 from memorata.rank.bm25 import Statistics, inverse_document_frequency
 from memorata.text.analysers import ANALYSERS, Analyser

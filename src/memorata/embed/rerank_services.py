@@ -18,7 +18,7 @@ import numpy.typing as npt
 from memorata.embed.circuit_breaker import QUERY_SECONDS, CircuitBreaker
 from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json
 from memorata.embed.services import query_retry
-from memorata.embed.tokens import checked_text, checked_texts
+from memorata.embed.vectors import checked_text, checked_texts
 from memorata.model.checks import text as checked_name
 from memorata.model.checks import whole
 from memorata.model.errors import ServiceAnswerInvalid, shown

@@ -27,8 +27,8 @@ import numpy as np
 from memorata.embed.circuit_breaker import QUERY_SECONDS, CircuitBreaker, checked_seconds
 from memorata.embed.http_client import RetryPolicy, authorised, checked_address, post_json, without_key
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.tokens import character_passages, checked_text, checked_texts
-from memorata.embed.vectors import unit_means, unit_rows
+from memorata.embed.tokens import character_passages
+from memorata.embed.vectors import checked_text, checked_texts, unit_means, unit_rows
 from memorata.model.checks import matrix, whole, within, writable
 from memorata.model.errors import (
     DimensionMismatch,

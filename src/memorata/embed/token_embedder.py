@@ -24,8 +24,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed.description import ModelDescription, read_checked, read_description
 from memorata.embed.port import Prompts, Vectors
-from memorata.embed.tokens import Tokeniser, checked_text, checked_texts, piece_tokeniser
-from memorata.embed.vectors import unit_means, unit_rows
+from memorata.embed.tokens import Tokeniser, piece_tokeniser
+from memorata.embed.vectors import checked_text, checked_texts, unit_means, unit_rows
 from memorata.model.errors import DimensionMismatch, EmbedderError, InvalidArgument, ModelCorrupt
 
 

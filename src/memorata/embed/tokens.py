@@ -26,7 +26,6 @@ from memorata.embed.vocabulary import (
     vocabulary_of,
 )
 from memorata.model.checks import IntArray, whole
-from memorata.model.checks import text as checked
 from memorata.model.errors import InvalidArgument, ModelCorrupt
 
 OVERLAP = 1 / 8
@@ -114,27 +113,6 @@ class Tokeniser:
         word_starts = np.flatnonzero(first)
         ranges = windows(len(spans), word_starts, size, overlap)
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]
-
-
-def checked_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant."""
-    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
-        raise InvalidArgument("texts", texts, "a list of strings")
-    return [well_formed(checked(f"texts[{index}]", text)) for index, text in enumerate(texts)]
-
-
-def checked_text(text: str) -> str:
-    """Return one text, well formed."""
-    return well_formed(checked("text", text))
-
-
-def well_formed(text: str) -> str:
-    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
 
 
 def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[tuple[int, int]]:

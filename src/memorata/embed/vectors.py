@@ -1,4 +1,4 @@
-"""Unit vectors, the batches they are computed in, and how far a computation is.
+"""What embedders share: texts that can be read, unit vectors, their batches, and how far a computation is.
 
 Every vector leaves an embedder with length one, so that cosine is a plain dot product. Where that does not
 hold, one has broken its promise, or the bytes of a vector are no longer those that were written. Batches hold
@@ -19,6 +19,30 @@ import numpy.typing as npt
 
 from memorata.embed.port import Vectors
 from memorata.model.checks import IntArray, whole
+from memorata.model.checks import text as checked
+from memorata.model.errors import InvalidArgument
+
+
+def checked_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list; a bare string is refused, since its letters are rarely what was meant."""
+    if isinstance(texts, str | bytes) or not isinstance(texts, Sequence):
+        raise InvalidArgument("texts", texts, "a list of strings")
+    return [well_formed(checked(f"texts[{index}]", text)) for index, text in enumerate(texts)]
+
+
+def checked_text(text: str) -> str:
+    """Return one text, well formed."""
+    return well_formed(checked("text", text))
+
+
+def well_formed(text: str) -> str:
+    r"""Return `text` with every half of a broken surrogate pair replaced by U+FFFD, as UTF-8 demands."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
 
 _MIN_LENGTH = 1e-15
 """A length of which the squares may have lost digits in float32."""

@@ -109,13 +109,14 @@ class Request:
         history: Sequence[str],
     ) -> Request:
         """Return the request that a caller's arguments make; raise for one that is not as it should be."""
+        condition = parsed_filter(filter)
         return cls(
             text=checks.writable("query", query),
             limit=checks.whole("limit", limit),
             sessions=checks.flag("sessions", sessions),
             namespace=namespace,
             recipe=recipe if checks.flag("gate", gate) else recipe.ungated(),
-            filter=parsed_filter(filter),
+            filter=condition,
             now=now,
             as_of=checks.optional_instant("as_of", as_of),
             true_at=checks.optional_instant("true_at", true_at),
@@ -407,7 +408,6 @@ def _without(text: str, names: set[str]) -> str:
     return " ".join(rest.split())
 
 
-_RUN_WORD: Final = re.compile(r"\w+")
 _LONGEST: Final = 4
 """How many words a name has at most: Bank of New England."""
 
@@ -415,7 +415,7 @@ _LONGEST: Final = 4
 def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[str, ...]]:
     """Return the runs of words of a query that may be names, folded, and the terms of each."""
     text = query.text
-    places = [match.span() for match in _RUN_WORD.finditer(text)]
+    places = [match.span() for match in _PLAIN_WORD.finditer(text)]
     reading = readers(analyser, text)
     terms = [
         [term for reader in reading for term in reader.tokens(text[start:end]) if term in query.terms]

@@ -100,7 +100,7 @@ class Recaller:
             embedded = self._embedded(request, self._named(request, query, naming))
             found, elsewhere = self._look(request, partial(self._search, request, query, None, embedded))
         embedded = found.embedded
-        query, embedder = embedded.query, self.meaning.embedder
+        query = embedded.query
         order, hits, history = self._newest_first(request, found)
         shown = len(hits)
         if request.budget is not None:
@@ -117,7 +117,7 @@ class Recaller:
             ),
             rejected=found.rejected,
             recipe=recipe.name,
-            embedder="" if embedded.vector is None or embedder is None else embedder.name,
+            embedder=embedded.embedder,
             omitted=len(hits) - shown,
             id=request.id,
             milliseconds={
@@ -149,7 +149,10 @@ class Recaller:
         vector, failure_reason = None, ""
         if request.recipe.vector_pool:
             vector, failure_reason = self.meaning.query(text, request.vector, request.namespace)
-        return _Embedded(query, vector, failure_reason, perf_counter() - started)
+        name, noise, embedder = "", 0.0, self.meaning.embedder
+        if embedder is not None:
+            name, noise = embedder.name if vector is not None else "", embedder.similarity_threshold
+        return _Embedded(query, vector, failure_reason, name, noise, perf_counter() - started)
 
     def _newest_first(
         self, request: Request, found: _SearchResult
@@ -217,7 +220,7 @@ class Recaller:
                 analyser = self.runtime.analyser
                 query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
             embedded = self._embedded(request, query)
-        query, noise = embedded.query, self.meaning.threshold
+        query, noise = embedded.query, embedded.noise
         least = recipe.pool_per_hit * request.limit
         if 0 < recipe.vector_pool < least or 0 < recipe.lexical_pool < least:
             recipe = recipe.for_limit(request.limit)
@@ -338,6 +341,9 @@ class _Embedded:
     query: ParsedQuery
     vector: Floats | None
     failure_reason: str
+    embedder: str
+    """The name of what embedded it; empty where it has no vector."""
+    noise: float
     seconds: float
 
 
