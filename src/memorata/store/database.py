@@ -70,8 +70,6 @@ class Rows(Protocol):
 class Condition:
     """A filter as SQL on ``memories AS m``, and the filter itself where SQL says only a part of it.
 
-    Examples
-    --------
     >>> EVERYTHING.sql
     '1 = 1'
     """

@@ -117,8 +117,6 @@ class EntityStore:
 def name_key(argument: str, name: str) -> str:
     """Return what a name is looked up by: folded; a blank one is refused, as the argument it was given for.
 
-    Examples
-    --------
     >>> name_key("name", "  Anna  Lund ")
     'anna lund'
     """

@@ -122,8 +122,6 @@ def forget_users(session: Session, number: int, names: Collection[str]) -> None:
 def may_mean(user: str, names: Collection[str]) -> bool:
     """Return whether a user of an experiment may be one of these names: names of accounts are spelt freely.
 
-    Examples
-    --------
     >>> [may_mean(user, ["Anna Berg"]) for user in ("anna_berg", "a.berg@acme.example", "annabel", "")]
     [True, True, False, False]
     >>> may_mean("user_4711", ["Anna Berg", "user_4711"])

@@ -33,8 +33,6 @@ class Kind(StrEnum):
 class Field:
     r"""Where a value is read: a field of the memory, or ``metadata`` and the keys that lead into it.
 
-    Examples
-    --------
     >>> str(Field("metadata", ("a.b", "c")))
     'metadata.a\\.b.c'
     """
@@ -115,8 +113,6 @@ Filter: TypeAlias = And | Or | Not | Exists | OneOf | Compare | Contains | Has
 def matches(filter: Filter, memory: Memory) -> bool:
     """Return whether a memory passes a parsed filter.
 
-    Examples
-    --------
     >>> from datetime import UTC
     >>> from memorata.store.filters import parse
     >>> tea = Memory(id="m1", content="Green tea, please.", created_at=datetime(2026, 5, 7, tzinfo=UTC),
@@ -132,8 +128,6 @@ def matches(filter: Filter, memory: Memory) -> bool:
 def holds(filter: Filter, read: Callable[[Field], object]) -> bool:
     """Return whether a parsed filter holds for the values that `read` gives for its fields.
 
-    Examples
-    --------
     >>> from memorata.store.filters import parse
     >>> holds(parse({"metadata.room": {"exists": False}}), lambda field: None)
     True
@@ -162,8 +156,6 @@ def holds(filter: Filter, read: Callable[[Field], object]) -> bool:
 def value_at(metadata: object, keys: Iterable[str]) -> object:
     """Return the value that `keys` lead to through nested objects, or None when they lead nowhere.
 
-    Examples
-    --------
     >>> value_at({"a": {"b": 1}}, ["a", "b"]), value_at({"a": [1]}, ["a", "0"])
     (1, None)
     """

@@ -84,8 +84,6 @@ def parse(filter: Mapping[str, Any] | None) -> Filter:
     InvalidArgument
         For anything that is not in the language above, with the path to it.
 
-    Examples
-    --------
     >>> parse({"confidence": {">=": 0.5}})
     Compare(field=Field(name='confidence', keys=()), kind=<Kind.NUMBER: 'number'>, operator='>=', value=0.5)
     >>> parse({"or": [{"tier": "working"}, {"confidence": {">=": "high"}}]})

@@ -132,8 +132,6 @@ def encoded(
 def column_name(written: str) -> str:
     """Return the name of a column; logs of before the second edition had other names of the legs.
 
-    Examples
-    --------
     >>> column_name("words rank"), column_name("walk"), column_name("tier")
     ('lexical rank', 'graph', 'tier')
     """
@@ -144,8 +142,6 @@ def column_name(written: str) -> str:
 def unpacked(description: Mapping[str, Any], blob: bytes) -> tuple[IntArray, tuple[str, ...], Singles]:
     """Return the slots, the names of the columns and their values, as :func:`encoded` wrote them.
 
-    Examples
-    --------
     >>> head, blob = encoded(np.array([7, 3]), ["lexical", "tier"], np.array([[1, 2], [0.5, 2]], np.float32),
     ...                      {}, {"search": 1.23456})
     >>> slots, columns, values = unpacked(json.loads(head), blob)

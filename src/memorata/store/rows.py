@@ -34,8 +34,6 @@ LARGEST: Final = 2**63 - 1
 def checked_limit(what: str, number: int, room: int) -> None:
     """Raise if there is no room for a number.
 
-    Examples
-    --------
     >>> checked_limit("namespaces", 33_554_432, NAMESPACES)
     Traceback (most recent call last):
     ...
@@ -63,8 +61,6 @@ def microseconds(instant: datetime | None) -> int | None:
 def moment(value: int) -> datetime:
     """Return the instant so many microseconds after 1970.
 
-    Examples
-    --------
     >>> moment(1_500_000)
     datetime.datetime(1970, 1, 1, 0, 0, 1, 500000, tzinfo=datetime.timezone.utc)
     """
@@ -74,8 +70,6 @@ def moment(value: int) -> datetime:
 def instant(value: int | None) -> datetime | None:
     """Return the instant of :func:`microseconds`.
 
-    Examples
-    --------
     >>> instant(microseconds(datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=UTC)))
     datetime.datetime(2026, 5, 7, 1, 2, 3, 4, tzinfo=datetime.timezone.utc)
     """
@@ -118,8 +112,6 @@ _read: Final = json.JSONDecoder().raw_decode
 def marks(values: Sized) -> str:
     """Return as many question marks as there are values, for an ``IN (…)``.
 
-    Examples
-    --------
     >>> marks([3, 1, 4])
     '?, ?, ?'
     """
@@ -297,8 +289,6 @@ NOT_AS_WRITTEN: Final = (KeyError, TypeError, ValueError, OverflowError, Invalid
 def unreadable(id_: object, error: Exception) -> StoreCorrupt:
     """Return the error of a memory whose row cannot be read, given its id and why.
 
-    Examples
-    --------
     >>> str(unreadable("m1", KeyError("tier")))
     "the row of memory m1 cannot be read ('tier'); restore it from a backup"
     """

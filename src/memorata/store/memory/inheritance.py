@@ -36,8 +36,6 @@ def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
     Its tags and names and those of the repeat; the place of the repeat if it has none; it is pinned if either
     is; it expires when the later of the two does, and what was pinned does not.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
     >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)
@@ -72,8 +70,6 @@ def given_back(
     `notes`: all notes of what repeats it, in the order in which they were made. `gone`: the numbers of those
     that it gives back.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
     >>> tea = Memory(id="m1", content="Anna likes tea", created_at=day, tags=("home",), expires_at=day)

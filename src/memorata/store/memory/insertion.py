@@ -174,8 +174,6 @@ def add_records(session: Session, number: int, first: int, records: Sequence[byt
 def can_be_cut(values: Sequence[bytes]) -> bool:
     """Return whether values can be cut out of one piece again: all are of one length, and not empty.
 
-    Examples
-    --------
     >>> can_be_cut([b"tea", b"rum"]), can_be_cut([b"tea", b"milk"]), can_be_cut([b"", b""])
     (True, False, False)
     """

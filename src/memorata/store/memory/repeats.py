@@ -58,8 +58,6 @@ class Repeat:
 def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -> Repeat:
     """Return the note of a repeat that another store has noted; what it added is in the other one by now.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
     >>> tea, again = (Memory(id=id_, content="Anna likes tea", created_at=day) for id_ in ("tea", "again"))

@@ -222,8 +222,6 @@ def led_to(session: Session, number: int, id_: str) -> list[int]:
 def ended_by(memory: Memory, began: datetime) -> datetime:
     """Return until when a memory without an end of its own held, given when what took its place began.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
     >>> rome = Memory(id="m1", content="Anna lives in Rome.", created_at=may, valid_from=may)
@@ -239,8 +237,6 @@ def ended_again(memory: Memory, given: bool, began: datetime | None) -> datetime
     `given`: whether its end was given by what took its place, and is none of its own. `began`: when that
     began, as is known now; None if nothing takes its place any more.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
     >>> rome = Memory(id="m1", content="Anna lives in Rome.", created_at=may, valid_to=june)
@@ -281,8 +277,6 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 
     `chain`: slots and beginnings: of the memory, of what superseded it, and so on.
 
-    Examples
-    --------
     >>> earliest([(3, 50), (4, 20), (7, 40)]), earliest([(3, 50), (2, 20)])
     (20, 50)
     """

@@ -20,8 +20,6 @@ _SECRET: Final = ("password", "sslpassword", "passfile")
 def is_address(path: object) -> bool:
     """Return whether something names a server rather than a file.
 
-    Examples
-    --------
     >>> is_address("postgresql://localhost/memories"), is_address("memories.db")
     (True, False)
     """
@@ -31,8 +29,6 @@ def is_address(path: object) -> bool:
 def shown(url: str) -> str:
     """Return an address as people may see it: who, where and which database, and no password.
 
-    Examples
-    --------
     >>> shown("postgresql://anna:secret@db.example.org:6432/memories?sslmode=require")
     'postgresql://anna@db.example.org:6432/memories'
     >>> shown("postgresql:///memories?host=/run/postgresql&password=secret")
@@ -49,8 +45,6 @@ def shown(url: str) -> str:
 class ServerAddress:
     """The address of a server where otherwise the path of a file stands; as text it has no password.
 
-    Examples
-    --------
     >>> str(ServerAddress("postgresql://anna:secret@localhost/memories"))
     'postgresql://anna@localhost/memories'
     """
@@ -93,8 +87,6 @@ def address_of(path: str | Path | ServerAddress) -> str | None:
 def parsed(url: str) -> dict[str, str]:
     """Return the parts of an address, or say what one looks like.
 
-    Examples
-    --------
     >>> parsed("postgresql://anna@localhost/memories")
     {'user': 'anna', 'dbname': 'memories', 'host': 'localhost'}
     >>> parsed("postgresql://anna:secret@localhost:port/memories")
@@ -130,8 +122,6 @@ def parsed(url: str) -> dict[str, str]:
 def without_secrets(text: str, url: str) -> str:
     """Return a message in which no secret of the address stands.
 
-    Examples
-    --------
     >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
     'no user tom with ***'
     """

@@ -36,8 +36,6 @@ _ANYTHING: Final = _Part("TRUE", (), exact=False)
 def compiled(filter: Filter) -> Condition:
     """Return the condition that selects what a parsed filter lets through.
 
-    Examples
-    --------
     >>> from memorata.store.filters import parse
     >>> condition = compiled(parse({"category": "preference", "metadata.cups": 3}))
     >>> condition.sql, condition.values, condition.rest is None

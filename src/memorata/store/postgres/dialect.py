@@ -45,8 +45,6 @@ NOBODY: Final = "hashtextextended(session_user, 0)"
 def namespace_key(path: str) -> int:
     """Return the number of a namespace, which follows from its path: no server has to be asked for it.
 
-    Examples
-    --------
     >>> namespace_key("acme/alice")
     -3818430809293621067
     """
@@ -309,8 +307,6 @@ LONGEST_NAME: Final = 2_000
 def storable(text: str) -> str:
     r"""Return a text without NUL that stands for the given one.
 
-    Examples
-    --------
     >>> storable("a\x00b"), storable("plain")
     ('a\x01\x01b', 'plain')
     >>> sorted(["\x00z", "\x01", "\x02"], key=storable)
@@ -324,8 +320,6 @@ def storable(text: str) -> str:
 def restored(text: str) -> str:
     r"""Return the text that :func:`storable` was given.
 
-    Examples
-    --------
     >>> restored(storable("a\x00\x01b\x02"))
     'a\x00\x01b\x02'
     """
@@ -335,8 +329,6 @@ def restored(text: str) -> str:
 def checked_name(argument: str, name: str) -> str:
     r"""Return a name that a server can find something by.
 
-    Examples
-    --------
     >>> checked_name("session", "s1")
     's1'
     >>> checked_name("session", "\u65e5" * 1_000)

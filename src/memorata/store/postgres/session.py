@@ -51,8 +51,6 @@ _FORGET_EVERY: Final = 32
 def translated(sql: str) -> str:
     """Return SQL that was written for SQLite as PostgreSQL and psycopg have it.
 
-    Examples
-    --------
     >>> translated("SELECT id FROM memories m WHERE +m.namespace = ? AND m.number = ? AND path LIKE '(%'")
     "SELECT id FROM memories m WHERE m.namespace = %s AND m.number = %s AND path LIKE '(%%'"
     >>> translated("SELECT 1 FROM names WHERE entity = ?1 OR id IN (SELECT value FROM json_each(?2))")
@@ -381,8 +379,6 @@ class Evidence:
     def written(self) -> list[Statement]:
         """Return what writes it and, once in a while, removes old ones of the namespace.
 
-        Examples
-        --------
         >>> Evidence("730", 5, 7, 1).written()
         [('INSERT INTO writes (at, number, namespace) VALUES (?, ?, ?)', (5, 1, 7))]
         """

@@ -45,8 +45,6 @@ def compiled(filter: Filter) -> Condition:
 
     The SQL may follow ``WHERE``, ``AND`` or ``NOT``; the connection must have the functions that it calls.
 
-    Examples
-    --------
     >>> from memorata.store.filters import parse
     >>> compiled(parse({"category": "preference", "confidence": {">=": 0.5}}))
     ('(m.category IN (?) AND m.confidence >= ?)', ['preference', 0.5])

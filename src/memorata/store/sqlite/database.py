@@ -235,8 +235,6 @@ def register(connection: sqlite3.Connection) -> None:
     :mod:`memorata.store.sqlite.conditions` says where that is. What reads a filter is loaded when the first
     one is asked for.
 
-    Examples
-    --------
     >>> connection = sqlite3.connect(":memory:")
     >>> register(connection)
     >>> connection.execute("SELECT memorata_contains('GRÜNER TEE', 'grüner')").fetchone()

@@ -89,8 +89,6 @@ class SqliteDialect:
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row.
 
-        Examples
-        --------
         >>> SqliteDialect().number(1, 5) - SqliteDialect().number(1, 0)
         5
         """
@@ -99,8 +97,6 @@ class SqliteDialect:
     def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
         """Return the number of the row with the vectors an embedder made of a memory.
 
-        Examples
-        --------
         >>> from memorata.store.rows import EMBEDDERS
         >>> SqliteDialect().vectors_number(EMBEDDERS - 1, NAMESPACES - 1, SLOTS - 1) == 2**63 - 1
         True

@@ -34,8 +34,6 @@ HOW: Final = "give its key (encryption_key, MEMORATA_ENCRYPTION_KEY)"
 def resolved_key(given: str) -> str:
     """Return a key that is given as such, as ``file:PATH``, or as ``command:COMMAND`` that writes it out.
 
-    Examples
-    --------
     >>> resolved_key("command:echo correct horse battery")
     'correct horse battery'
     >>> resolved_key("short")

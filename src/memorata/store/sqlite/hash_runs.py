@@ -36,8 +36,6 @@ _HEAD: Final = struct.Struct("<BxxxI")
 class HashRun:
     """Hashes in ascending order, and beside each the place of something that has it.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> run = HashRun.of(np.array([7, -3, 7]), np.array([1, 2, 0]))
     >>> run.keys.tolist(), run.places.tolist()
@@ -80,8 +78,6 @@ class HashRun:
     def of_one(self, key: int) -> list[int]:
         """Return the places of one hash; for one, this takes a fifth of the time of :meth:`found`.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> HashRun.of(np.array([3, 5, 5]), np.array([0, 2, 1])).of_one(5)
         [1, 2]
@@ -96,8 +92,6 @@ class HashRun:
     def found(self, wanted: Keys, most: int | None = None) -> HashRun:
         """Return those with one of the wanted hashes, which ascend; no more than `most` of each.
 
-        Examples
-        --------
         >>> import numpy as np
         >>> run = HashRun.of(np.array([3, 5, 5, 5]), np.array([0, 1, 2, 3]))
         >>> run.found(np.array([4, 5, 6])).places.tolist(), run.found(np.array([5]), 2).places.tolist()
@@ -145,8 +139,6 @@ _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequence[str]) -> Keys:
     """Return the hashes of fingerprints in a namespace, or in one each.
 
-    Examples
-    --------
     >>> fingerprint_keys(0, ["00000000000000ff" * 2, "0" * 32]).tolist()
     [255, 0]
     """
@@ -160,8 +152,6 @@ def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequ
 def fingerprint_key(namespace: int, fingerprint: str) -> int:
     """Return the hash of one fingerprint, as :func:`fingerprint_keys` does of many.
 
-    Examples
-    --------
     >>> [fingerprint_key(3, "ab" * 16)] == fingerprint_keys(3, ["ab" * 16]).tolist()
     True
     """
@@ -171,8 +161,6 @@ def fingerprint_key(namespace: int, fingerprint: str) -> int:
 def digest_key(embedder: int, namespace: int, digest: bytes) -> int:
     """Return the hash of one address, as :func:`digest_keys` does of many.
 
-    Examples
-    --------
     >>> [digest_key(3, 5, b"sixteen bytes in")] == digest_keys(3, 5, [b"sixteen bytes in"]).tolist()
     True
     """
@@ -186,8 +174,6 @@ def digest_keys(
 ) -> Keys:
     """Return the hashes of the addresses of texts that an embedder read for a namespace, or one each.
 
-    Examples
-    --------
     >>> one, other = digest_keys(3, 5, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
     >>> one ^ other
     1

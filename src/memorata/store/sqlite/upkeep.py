@@ -152,8 +152,6 @@ def wrong_kinds(session: Session) -> Iterator[str]:
     calls such a value sound. It is what a flipped bit or a bad sector makes of a row, and reading it ends in
     an error about anything but the row.
 
-    Examples
-    --------
     >>> import sqlite3
     >>> session = sqlite3.connect(":memory:")
     >>> _ = session.execute("CREATE TABLE cups (number INTEGER NOT NULL, name TEXT)")
