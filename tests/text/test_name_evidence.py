@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.text.capitalised_names import WORD, Evidence, WordSpans
+from memorata.text.capitalised_names import Evidence
+from memorata.text.tokens import WORD, WordSpans
 
 
 def is_name(text: str, language: str = "english") -> bool:

@@ -17,10 +17,9 @@ from functools import cache, lru_cache
 from typing import Final
 
 from memorata.model import checks
-from memorata.text.capitalised_names import WORD, WordSpans
 from memorata.text.folding import contains_any, folded
 from memorata.text.language import detect
-from memorata.text.tokens import is_unspaced
+from memorata.text.tokens import WORD, WordSpans, is_unspaced
 from memorata.text.word_lists import (
     CALENDAR,
     DATE_PREPOSITIONS,

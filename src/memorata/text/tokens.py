@@ -1,4 +1,4 @@
-r"""Words of a text: the one tokeniser that documents and queries share; and its sentences.
+r"""Words of a text: the one tokeniser of documents and queries, its sentences, and words as they are spelt.
 
 A word is a run of Unicode letters, digits and underscores, in the compatibility form NFKC and in lower case.
 Three things differ from a plain ``\w+``:
@@ -21,10 +21,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Final
 
+from memorata._frozen import frozen
 from memorata.model import checks
+from memorata.text.word_lists import CALENDAR, TITLES, word_set
 
 _ASCII_LETTERS = bytes(
     ord(chr(code).lower()) if code < 128 and (chr(code).isalnum() or chr(code) == "_") else ord(" ")
@@ -197,3 +199,84 @@ def _marks() -> str:
         else:
             ranges.append([code, code])
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+WORD: Final = re.compile(r"[^\W\d_][\w\u0300-\u036f]*")
+ABBREVIATIONS: Final = word_set("st mt ft jr sr no")
+PARTICLES: Final = word_set("van von de da di du der den ter ibn bin")
+"""Lower-case words that a family name can begin with: van Gogh, von Neumann, da Vinci."""
+
+_PIECES: Final = re.compile(f"({WORD.pattern})")
+_ASCII_PIECES: Final = re.compile(r"([A-Za-z][A-Za-z0-9_]*)")
+"""The same for plain text: a set of characters is searched in two thirds of the time of a set of kinds."""
+_SENTENCE_START: Final = re.compile(
+    r"[.!?…。！？]['\"’”»)\]]*\s+|\n|[:;]\s|[\"“„«(\[]\s*$|[-*•–—]\s+$|^\s*\d+[.)]\s"
+)
+_MAX_CACHED_WORDS: Final = 50_000
+_MAX_CACHED_LENGTH: Final = 64
+
+
+@frozen
+class Word:
+    """A word, wherever it stands.
+
+    A brand like iPhone counts as capitalised; a month or a day of the week does not. What may belong to a
+    name has a capital, or is a particle of one.
+    """
+
+    text: str
+    lower: str
+    capital: bool
+    of_name: bool
+
+
+class WordSpans:
+    """The words of a text that begin with a letter, as they are spelt, in order.
+
+    What a word is by itself (its lower case, its capital) is computed once and kept in a bounded table; where
+    it stands, and whether a sentence starts there, only for the few words that are asked for.
+    """
+
+    __slots__ = ("_ends", "_pieces", "gaps", "words")
+
+    def __init__(self, text: str) -> None:
+        self._pieces = (_ASCII_PIECES if text.isascii() else _PIECES).split(text)
+        self.words: list[Word] = list(map(_TABLE.__getitem__, self._pieces[1::2]))
+        self.gaps: list[str] = self._pieces[:-1:2]
+        self._ends: list[int] | None = None
+
+    def starts(self, at: int) -> bool:
+        """Return whether a sentence starts with the word at this place."""
+        gap = self.gaps[at]
+        if at == 0:
+            return True
+        if gap == " " or _SENTENCE_START.search(gap) is None:
+            return False
+        before = self.words[at - 1]
+        if gap[0] == "." and before.capital:
+            # An initial or an abbreviation ends with a full stop, too.
+            return len(before.text) > 1 and before.lower not in ABBREVIATIONS and before.lower not in TITLES
+        return True
+
+    def span(self, first: int, last: int) -> tuple[int, int]:
+        """Return where the first of some words begins, and where the last of them ends."""
+        # Added up once, and only for a text in which something was found.
+        if self._ends is None:
+            self._ends = list(accumulate(map(len, self._pieces)))
+        return self._ends[2 * first], self._ends[2 * last + 1]
+
+
+class _Table(dict[str, Word]):
+    def __missing__(self, text: str) -> Word:
+        lower = text.lower()
+        capital = text[0].isupper() or (len(text) > 2 and text[0].islower() and text[1].isupper())
+        capital = capital and lower not in CALENDAR
+        word = Word(text, lower, capital, capital or lower in PARTICLES)
+        if len(text) <= _MAX_CACHED_LENGTH:
+            if len(self) >= _MAX_CACHED_WORDS:
+                self.clear()
+            self[text] = word
+        return word
+
+
+_TABLE: Final = _Table()
