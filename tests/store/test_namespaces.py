@@ -106,3 +106,10 @@ def test_a_namespace_can_be_removed_and_made_anew(store: Store) -> None:
     assert (recalled(store), store.namespaces()) == ((["new"], ["new"]), {HERE: 1, THERE: 1})
     assert store.graph.delta(HERE, last - 1).kinds
     assert store.graph.delta(HERE, store.changes(0, 10_000)[-1].number).kinds == frozenset()
+
+
+def test_only_what_is_asked_for_is_counted(store: Store) -> None:
+    store.add([entry("m1", "tea"), entry("m2", "coffee", namespace=THERE)])
+    assert store.namespaces() == {HERE: 1, THERE: 1}
+    assert store.namespaces(counted=[THERE]) == {HERE: 0, THERE: 1}
+    assert store.namespaces(counted=()) == {HERE: 0, THERE: 0}

@@ -299,7 +299,7 @@ def _known_visitor(site: _Site, request: Request) -> PageContext:
 
 def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
     """Return the namespace that is meant, and all that the visitor may read."""
-    existing = sorted({engine.namespace, *engine.store.namespaces()})
+    existing = sorted({engine.namespace, *engine.store.namespaces(counted=())})
     readable = tuple(path for path in existing if access.allows("read", path))
     if wanted:
         return checked_namespace("namespace", wanted), readable

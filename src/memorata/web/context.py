@@ -63,7 +63,7 @@ class PageContext:
     @property
     def remembered(self) -> int:
         """How many memories the namespace has, hidden ones included."""
-        return self.engine.store.namespaces().get(self.namespace, 0)
+        return self.engine.store.namespaces(counted=[self.namespace]).get(self.namespace, 0)
 
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""
