@@ -60,8 +60,12 @@ $(BROWSER): $(ENV)
 # Bytecode is kept, whatever the environment says: without it each of a few hundred processes that tests start
 # compiles the package anew, and pytest rewrites the asserts of every test once for each worker.
 test: export PYTHONDONTWRITEBYTECODE :=
+# Tests write small databases, and every write waits for the disk: where memory has room for files, none does.
+MEMORY := $(shell findmnt --noheadings --output OPTIONS --target /dev/shm 2>/dev/null | grep --invert-match --quiet noexec \
+	&& test "$$(df --output=avail --block-size=1G /dev/shm | tail -1)" -ge 4 && echo --tmpdir=/dev/shm)
 test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with branch coverage
-	$(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
+	folder=$$(mktemp -d $(MEMORY)) && chmod 755 "$$folder" && trap 'rm -rf "$$folder"' EXIT && \
+		TMPDIR=$$folder $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
 	@echo "Coverage of the pure core, in percent; at least 95:"
 	@$(BIN)/coverage report --include="$(CORE)" --format=total --fail-under=95
 

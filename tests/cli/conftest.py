@@ -1,6 +1,7 @@
 """Run the command line inside the test's process, on a database of its own, with the lexical embedder."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -39,36 +40,53 @@ def commands_are_made_once() -> Iterator[None]:
         yield
 
 
+def _settle(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    for name in ("MEMORATA_CONFIG", "MEMORATA_NAMESPACE", "MEMORATA_RECIPE", "FORCE_COLOR", "COLUMNS"):
+        patch.delenv(name, raising=False)
+    patch.setenv("MEMORATA_DB", str(folder / "memories.db"))
+    patch.setenv("MEMORATA_EMBEDDER", "lexical")
+    patch.setenv("MEMORATA_MODELS", str(folder / "models"))
+    patch.chdir(folder)
+
+
+def _run(*arguments: str, input: str | bytes | None = None, terminal: bool = False) -> Ran:
+    shown = {"FORCE_COLOR": "1", "COLUMNS": "100"} if terminal else {"FORCE_COLOR": None}
+    result = CliRunner().invoke(app, list(arguments), input=input, env=shown)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Ran(result.exit_code, result.stdout, result.stderr)
+
+
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder to work in, and settings that point nowhere else."""
-    for name in ("MEMORATA_CONFIG", "MEMORATA_NAMESPACE", "MEMORATA_RECIPE", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MEMORATA_DB", str(tmp_path / "memories.db"))
-    monkeypatch.setenv("MEMORATA_EMBEDDER", "lexical")
-    monkeypatch.setenv("MEMORATA_MODELS", str(tmp_path / "models"))
-    monkeypatch.chdir(tmp_path)
+    _settle(tmp_path, monkeypatch)
     return tmp_path
 
 
 @pytest.fixture
 def cli(home: Path) -> Callable[..., Ran]:
     """Run a command; `terminal` draws as for a person at a terminal of 100 columns."""
+    return _run
 
-    def run(*arguments: str, input: str | bytes | None = None, terminal: bool = False) -> Ran:
-        shown = {"FORCE_COLOR": "1", "COLUMNS": "100"} if terminal else {"FORCE_COLOR": None}
-        result = CliRunner().invoke(app, list(arguments), input=input, env=shown)
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return Ran(result.exit_code, result.stdout, result.stderr)
 
-    return run
+@pytest.fixture(scope="session")
+def tea_database(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A database with three memories, made once, and the id of the one about Anna's tea."""
+    folder = tmp_path_factory.mktemp("tea")
+    with pytest.MonkeyPatch.context() as patch:
+        _settle(folder, patch)
+        added = _run(
+            "remember", "Anna prefers green tea", "-c", "preference", "-t", "drinks", "--speaker", "Anna"
+        )
+        _run("remember", "Bob moved to Lisbon in May")
+        _run("remember", "Coffee gives Bob headaches")
+    return folder / "memories.db", added.out.strip()
 
 
 @pytest.fixture
-def tea(cli: Callable[..., Ran]) -> str:
-    """A database with three memories; the id of the one about Anna's tea."""
-    said = cli("remember", "Anna prefers green tea", "-c", "preference", "-t", "drinks", "--speaker", "Anna")
-    cli("remember", "Bob moved to Lisbon in May")
-    cli("remember", "Coffee gives Bob headaches")
-    return said.out.strip()
+def tea(home: Path, tea_database: tuple[Path, str]) -> str:
+    """A copy of that database; the id of the memory about Anna's tea."""
+    file, memory_id = tea_database
+    shutil.copy(file, home / "memories.db")
+    return memory_id
