@@ -40,18 +40,14 @@ from memorata.model.period import Period
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.clock import clock_time
-from memorata.text.dates.dutch import DUTCH
+from memorata.text.dates.dutch_swedish import DUTCH, SWEDISH
 from memorata.text.dates.east_asian import CHINESE, JAPANESE, KOREAN
 from memorata.text.dates.english import ENGLISH
-from memorata.text.dates.french import FRENCH
 from memorata.text.dates.german import GERMAN
-from memorata.text.dates.italian import ITALIAN
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
 from memorata.text.dates.phrases import DateSpan
-from memorata.text.dates.portuguese import PORTUGUESE
+from memorata.text.dates.romance import FRENCH, ITALIAN, PORTUGUESE, SPANISH
 from memorata.text.dates.russian import RUSSIAN
-from memorata.text.dates.spanish import SPANISH
-from memorata.text.dates.swedish import SWEDISH
 from memorata.text.language import detect
 
 _LANGUAGES: Final = {
