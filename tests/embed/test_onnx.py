@@ -158,12 +158,14 @@ def test_a_folder_from_the_hub_needs_no_description(
     assert embedder.embed_query("red") == pytest.approx(np.array([1, 1, 0]) / np.sqrt(2), abs=1e-6)
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize(
+    ("package", "requirement"), [("onnxruntime", r"'memorata\[onnx\]'"), ("tokenizers", "tokenizers")]
+)
 def test_a_missing_package_is_named_with_the_line_that_installs_it(
-    tiny_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, package: str
+    tiny_folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, package: str, requirement: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=f"pip install {package}$"):
+    with pytest.raises(MissingExtra, match=f"pip install {requirement}$"):
         OnnxEmbedder(tiny_folder()).load()
 
 
@@ -364,7 +366,7 @@ def test_threads_are_counted(tiny_graph: Callable[..., bytes], threads: int) -> 
 _EMBEDDING = """
 import sys, time
 import memorata
-with memorata.open(sys.argv[1], embedder="builtin") as memory:
+with memorata.open(sys.argv[1], embedder="granite-embedding-30m-english") as memory:
     memory.remember("Anna prefers green tea")
     assert memory.recall("What does Anna drink?").hits
 # What is told is told from a thread of its own.

@@ -75,7 +75,7 @@ def test_a_change_of_prompts_is_noticed_re_embedded_and_recorded(tmp_path: Path)
         told = "prompts changed from own to similarity: 1 memory will be embedded again"
         assert any(told in note for note in memory.notes)
         assert memory.admin.reembed().dropped == 1
-        assert memory.store.setting("embedder") == "builtin#similarity"
+        assert memory.store.setting("embedder") == "use-multilingual#similarity"
     with memorata.open(path) as memory:
         assert before is not None
         assert memory.embedder is not None

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.embed import subwords
-from memorata.embed.builtin import PACK, SHA256, package_folder, unpacked
 from memorata.embed.description import read_checked
+from memorata.embed.folder import package_folder
+from memorata.embed.granite import PACK, PACKAGE, SHA256, unpacked
 from memorata.embed.subwords import SubwordReader, piece_reader, reader_of
 from memorata.embed.vocabulary import vocabulary_of
 
@@ -48,7 +49,7 @@ TEXTS = st.text(OLD | st.sampled_from(list(" \n'’.,aAsStT0ΣßIé字한")), ma
 
 @pytest.fixture(scope="module")
 def granite() -> bytes:
-    folder = package_folder()
+    folder = package_folder(PACKAGE)
     assert folder is not None
     return unpacked(read_checked(folder, PACK, SHA256))[0]
 

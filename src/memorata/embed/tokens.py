@@ -11,7 +11,7 @@ here, in the open.
 from __future__ import annotations
 
 import json
-import struct
+import re
 from collections.abc import Callable, Sequence, Sized
 from typing import Final, TypeVar
 
@@ -25,7 +25,7 @@ from memorata.embed.vocabulary import (
     Vocabulary,
     vocabulary_of,
 )
-from memorata.model.checks import IntArray, whole
+from memorata.model.checks import FloatArray, IntArray, whole
 from memorata.model.errors import InvalidArgument, ModelCorrupt
 
 OVERLAP = 1 / 8
@@ -155,32 +155,32 @@ def piece_tokeniser(content: bytes) -> Tokeniser:
     return Tokeniser.of(PieceVocabulary(content.decode("utf-8", "replace").split("\n"), "▁"))
 
 
-def sentencepiece_tokeniser(content: bytes) -> Tokeniser:
-    """Return the tokeniser of a unigram model of SentencePiece, with marks of begin and end.
+def sentencepiece_tokeniser(content: bytes) -> tuple[Tokeniser, FloatArray]:
+    """Return the tokeniser of a unigram model of SentencePiece, with marks of begin and end, and its scores.
 
-    Of its protocol buffer the pieces are read, which come first: text 1, score 2, and type 3 of those that
-    stand for no text, which nobody can write.
+    A score is the logarithm of how likely a piece is. Of the protocol buffer the pieces are read, which come
+    first: text 1, score 2, and type 3 of those that stand for no text, which nobody can write.
     """
-    pieces: list[tuple[str, float]] = []
+    found = _PIECE.findall(content)
+    end = sum(9 + len(text) + 2 * len(kind) for text, _, kind in found)
+    if len(found) <= _MARKS or content[end : end + 1] not in (b"", _SETTINGS):
+        raise ModelCorrupt("this is no model of SentencePiece: it does not begin with pieces")
     try:
-        at = 0
-        while content[at] == _PIECE:
-            end, score = at + 2 + content[at + 1], at + 5 + content[at + 3]
-            plain = end == score + 4 or content[end - 1] == _PLAIN
-            text = content[at + 4 : score - 1].decode() if plain else ""
-            pieces.append((text, *_SCORE.unpack_from(content, score)))
-            at = end
-    except (LookupError, ValueError, struct.error) as error:
+        texts = [b"" if kind else text for text, _, kind in found]
+        pieces = b"\n".join(texts).decode().split("\n")
+    except UnicodeDecodeError as error:
         raise ModelCorrupt(f"this is no model of SentencePiece: {error!r}") from error
-    if len(pieces) <= _MARKS:
-        raise ModelCorrupt("this is no model of SentencePiece: it has no pieces")
-    return Tokeniser.of(UnigramVocabulary(pieces, "▁"), special=True)
+    scores = np.frombuffer(b"".join([score for _, score, _ in found]), "<f4").astype(np.float64)
+    return Tokeniser.of(UnigramVocabulary(pieces, scores.tolist(), "▁"), special=True), scores
 
 
-_PIECE: Final = 0x0A
-_PLAIN: Final = 1
+_PIECE: Final = re.compile(
+    rb"\n[\x07-\x7f]\n[\x00-\x7f]([^\x15\n]*)\x15(.{4})(?:\x18([\x02-\x06]))?", re.DOTALL
+)
+"""One piece, the plain ones without a type: no text of a piece has the bytes 10 and 21 in it."""
+_SETTINGS: Final = b"\x12"
+"""What begins the first field after the pieces."""
 _MARKS: Final = 3
-_SCORE: Final = struct.Struct("<f")
 
 
 def character_passages(text: str, size: int, overlap: int) -> list[str]:

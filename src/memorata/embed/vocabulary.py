@@ -90,7 +90,11 @@ class SubwordVocabulary:
     """A vocabulary that is read here."""
 
     def __init__(
-        self, reader: SubwordReader, texts: Mapping[int, str], special: frozenset[int], template: _Template
+        self,
+        reader: SubwordReader,
+        texts: Mapping[int, str] | Sequence[str],
+        special: frozenset[int],
+        template: _Template,
     ) -> None:
         self._reader, self._texts, self._template = reader, texts, template
         self.special_ids = special
@@ -99,7 +103,10 @@ class SubwordVocabulary:
 
     def text(self, number: int) -> str:
         """Return the text of a token, or nothing."""
-        return self._texts.get(number, "")
+        try:
+            return self._texts[number]
+        except LookupError:
+            return ""
 
     def rows(self, texts: Sequence[str], *, special: bool) -> list[list[int]]:
         """Return the tokens of each text."""
@@ -126,17 +133,17 @@ class PieceVocabulary(SubwordVocabulary):
     """Pieces of words, of which those that begin a word begin with `word_start`."""
 
     def __init__(self, pieces: Sequence[str], word_start: str) -> None:
-        texts = {**dict(enumerate(pieces)), len(pieces): ""}
-        super().__init__(piece_reader(pieces, word_start), texts, frozenset({len(pieces)}), _Template())
+        reader, unknown = piece_reader(pieces, word_start), len(pieces)
+        super().__init__(reader, [*pieces, ""], frozenset({unknown}), _Template())
 
 
 class UnigramVocabulary(SubwordVocabulary):
     """Pieces of words and their probabilities; the first three are the unknown one and the marks around."""
 
-    def __init__(self, pieces: Sequence[tuple[str, float]], word_start: str) -> None:
-        texts = {number: piece for number, (piece, _) in enumerate(pieces)}
+    def __init__(self, pieces: Sequence[str], scores: Sequence[float], word_start: str) -> None:
         around = _Template(((1, 0), ("A", 0), (2, 0)), ((1, 0), ("A", 0), ("B", 0), (2, 0)))
-        super().__init__(unigram_reader(pieces, word_start), texts, frozenset({0, 1, 2}), around)
+        reader = unigram_reader(pieces, scores, word_start)
+        super().__init__(reader, pieces, frozenset({0, 1, 2}), around)
 
 
 def vocabulary_of(described: Mapping[str, Any]) -> SubwordVocabulary | None:

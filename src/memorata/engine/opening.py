@@ -260,7 +260,7 @@ def open(
             logging=Logging(recalls=False) if store.read_only else logging,
             lease_seconds=lease_seconds,
             absent=absent,
-            tables=_tables(embedder, specification, resources),
+            tables=_tables(measure, embedder, specification, resources),
             **options,
         )
         # Not before all is well: what is recorded holds for whoever opens the store next.
@@ -336,6 +336,9 @@ def _choose(specification: str, resources: Resources | None) -> Choice:
 
 def choose_recorded(recorded: str | None, resources: Resources | None = None) -> Choice:
     """Return the embedder that a store was made with, or the best that is installed for a new one."""
+    if recorded is not None and recorded.partition("#")[0] == "builtin":
+        # The model that came with Memorata when such a store was made; now its own name is recorded.
+        recorded = recorded.replace("builtin", "granite-embedding-30m-english", 1)
     source = None if recorded is None else source_of(recorded)
     if recorded is None or source is None:
         return _choose(recorded or _AUTO, resources)
@@ -420,17 +423,23 @@ def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Rer
 
 
 def _tables(
-    wanted: Embedder | str | None, specification: str | None, resources: Resources | None
+    measure: Embedder | None,
+    wanted: Embedder | str | None,
+    specification: str | None,
+    resources: Resources | None,
 ) -> tuple[TokenTable, ...]:
-    """Return the token vectors that are installed, for embedders that are models and say what they know."""
+    """Return the token vectors of an embedder that has them, or those that are installed for other models."""
     if (
         wanted is None
         or specification == _WORDS
         or not (isinstance(wanted, str) or hasattr(wanted, "languages"))
     ):
         return ()
-    from memorata.embed.token_table import installed_tables
+    from memorata.embed.token_table import installed_tables, own_table
 
+    own = own_table(measure)
+    if own is not None:
+        return (own,)
     return installed_tables((resources or _usual_resources()).models)
 
 

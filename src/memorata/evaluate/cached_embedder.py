@@ -31,7 +31,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:
-        self._embedder = embedder
+        self.embedder = self._embedder = embedder
         self._path = path
         self.computed = 0
         with self._usable():

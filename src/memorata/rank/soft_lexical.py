@@ -8,7 +8,7 @@ SIGIR 2020, without its transformer). A static vector of Model2Vec is the longer
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,16 @@ from memorata.model.checks import FloatArray, IntArray
 from memorata.model.parameter import Declared
 
 Rows = npt.NDArray[np.float32]
+
+
+class RowSource(Protocol):
+    """A table that makes its rows when they are asked for."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, tokens: IntArray, axis: int) -> Rows:
+        """Return the rows of some tokens; the axis is always 0."""
+        ...
 
 
 def token_weights(lengths: npt.NDArray[np.floating[Any]]) -> FloatArray:
@@ -32,6 +42,31 @@ def token_weights(lengths: npt.NDArray[np.floating[Any]]) -> FloatArray:
     if not written.size:
         return np.zeros(lengths.size)
     weights: FloatArray = np.minimum(1.0, lengths / float(np.median(written)))
+    return weights
+
+
+_COMMON, _RARE = 5.0, 12.0
+_LEAST: Final = 0.05
+
+
+def rarity_weights(scores: FloatArray) -> FloatArray:
+    """Return what each token counts in a query by how likely it is, for vectors whose length says nothing.
+
+    It grows evenly from 0.05 for a token as common as ``exp(-5)`` to 1 for one as rare as ``exp(-12)``. A
+    token that stands for no text has no probability, and counts 0.
+
+    Parameters
+    ----------
+    scores
+        The logarithms of their probabilities; 0 for those that have none.
+
+    Examples
+    --------
+    >>> rarity_weights(np.array([0.0, -3.0, -8.5, -20.0]))
+    array([0.  , 0.05, 0.5 , 1.  ])
+    """
+    grown = (-scores - _COMMON) / (_RARE - _COMMON)
+    weights: FloatArray = np.where(scores < 0, np.clip(grown, _LEAST, 1.0), 0.0)
     return weights
 
 
@@ -56,7 +91,7 @@ def soft_matches(
     query: IntArray,
     tokens: IntArray,
     sizes: IntArray,
-    rows: Rows,
+    rows: Rows | RowSource,
     *,
     cut: Annotated[float, Declared("Cosines of tokens below this are chance.", 0, 1)] = 0.2,
 ) -> FloatArray:
@@ -91,7 +126,7 @@ def soft_matches(
     distinct = present.nonzero()[0]
     places = np.empty(len(rows), np.int32)
     places[distinct] = np.arange(distinct.size, dtype=np.int32)
-    cosines = rows.take(distinct, axis=0) @ rows[query].T
+    cosines = rows.take(distinct, axis=0) @ rows.take(query, axis=0).T
     np.multiply(cosines, cosines >= cut, out=cosines)
     cosines *= np.sqrt(cosines)
     some = sizes > 0

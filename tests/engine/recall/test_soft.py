@@ -25,6 +25,7 @@ class Table:
 
     name = "eight"
     languages: tuple[str, ...] = ("en",)
+    trust = 1.0
 
     def __init__(self, error: Exception | None = None) -> None:
         self.read: list[str] = []
@@ -63,7 +64,7 @@ def test_a_table_that_does_not_know_the_script_has_no_say(context: Make) -> None
 
 def test_what_a_table_of_many_languages_is_not_trusted_with_goes_to_exact_words(context: Make) -> None:
     table = Table()
-    table.languages = ("en", "de", "fr", "es")
+    table.languages, table.trust = ("en", "de", "fr", "es"), 0.5
     said = context(["live in Porto", "Home is Porto"], "live in Porto", tables=[table])
     legs = search(RECIPE, said)
     assert legs.soft.scores[0] == pytest.approx(0.5)

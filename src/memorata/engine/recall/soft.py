@@ -32,7 +32,6 @@ MAX_QUERY_TOKENS: Final = 64
 """How many tokens of a query are compared: those that count most, for time grows with them."""
 _FEW_LANGUAGES: Final = 3
 _OF_MANY: Final = 0.5
-_MANY_ALONE: Final = 0.5
 _SHOWN: Final = 4
 """How many tokens an explanation names."""
 
@@ -84,11 +83,10 @@ def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
 def _say(table: TokenTable, text: str) -> tuple[float, float]:
     """Return how much a table counts beside others, and how far it can be trusted alone.
 
-    One for many languages knows each of them less well (Chinese, Arabic, Russian: best at three tenths of
-    what words have; English beside a table of its own: at half of what that has).
+    One for many languages knows each of them less well: English, beside a table of its own, at half of that.
     """
     familiar, many = familiarity(text, table.languages), len(table.languages) > _FEW_LANGUAGES
-    return familiar * (_OF_MANY if many else 1.0), familiar * (_MANY_ALONE if many else 1.0)
+    return familiar * (_OF_MANY if many else 1.0), familiar * table.trust
 
 
 def _meeting(
