@@ -68,12 +68,12 @@ def draw(sets: Rows, path: Path) -> None:
     for number, recipe in enumerate(recipes):
         values = [100 * rows[recipe]["hit5"] if recipe in rows else 0.0 for rows in sets.values()]
         last = number == len(recipes) - 1
-        colour = "tab:blue" if last else str(0.45 + 0.4 * number / len(recipes))
+        colour = "tab:blue" if last else str(0.3 + 0.6 * number / len(recipes))
         places = [place + (number - (len(recipes) - 1) / 2) * width for place in range(len(sets))]
         axes.bar(places, values, width, color=colour, label=recipe)
     axes.set_xticks(range(len(sets)), [name.replace("_", "\n") for name in sets])
     axes.set(ylabel="hit@5, per cent", ylim=(0, 100), title="The default beside its parts, set by set")
-    axes.legend(ncols=len(recipes), loc="lower left", fontsize="small")
+    figure.legend(ncols=len(recipes), loc="outside lower center", frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)
 
