@@ -127,15 +127,15 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
     with session.memory() as engine:
         if word is not None and (undo or restore):
             engine.entities.undo_alias(word, restore=restore)
-        known = engine.entities.aliases()
+        aliases = engine.entities.aliases()
     if session.output.json:
-        session.output.data({"aliases": [alias_json(alias) for alias in known]})
+        session.output.data({"aliases": [alias_json(alias) for alias in aliases]})
         return
-    for alias in known:
+    for alias in aliases:
         stands = "itself (undone)" if alias.undone else visible(alias.name)
         session.output.line(f"{alias.memories}\t{one_line(alias.word)}\t{stands}")
-    if not known:
-        session.output.say("No nickname of anybody who speaks is known here")
+    if not aliases:
+        session.output.say("No nickname of a speaker is known here")
 
 
 def about(

@@ -86,10 +86,10 @@ def unlink(session: Session, linked: Linked) -> None:
 def links(session: Session) -> None:
     """List what this namespace is linked to."""
     with session.memory() as engine:
-        found = engine.namespaces.links()
-    rows = [{"namespace": link.namespace, "filter": link.filter} for link in found]
-    session.output.result({"links": rows}, *(link.namespace for link in found))
-    if not found:
+        linked = engine.namespaces.links()
+    rows = [{"namespace": link.namespace, "filter": link.filter} for link in linked]
+    session.output.result({"links": rows}, *(link.namespace for link in linked))
+    if not linked:
         session.output.say("It is linked to none.")
 
 

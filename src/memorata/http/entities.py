@@ -98,8 +98,8 @@ async def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Response:
 
 
 def _aliases(context: RequestContext) -> Json:
-    known = context.engine.entities.aliases(namespace=context.namespace)
-    return {"aliases": [alias_json(alias) for alias in known]}
+    aliases = context.engine.entities.aliases(namespace=context.namespace)
+    return {"aliases": [alias_json(alias) for alias in aliases]}
 
 
 @router.get("/entities/{name:path}", **answers(EntityAnswer))

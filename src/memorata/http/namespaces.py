@@ -101,8 +101,8 @@ async def links(context: ReadContext) -> Response:
     """List what a namespace is linked to."""
 
     def work() -> Json:
-        found = context.engine.namespaces.links(namespace=context.namespace)
-        return {"links": [plain(asdict(link)) for link in found]}
+        links = context.engine.namespaces.links(namespace=context.namespace)
+        return {"links": [plain(asdict(link)) for link in links]}
 
     return await context.read(work, SEARCH)
 

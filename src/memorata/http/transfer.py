@@ -83,8 +83,8 @@ async def imports(context: ReadContext) -> Response:
     """List the imports into a namespace that were not undone, the latest first."""
 
     def work() -> Json:
-        found = context.engine.transfer.imports.list(namespace=context.namespace)
-        return {"imports": [plain(run) for run in found]}
+        runs = context.engine.transfer.imports.list(namespace=context.namespace)
+        return {"imports": [plain(run) for run in runs]}
 
     return await context.read(work, SEARCH)
 

@@ -181,18 +181,18 @@ _BESIDE: Final = re.compile(
 
 _Test = Callable[[str], bool]
 _RULES: Final[tuple[tuple[str, re.Pattern[str], _Test], ...]] = (
-    ("private key", _KEY_BLOCK, lambda found: True),
-    ("token", _JWT, lambda found: True),
+    ("private key", _KEY_BLOCK, lambda value: True),
+    ("token", _JWT, lambda value: True),
     ("API key", _TOKEN, _is_mixed),
     ("token", _BEARER, _is_mixed),
-    ("token", _BASIC, lambda found: True),
+    ("token", _BASIC, lambda value: True),
     ("token", _WEBHOOK, _is_mixed),
-    ("password", _ADDRESS, lambda found: not _is_placeholder(found)),
-    ("password", _USER_OPTION, lambda found: True),
-    ("password", _NETRC, lambda found: True),
-    ("password", _BESIDE, lambda found: _is_password(found)),
-    ("recovery phrase", _SEED, lambda found: True),
-    ("code", _CODE, lambda found: True),
+    ("password", _ADDRESS, lambda value: not _is_placeholder(value)),
+    ("password", _USER_OPTION, lambda value: True),
+    ("password", _NETRC, lambda value: True),
+    ("password", _BESIDE, lambda value: _is_password(value)),
+    ("recovery phrase", _SEED, lambda value: True),
+    ("code", _CODE, lambda value: True),
     ("card number", _NAMED_CARD, _is_card),
     ("card number", _CARD, _is_card),
 )

@@ -167,17 +167,17 @@ def failure(context: PageContext, error: MemorataError) -> Response:
 
 def _meant(context: PageContext, error: MemorataError) -> tuple[tuple[str, str], ...]:
     """Return links to the same page with what may have been meant in place of what was written."""
-    wrong, instead = "", tuple[str, ...]()
+    rejected, nearest_values = "", tuple[str, ...]()
     if isinstance(error, EntityNotFound):
-        wrong, instead = error.name, error.nearest
+        rejected, nearest_values = error.name, error.nearest
     elif isinstance(error, InvalidArgument) and (nearest := _NEAREST.search(str(error))):
-        wrong, instead = str(error.value), (nearest[1],)
-    field = next((name for name in context.values if context.values.text(name) == wrong), None)
+        rejected, nearest_values = str(error.value), (nearest[1],)
+    field = next((name for name in context.values if context.values.text(name) == rejected), None)
     if field is None or context.method != "GET":
         return ()
     others = {name: list(values) for name, values in context.values.items() if name != field}
     path = context.path.removeprefix(context.prefix)
-    return tuple((value, context.url(path, {**others, field: value})) for value in instead)
+    return tuple((value, context.url(path, {**others, field: value})) for value in nearest_values)
 
 
 def _typed(context: PageContext) -> tuple[tuple[str, str], ...]:

@@ -240,24 +240,24 @@ def palette(context: PageContext) -> Response:
         return [{"kind": kind, "label": label, "url": url(label)} for label in alike]
 
     pages = {name: path for path, name in PAGES}
-    found = entries("page", pages, lambda name: context.url(pages[name]))
+    options = entries("page", pages, lambda name: context.url(pages[name]))
     if context.may_write:
-        found += entries("action", ["Remember something"], lambda _: context.url("/memories") + "#remember")
+        options += entries("action", ["Remember something"], lambda _: context.url("/memories") + "#remember")
     others = [path for path in context.namespaces if path != context.namespace]
-    found += entries("namespace", others, lambda path: context.url("/", namespace=path))[:_MAX_ENTRIES]
+    options += entries("namespace", others, lambda path: context.url("/", namespace=path))[:_MAX_ENTRIES]
     if query:
         names = context.engine.entities.list(limit=_MAX_NAMES, namespace=context.namespace)
-        found += entries(
+        options += entries(
             "name", (name.entity.name for name in names), lambda name: context.url("/graph", entity=name)
         )[:_MAX_ENTRIES]
         with context.engine.recall_log.aside():
             hits = context.engine.recall(query, namespace=context.namespace, limit=_MAX_ENTRIES)
-        found += [
+        options += [
             {"kind": "memory", "label": excerpt(hit.content, 90), "url": context.url(f"/memories/{hit.id}")}
             for hit in hits
         ]
-        found.append({"kind": "search", "label": f"Search for “{query}”", "url": context.url("/", q=query)})
-    return context.page("palette.html", entries=found)
+        options.append({"kind": "search", "label": f"Search for “{query}”", "url": context.url("/", q=query)})
+    return context.page("palette.html", entries=options)
 
 
 ROUTES: Final = (

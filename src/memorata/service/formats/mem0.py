@@ -23,9 +23,9 @@ def records(data: bytes) -> Reading:
     >>> [each.fields["content"] for each in records(file).records]
     ['Likes tea']
     """
-    value, wrong = parse_json(data)
-    if wrong is not None:
-        return Reading(1, iter([wrong]))
+    value, problem = parse_json(data)
+    if problem is not None:
+        return Reading(1, iter([problem]))
     relations: object = []
     if isinstance(value, dict):
         relations = value.get("relations") or []

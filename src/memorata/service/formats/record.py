@@ -90,22 +90,22 @@ def parse_json(data: bytes) -> tuple[Any, Record | None]:
         return json.loads(data.decode("utf-8-sig")), None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        wrong = f"not UTF-8 at byte {error.start + 1} of the file; nothing of it was read"
-        return None, Record(line, problem=wrong)
+        problem = f"not UTF-8 at byte {error.start + 1} of the file; nothing of it was read"
+        return None, Record(line, problem=problem)
     except json.JSONDecodeError as error:
         ends = error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")
         short = "the file may be cut short, and " if ends else ""
-        wrong = f"not JSON: {error.msg} at character {error.pos + 1}; {short}nothing of it was read"
-        return None, Record(error.lineno, problem=wrong)
+        problem = f"not JSON: {error.msg} at character {error.pos + 1}; {short}nothing of it was read"
+        return None, Record(error.lineno, problem=problem)
     except (ValueError, RecursionError) as error:
         return None, Record(1, problem=f"not JSON that can be read: {error}; nothing of it was read")
 
 
 def conversations(data: bytes, records_of: Callable[[list[Any]], Iterator[Record]]) -> Reading:
     """Return the records of an export of chats: a list of conversations, or one of them."""
-    value, wrong = parse_json(data)
-    if wrong is not None:
-        return Reading(1, iter([wrong]))
+    value, problem = parse_json(data)
+    if problem is not None:
+        return Reading(1, iter([problem]))
     if isinstance(value, dict):
         value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
     if not isinstance(value, list):
