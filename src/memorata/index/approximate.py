@@ -1,10 +1,10 @@
-"""Approximate search in large namespaces: only the cells about a question are read.
+"""Approximate search in large namespaces: only the cells about a query are read.
 
 The vectors are sorted into about 2·√n cells; a cell is what lies closest to one centre (an inverted file;
 Jégou, Douze & Schmid, "Product quantization for nearest neighbor search", 2011). They are kept as plain
 arrays (:class:`Cells`). What a vector is beyond its centre is kept as one bit per dimension and two numbers
 that correct the estimate (RaBitQ; Gao & Long, "RaBitQ: quantizing high-dimensional vectors with a theoretical
-error bound", SIGMOD 2024). A question reads the cells whose centres are closest to it, and what it finds
+error bound", SIGMOD 2024). A query reads the cells whose centres are closest to it, and what it finds
 there is compared anew by its caller, from bytes and then from float32, as after a scan of sign bits. faiss
 does the work (Douze et al., "The Faiss library", 2024); it is an extra (``pip install 'memorata[ann]'``),
 loaded when a namespace needs it, and without it sign bits are scanned.
@@ -34,7 +34,7 @@ from memorata.model.errors import IndexCorrupt, MissingExtra
 LARGE: Final = 100_000
 """From this many vectors in a namespace on, an approximate index is worth its making."""
 PROBES: Final = 64
-"""How many cells are read for a question without a filter."""
+"""How many cells are read for a query without a filter."""
 SHORTLIST: Final = 400
 """How many vectors are compared anew at least."""
 SHARE: Final = 0.5
@@ -49,7 +49,7 @@ _PER_CELL: Final = 40
 """How many vectors a centre is chosen from."""
 _ROUNDS: Final = 10
 _QUERY_BITS: Final = 4
-"""Bits per dimension of a question; with 8 the search takes a third longer and finds no more."""
+"""Bits per dimension of a query; with 8 the search takes a third longer and finds no more."""
 
 
 def is_available() -> bool:
@@ -166,7 +166,7 @@ class Approximate:
         return int(self._index.ntotal)
 
     def slots(self, query: Floats, count: int, mask: npt.NDArray[np.bool_] | None) -> Owners | None:
-        """Return the slots, ascending, of about the `count` vectors that are closest to a question.
+        """Return the slots, ascending, of about the `count` vectors that are closest to a query.
 
         None if that would not be worth much: the filter lets little through, or what was read holds fewer
         than `count` that it does. The more a filter keeps back, the more cells are read.

@@ -37,7 +37,7 @@ class Found:
         Given slots, tells what each term in each field added to their scores; None for a leg without terms.
         It can be asked after the index is closed.
     ceiling
-        The score of an average text that has every known term of the question once; 0 for a leg without.
+        The score of an average text that has every known term of the query once; 0 for a leg without.
     exact
         Whether every memory that could have been found was compared, so that no other has a higher score.
     """

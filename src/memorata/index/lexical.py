@@ -82,7 +82,7 @@ class Saturated:
         The memories, ascending, and how often each has the term.
     saturation
         BM25's ``tf · (k1 + 1) / (tf + k1 · (1 - b + b · length / average))`` of each: what a posting is worth
-        before the question is known.
+        before the query is known.
     """
 
     slots: IntArray
@@ -143,7 +143,7 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
 
 @frozen(eq=False)
 class Sums:
-    """What a question's postings add up to, memory by memory; all of them are positive.
+    """What a query's postings add up to, memory by memory; all of them are positive.
 
     Attributes
     ----------
@@ -220,7 +220,7 @@ def contributions(parts: Sequence[Part], count: int, slots: IntArray) -> Combina
 def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     """Return the content score of an average text that has every term asked of it once.
 
-    A term that no text has counts as the rarest term there could be: a question of five words of which one
+    A term that no text has counts as the rarest term there could be: a query of five words of which one
     is known has found a fifth of what it asked for, not all of it.
     """
     known = {part.term: part for part in parts if part.field == "content"}

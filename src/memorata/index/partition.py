@@ -44,7 +44,7 @@ _POSTING: Final = Struct("=ii")
 _BESIDE_BYTES: Final = 20
 """What the neighbours and the columns take for each slot, once somebody asked for them."""
 _SINGLE_READS: Final = 8
-"""So often the lists of a question are read by themselves before all of a small namespace are kept."""
+"""So often the lists of a query are read by themselves before all of a small namespace are kept."""
 _MOST_PATIENCE: Final = 1_024
 _KEPT_BUCKETS: Final = 4_096
 """In how many buckets the lists are that are kept; each is about a kilobyte."""

@@ -272,18 +272,18 @@ class NamespaceIndex:
         return self._partition.passing((key, condition.rest and str(filter)), read)
 
     def _parts(self, query: LexicalQuery) -> list[Part]:
-        """Return the lists of a question's terms; those of the last question are kept for the next to ask."""
+        """Return the lists of a query's terms; those of the last query are kept for the next to ask."""
         return self._answered(query)[1]
 
     def _answered(self, query: LexicalQuery) -> tuple[LexicalQuery, list[Part], float]:
-        """Return a question's lists, and what a text that says all of it would score; kept as they are."""
+        """Return a query's lists, and what a text that says all of it would score; kept as they are."""
         if self._asked is None or self._asked[0] is not query:
             parts = self._looked_up(query)
             self._asked = query, parts, ceiling(query, parts, self._visibility.count)
         return self._asked
 
     def _sums(self, query: LexicalQuery) -> Sums:
-        """Return what a question's words add up to; kept like its lists."""
+        """Return what a query's words add up to; kept like its lists."""
         if self._added is None or self._added[0] is not query:
             slots, values = impacts(self._parts(query), self._visibility.count)
             self._added = query, Sums.of(slots, values, len(self._partition))

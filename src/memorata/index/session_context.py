@@ -185,9 +185,9 @@ def in_context(
     reading: ContextWindow,
     columns: Columns,
 ) -> InContext:
-    """Score candidates by the question's terms, reading each with its neighbours.
+    """Score candidates by the query's terms, reading each with its neighbours.
 
-    `parts`: the lists of the question's terms, without memories that may not be seen. `slots`: the
+    `parts`: the lists of the query's terms, without memories that may not be seen. `slots`: the
     candidates, each once. `seen`: which memories may be seen; the words of others are not read. `columns`: an
     array over all slots and one more, all of it -1, and left so.
     """

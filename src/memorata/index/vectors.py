@@ -4,13 +4,13 @@ A search narrows in up to three steps, each of which reads less of a vector than
 `EXACT` vectors their sign bits are scanned, and the closest go on (see :mod:`memorata.index.codes`). Those
 are compared as bytes, and all go on that may be among the best, which is whatever is within rounding of them.
 These are compared as float32, which are in memory for up to `EXACT` vectors; above, their bytes are compared
-with the question in full, and the caller may ask for the stored float32 of the best. So up to `EXACT` vectors
+with the query in full, and the caller may ask for the stored float32 of the best. So up to `EXACT` vectors
 a search finds what comparing all of them as float32 finds, unless the errors of rounding conspire, which
 those of vectors made for it can. Nothing has to be trained, so it is always up to date.
 
-How many go on by their signs depends on the question: `RESCORED` first, and `FURTHER` if any of the best of
+How many go on by their signs depends on the query: `RESCORED` first, and `FURTHER` if any of the best of
 those comes from their farther half, where it was nearly missed. On 60,000 vectors by arctic-embed-s, which
-all point much the same way, that finds .990 to 1.000 of the ten closest, by the set of questions, as much as
+all point much the same way, that finds .990 to 1.000 of the ten closest, by the set of queries, as much as
 `FURTHER` for all of them (benchmarks/rescoring.py); `RESCORED` for all finds .942 to .994. A filter is
 applied before anything is selected: a filtered search never starves, and one that leaves few vectors is
 computed over all of those. Where an approximate index was made (:mod:`.approximate`), it finds the shortlist

@@ -95,13 +95,17 @@ class Recaller:
         read_at = perf_counter()
         # Where nobody waits for an embedder, the speakers that the query names are read in the same look.
         embedded = None if naming is not None else self._embedded(request, query)
-        found, elsewhere = self._look(request, partial(self._search, request, query, naming, embedded))
-        if naming is not None and self._undone(request, found.embedded.query):
+        searched, replica_failure = self._look(
+            request, partial(self._search, request, query, naming, embedded)
+        )
+        if naming is not None and self._undone(request, searched.embedded.query):
             embedded = self._embedded(request, self._named(request, query, naming))
-            found, elsewhere = self._look(request, partial(self._search, request, query, None, embedded))
-        embedded = found.embedded
+            searched, replica_failure = self._look(
+                request, partial(self._search, request, query, None, embedded)
+            )
+        embedded = searched.embedded
         query = embedded.query
-        order, hits, history = self._newest_first(request, found)
+        order, hits, history = self._newest_first(request, searched)
         shown = len(hits)
         if request.budget is not None:
             shown = within_budget([hit.memory.content for hit in hits], request.budget)
@@ -109,13 +113,18 @@ class Recaller:
         return RecallResult(
             hits=hits[:shown],
             history=history,
-            sessions=_within(found.sessions, shown),
+            sessions=_within(searched.sessions, shown),
             degraded=self._degraded(
                 request,
-                [embedded.failure_reason, _not_excluded(query.not_excluded), *found.failures, elsewhere],
-                found.pending if embedded.vector is not None else 0,
+                [
+                    embedded.failure_reason,
+                    _not_excluded(query.not_excluded),
+                    *searched.failures,
+                    replica_failure,
+                ],
+                searched.pending if embedded.vector is not None else 0,
             ),
-            rejected=found.rejected,
+            rejected=searched.rejected,
             recipe=recipe.name,
             embedder=embedded.embedder,
             omitted=len(hits) - shown,
@@ -126,14 +135,14 @@ class Recaller:
                 "search": (done - read_at - embedded.seconds) * 1e3,
             },
             trace=None
-            if found.trace is None
-            else found.trace.seen([found.positions[rank] for rank in order[:shown]]),
-            change=found.change,
-            methods=found.methods,
-            period=found.period,
+            if searched.trace is None
+            else searched.trace.seen([searched.positions[rank] for rank in order[:shown]]),
+            change=searched.change,
+            methods=searched.methods,
+            period=searched.period,
             aliases=query.aliases,
             meant=meant,
-            estimates=found.estimates,
+            estimates=searched.estimates,
         )
 
     def _embedded(self, request: Request, query: ParsedQuery) -> _Embedded:
@@ -155,16 +164,16 @@ class Recaller:
         return _Embedded(query, vector, failure_reason, name, noise, perf_counter() - started)
 
     def _newest_first(
-        self, request: Request, found: _SearchResult
+        self, request: Request, searched: _SearchResult
     ) -> tuple[Sequence[int], tuple[Hit, ...], tuple[Earlier, ...]]:
         """Return the hits with the newest of a contradiction first, unless it is asked how things were."""
-        hits, namespace = found.hits, request.namespace
-        past = found.period is not None and found.period.end <= request.now
+        hits, namespace = searched.hits, request.namespace
+        past = searched.period is not None and searched.period.end <= request.now
         then = past or request.as_of or request.true_at or request.sessions
         if then or not hits:
             return range(len(hits)), hits, ()
         store, ids = self.runtime.store.contradictions, [hit.memory.id for hit in hits]
-        notes = store.of_older(namespace, ids, found.change)
+        notes = store.of_older(namespace, ids, searched.change)
         unseen = {note.newer for note in notes}.difference(ids)
         # Who filters may not want, or not be allowed, to see it.
         told = request.filter is None and request.since is None and request.until is None
@@ -309,29 +318,29 @@ class Recaller:
             scope = ahead if ahead is not None and not ahead.empty else scope
         return scope, named.failure
 
-    def _degraded(self, request: Request, wrong: Sequence[str], pending: int) -> tuple[str, ...]:
+    def _degraded(self, request: Request, failures: Sequence[str], pending: int) -> tuple[str, ...]:
         """Return what could not be done as it should, in words."""
         recipe = request.recipe
-        said = [each for each in wrong if each]
+        degraded = [failure for failure in failures if failure]
         if pending:
-            have, those = ("memory has", "it") if pending == 1 else ("memories have", "those")
-            said.append(f"{pending} {have} no vector of this embedder yet; words only for {those}")
+            have, them = ("memory has", "it") if pending == 1 else ("memories have", "those")
+            degraded.append(f"{pending} {have} no vector of this embedder yet; words only for {them}")
         if recipe.rerank_depth and self.reranker is None:
-            said.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
+            degraded.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
         asked = [name for name, given in (("near", request.near), ("period", request.period)) if given]
         if asked and blends_two(recipe):
             verb = "has" if len(asked) == 1 else "have"
-            said.append(
+            degraded.append(
                 f"recipe {recipe.name!r} blends meaning and words alone: "
                 f"{' and '.join(asked)} {verb} no leg in it"
             )
         used = self.runtime.analyser.name
         if recipe.analyser != used:
-            said.append(
+            degraded.append(
                 f"recipe {recipe.name!r} reads words with the analyser {recipe.analyser!r}, "
                 f"this store with {used!r}"
             )
-        return tuple(said)
+        return tuple(degraded)
 
 
 @frozen(eq=False)
