@@ -1,3 +1,5 @@
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -154,3 +156,21 @@ def test_an_unknown_version_is_said() -> None:
 def test_nothing_merges_to_nothing() -> None:
     assert merged([], 0, np.zeros(0, np.bool_)).blocks() == (1, [])
     assert inverted([], 0).blocks() == (1, [])
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"content": {"tea": 2}}',
+        b"\x03\x00\x1d\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00\x00",
+        b"\x01\x00\x00\x00\x08\x00\x00\x00\x02\x00g\xff\xff\xff\xffs\xfetea",
+        b"\x00\x00\x00\x00\x00\x00\x00\x00",
+        b"\x01\x00\x00\x00\x08\x00\x00\x00\x09\x00\x00\x00tags\xfetea\x03\x00\x09\x00\x01\x00\x02\x00",
+    ],
+)
+def test_blocks_with_a_right_checksum_that_are_none_are_refused(body: bytes) -> None:
+    """Found by fuzzing: whoever makes a file can make its checksums."""
+    block = b"\x03\x00\x00\x00" + zlib.crc32(body).to_bytes(4, "little") + body
+    for read in (opened, lambda block: found(block, "tea")):
+        with pytest.raises(IndexCorrupt):
+            read(block)

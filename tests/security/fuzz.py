@@ -1,7 +1,9 @@
 """Coverage-guided fuzzing of the parsers: queries, filters, dates, importers, redaction and stored blobs.
 
 Whatever comes in, a parser returns or raises an error of ours; anything else is a finding, and atheris writes
-the input down. Run one target by its name for so many seconds, or all of them, one after the other:
+the input down. Each target begins with inputs that are right (:data:`SEEDS`), for
+chance alone writes no JSON; and checksums are mended, for what they guard is to be reached. Run one target by
+its name for so many seconds, or all of them, one after the other:
 
     python -m tests.security.fuzz filters 60
     python -m tests.security.fuzz all 60
@@ -16,6 +18,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 NOW: Final = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -61,10 +65,14 @@ def importers(data: bytes) -> None:
 
 
 def blobs(data: bytes) -> None:
-    """Read what the index stores."""
+    """Read what the index stores: as it comes, and with the version and checksum that it should have."""
+    from zlib import crc32
+
     from memorata.index import postings, record
     from memorata.model.errors import MemorataError
 
+    sealed = [bytes([version, 0, 0, 0]) + crc32(data).to_bytes(4, "little") + data for version in (1, 3)]
+    body = data[: record.RECORD.itemsize - 4].ljust(record.RECORD.itemsize - 4, b"\0")
     readers: tuple[Callable[[bytes], Any], ...] = (
         lambda data: record.unpacked([data]),
         lambda data: record.unpacked_run(data, 1),
@@ -72,11 +80,13 @@ def blobs(data: bytes) -> None:
         postings.opened,
         lambda data: postings.found(data, "tea"),
     )
-    for read in readers:
-        try:
-            read(data)
-        except MemorataError:
-            continue
+    record.unpacked([body + crc32(body).to_bytes(4, "little")])
+    for blob in (data, *sealed):
+        for read in readers:
+            try:
+                read(blob)
+            except MemorataError:
+                continue
 
 
 def secrets(data: bytes) -> None:
@@ -88,6 +98,39 @@ def secrets(data: bytes) -> None:
 
 
 TARGETS: Final = {each.__name__: each for each in (queries, filters, dates, importers, blobs, secrets)}
+
+
+SEEDS: Final[dict[str, tuple[bytes, ...]]] = {
+    "queries": (b'"green tea" -coffee what did Anna say in May?',),
+    "filters": (
+        b'{"tags": {"any": ["a", "b"]}, "metadata.n": {">=": 2, "<": 5}}',
+        b'{"all": [{"category": "fact"}, {"not": {"speaker": {"in": ["Anna"]}}}]}',
+        b'{"any": [{"created_at": {">": "2026-05-07T18:30:00Z"}}, {"metadata.a.b": {"exists": true}}]}',
+        b'{"near": {"lat": 48.1, "lon": 11.6, "km": 5}}',
+    ),
+    "dates": ("on 7 May 2026 at 18:30, last week, 昨天, vor drei Tagen, il y a deux ans".encode(),),
+    "importers": (
+        b'\0[{"id": "c", "title": "t", "mapping": {"n": {"id": "n", "parent": null, "children": [], '
+        b'"message": {"id": "m", "author": {"role": "user"}, "create_time": 1.5, '
+        b'"content": {"parts": ["tea"]}}}}}]',
+        b'\1[{"uuid": "c", "name": "t", "chat_messages": [{"uuid": "m", "sender": "human", "text": "tea", '
+        b'"created_at": "2026-05-07T18:30:00Z"}]}]',
+        b'\2{"type": "user", "uuid": "u", "sessionId": "s", "timestamp": "2026-05-07T18:30:00Z", "message": '
+        b'{"role": "user", "content": [{"type": "text", "text": "tea"}]}}\n',
+        b'\3{"type": "response_item", "timestamp": "2026-05-07T18:30:00Z", "payload": {"type": "message", '
+        b'"role": "user", "content": [{"type": "input_text", "text": "tea"}]}}\n',
+        b'\4{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}\n',
+        b'\5{"results": [{"id": "m", "memory": "tea", "created_at": "2026-05-07", "metadata": {}}]}',
+        b'\6{"content": "tea", "tags": ["a"], "source": {"speaker": "Anna"}}\n',
+        b"\10# Title\n\n- tea\n- milk\n",
+    ),
+    "blobs": (
+        b'{"content": {"tea": 2}}',
+        b"\x01\x00\x00\x00\x08\x00\x00\x00\x02\x00\x00\x00tags\xfetea\x03\x00\x09\x00\x01\x00\x02\x00",
+    ),
+    "secrets": (b"my password is hunter2, card 4111 1111 1111 1111, sk-ant-api03-AAAA, Basic dTpw",),
+}
+"""What each target begins with."""
 
 
 def guarded(target: Callable[[bytes], None]) -> Callable[[bytes], None]:
@@ -115,8 +158,12 @@ def main(name: str, seconds: int) -> None:
     with atheris.instrument_imports(include=["memorata"]):
         # The first call imports what it needs.
         target(b"{}")
-    atheris.Setup([sys.argv[0], f"-max_total_time={seconds}", "-timeout=30", "-max_len=2000"], target)
-    atheris.Fuzz()
+    with TemporaryDirectory() as corpus:
+        for number, seed in enumerate(SEEDS[name]):
+            (Path(corpus) / str(number)).write_bytes(seed)
+        options = [f"-max_total_time={seconds}", "-timeout=30", "-max_len=2000"]
+        atheris.Setup([sys.argv[0], *options, corpus], target)
+        atheris.Fuzz()
 
 
 if __name__ == "__main__":

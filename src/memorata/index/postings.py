@@ -254,7 +254,13 @@ def checked(block: bytes) -> Checked:
         raise IndexCorrupt("a block of posting lists does not match its checksum")
     count, length = _COUNTS.unpack_from(block, _HEAD.size)
     names = _HEAD.size + _COUNTS.size + 4 * count
-    return block, count, names, names + length
+    lists = names + length
+    if not count or lists > len(block) or (len(block) - lists) % 4:
+        raise IndexCorrupt(_NOT_AS_SAID)
+    return block, count, names, lists
+
+
+_NOT_AS_SAID: Final = "a block of posting lists does not hold what it says, though its checksum is right"
 
 
 def opened(block: bytes) -> Block:
@@ -289,13 +295,18 @@ def found_in(sound: Checked, term: str) -> dict[str, tuple[Slots, Frequencies]]:
         if after == lists or block.startswith(_END, after):
             begins = max(names, block.rfind(_END, names, at) + 1)
             position = block.count(_END, names, begins)
+            if position >= count:
+                raise IndexCorrupt(_NOT_AS_SAID)
             # Before the first end stands how long the names are; the first list begins at 0.
             start, end = _ENDS.unpack_from(block, names - 4 * (count - position + 1))
             first, size = lists + 2 * (start if position else 0), end - (start if position else 0)
-            result[block[begins:at].decode()] = (
-                np.frombuffer(block, _TWO_BYTES, size, first),
-                np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
-            )
+            try:
+                result[block[begins:at].decode()] = (
+                    np.frombuffer(block, _TWO_BYTES, size, first),
+                    np.frombuffer(block, _TWO_BYTES, size, first + (len(block) - lists) // 2),
+                )
+            except ValueError as error:
+                raise IndexCorrupt(_NOT_AS_SAID) from error
         at = block.find(wanted, after, lists)
     return result
 
@@ -321,8 +332,11 @@ def _opened(blocks: Sequence[bytes]) -> tuple[*Block, list[int]]:
     begin = np.zeros_like(end)
     begin[1:] = end[:-1]
     begin[np.cumsum(counts, dtype=np.intp)[:-1]] = 0
+    keys_of_all = _END.join(names).split(_END) if names else []
+    if len(keys_of_all) != len(end) or (begin > end).any() or (end - begin).sum(dtype=np.int64) != sum(sizes):
+        raise IndexCorrupt(_NOT_AS_SAID)
     return (
-        _END.join(names).split(_END) if names else [],
+        keys_of_all,
         end - begin,
         np.frombuffer(b"".join(slots), _TWO_BYTES),
         np.frombuffer(b"".join(frequencies), _TWO_BYTES),
