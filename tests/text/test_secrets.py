@@ -205,3 +205,12 @@ def test_what_is_no_text_is_refused(text: object) -> None:
 def test_a_long_text_takes_no_longer_than_it_should(piece: str) -> None:
     # A quadratic pattern would take minutes here.
     assert secrets(piece * 30_000) == ()
+
+
+def test_one_password_right_after_another_is_found_too() -> None:
+    """Found by fuzzing: what follows a password was read with it, and not looked at again."""
+    text = "my password is hunter2zebra, mail password is tiger3lion."
+    assert redacted(text) == "my password is [redacted: password], mail password is [redacted: password]."
+    assert redacted("card 4111 1111 1111 1111, or 411 11111 1111 1111") == (
+        "card [redacted: card number], or [redacted: card number]"
+    )

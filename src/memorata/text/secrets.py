@@ -40,12 +40,23 @@ def secrets(text: str) -> tuple[Secret, ...]:
 
 
 def redacted(text: str) -> str:
-    """Return the text with a marker in the place of each secret."""
-    parts, after = [], 0
-    for secret in secrets(text):
-        parts += [text[after : secret.start], f"[redacted: {secret.kind}]"]
-        after = secret.end
-    return "".join((*parts, text[after:]))
+    """Return the text with a marker in the place of each secret.
+
+    Once more where there was any: without it, the words before a secret may stand before another.
+    """
+    for _ in range(_MAX_PASSES):
+        parts, after = [], 0
+        for secret in secrets(text):
+            parts += [text[after : secret.start], f"[redacted: {secret.kind}]"]
+            after = secret.end
+        if not parts:
+            break
+        text = "".join((*parts, text[after:]))
+    return text
+
+
+_MAX_PASSES: Final = 8
+"""More than any text needs: each pass leaves fewer words that a secret may follow."""
 
 
 _LUHN_DIGITS: Final = range(13, 20)
@@ -172,7 +183,7 @@ _SPOKEN: Final = re.compile(
     rf"(?i)(?<![^\W_])(?:{_PASSWORDS}|login|pw)\b"
     r"(?:[^\S\n]+(?:for|to|of|on|at|für|von|du|de|del|para)\b[^\n.,;:=?!]{1,40}?)?"
     r"[^\S\n]+(?:is|was|are|ist|war|lautet|est|es|é|jest|является|reads|changed to|set to|now)[^\S\n]+"
-    rf"(?:now|still|jetzt)?[^\S\n]*{_VALUE}(?P<after>[^\n]{{0,24}})"
+    rf"(?:now|still|jetzt)?[^\S\n]*{_VALUE}(?=(?P<after>[^\n]{{0,24}}))"
 )
 _BESIDE: Final = re.compile(
     # "user anna password hunter2": nothing between, so that only what looks random counts.
