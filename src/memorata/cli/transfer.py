@@ -78,7 +78,14 @@ def import_(
         )
         try:
             for source in opened:
-                reading = read(source.data, source.format, name=source.label, link=source.link, split=split)
+                reading = read(
+                    source.data,
+                    source.format,
+                    name=source.label,
+                    link=source.link,
+                    split=split,
+                    redact=session.settings.redact or session.settings.origin("redact") == "default",
+                )
                 for line in importer.add_file(source.name, reading.records):
                     advance(source.label, line, reading.total)
         except (KeyboardInterrupt, MemorataError):

@@ -141,3 +141,17 @@ def test_a_folder_of_logs_is_recalled_from(tmp_path: Path) -> None:
         assert hit.created_at.isoformat() == "2026-05-07T10:00:00+00:00"
         assert hit.source is not None
         assert (hit.source.session, hit.source.speaker) == ("s1", "user")
+
+
+@pytest.mark.parametrize(
+    ("line", "format"),
+    [
+        (turn("u9", "My password is hunter2zebra."), "claude-code"),
+        (item("user", "My password is hunter2zebra."), "codex"),
+    ],
+)
+def test_secrets_are_taken_out_of_logs_unless_they_are_wanted(line: dict[str, Any], format: str) -> None:
+    (clean,) = read(log([line]), format, name="x.jsonl").records
+    (raw,) = read(log([line]), format, name="x.jsonl", redact=False).records
+    assert clean.fields["content"] == "My password is [redacted: password]."
+    assert raw.fields["content"] == "My password is hunter2zebra."

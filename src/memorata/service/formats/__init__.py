@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from memorata.engine.write.drafts import cleaned
 from memorata.service.formats import chatgpt, claude, jsonl, mcp_memory, mem0, text, transcripts
 from memorata.service.formats.record import Reading, Record, is_declaration, text_id
 
@@ -55,11 +56,17 @@ _READERS: Final = {
 }
 
 
-def read(data: bytes, format: str, *, name: str, link: str = "", split: str = "paragraphs") -> Reading:
+_AGENT_LOGS: Final = ("claude-code", "codex")
+
+
+def read(
+    data: bytes, format: str, *, name: str, link: str = "", split: str = "paragraphs", redact: bool = True
+) -> Reading:
     r"""Return the records of a file in UTF-8.
 
     `name`, of the file, is the session of what a text says and a part of ids, `link` where it can be read
-    again. Plain text is cut at blank lines or at every line (`split`).
+    again. Plain text is cut at blank lines or at every line (`split`). Secrets are taken out of the logs of
+    coding agents, as they are when hooks capture them, unless `redact` says no.
 
     >>> [record.fields["content"] for record in read(b"Tea.\n\nMilk.\n", "text", name="notes.txt").records]
     ['Tea.', 'Milk.']
@@ -67,7 +74,11 @@ def read(data: bytes, format: str, *, name: str, link: str = "", split: str = "p
     "not JSON: Expecting ',' delimiter at character 19"
     """
     if format in _READERS:
-        return _READERS[format](data)
+        reading = _READERS[format](data)
+        if redact and format in _AGENT_LOGS:
+            clean = (replace(record, fields=cleaned(record.fields)) for record in reading.records)
+            reading = Reading(reading.total, clean)
+        return reading
     records = jsonl.records(data) if format == "jsonl" else _prose(data, format, name, link, split)
     return Reading(data.count(b"\n") + 1, _with_ids(records, format, name))
 
