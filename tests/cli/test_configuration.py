@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memorata.embed import select
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.index import cell_rows
 
@@ -41,6 +42,8 @@ def test_a_database_is_described_with_the_embedder_it_was_made_with(
     assert (data["db"]["memories"], data["db"]["embedder"]) == (3, "lexical")
     assert data["embedder"]["name"] == NAME
     assert "3 memories, " in cli("doctor").out
+    cli("--db", "one.db", "remember", "Anna prefers green tea")
+    assert "1 memory, " in cli("--db", "one.db", "doctor").out
     assert "lexical leg: own posting lists, BM25" in cli("doctor").out
 
 
@@ -127,7 +130,10 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     (home / "models" / "arctic-embed-s").mkdir(parents=True)
     (home / "models" / "arctic-embed-s" / "model.toml").touch()
     shown = cli("doctor").out
-    assert "made with the embedder lexical; memorata reembed --embedder arctic-embed-s changes that" in shown
+    change = "memorata reembed --embedder arctic-embed-s changes that"
+    assert f"made with the embedder lexical; {change}" in shown
+    monkeypatch.setattr(select, "has_runtime", lambda: False)
+    assert f"made with the embedder lexical; pip install 'memorata[onnx]' && {change}" in cli("doctor").out
 
 
 def test_a_better_model_is_advised_once(cli: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

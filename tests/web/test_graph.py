@@ -24,6 +24,8 @@ def test_the_most_mentioned_comes_first_without_a_question(client: TestClient, e
 def test_the_list_beside_shows_names_and_memories(client: TestClient) -> None:
     page = client.get("/graph?entity=lisbon").text
     assert "<h2><bdi>Lisbon</bdi></h2>" in page
+    # Nobody has declared what it is, and "thing" says nothing.
+    assert '<p class="byline">thing' not in page
     assert 'href="/graph?entity=Anna" dir="auto">Anna</a>' in page
     assert 'href="/memories/lisbon" dir="auto">Anna and Boris travelled to Lisbon.</a>' in page
 
@@ -110,6 +112,7 @@ def test_names_have_a_kind(client: TestClient, engine: Engine) -> None:
     engine.entities.describe("Anna", type="person")
     engine.entities.describe("Bank of England", type="company")
     engine.entities.relate("Anna", "works_at", "Bank of England")
+    assert '<p class="byline">person · ' in client.get("/graph?entity=Anna").text
     found = client.get("/graph/data?entity=Anna").json()
     kinds = {node["label"]: node["type"] for node in found["nodes"] if node["kind"] == "name"}
     # Boris speaks, and somebody was in Lisbon.

@@ -104,6 +104,12 @@ def test_prompts_are_chosen_from_a_list_and_those_in_force_are_shown() -> None:
         assert "1 memory has no vector of this model" in page
 
 
+def test_a_prompt_that_is_empty_is_called_none() -> None:
+    with memorata.open(":memory:", embedder="builtin#custom:query: |") as engine:
+        page = TestClient(create_pages(engine), base_url="http://localhost").get("/settings").text
+    assert "<code>query: </code> before queries, none before memories" in page
+
+
 def test_every_command_that_a_page_names_exists() -> None:
     commands = get_command(app)
     named = {

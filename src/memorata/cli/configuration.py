@@ -18,7 +18,7 @@ from typer import Argument, Option
 from memorata._version import __version__
 from memorata.cli import options
 from memorata.cli.command import add_commands
-from memorata.cli.output import one_line, size
+from memorata.cli.output import memories, one_line, size
 from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
 
@@ -146,7 +146,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.embed.builtin import NAME as BUILTIN
     from memorata.embed.catalogue import EMBEDDER
     from memorata.embed.folder import installed
-    from memorata.embed.select import RECOMMENDED, choose, without_secrets
+    from memorata.embed.select import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.opening import choose_recorded
 
@@ -175,10 +175,10 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         and settings.embedder == "auto"
         and RECOMMENDED in installed(settings.models)
     ):
-        advice.append(
-            f"the database was made with the embedder {wanted}; "
-            f"memorata reembed --embedder {RECOMMENDED} changes that"
-        )
+        change = f"memorata reembed --embedder {RECOMMENDED}"
+        if not has_runtime():
+            change = f"pip install {RUNTIME} && {change}"
+        advice.append(f"the database was made with the embedder {wanted}; {change} changes that")
     if choice.note:
         advice.append(choice.note)
     elif not installed(settings.models, EMBEDDER):
@@ -215,7 +215,7 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
     elif "problem" in database:
         state = database["problem"]
     else:
-        state = f"{database['memories']:,} memories, {size(database['bytes'])}"
+        state = f"{memories(database['memories'])}, {size(database['bytes'])}"
     if embedder["name"] is None:
         used = f"{embedder['specification']} cannot be used"
     else:

@@ -193,8 +193,10 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     if specification == "builtin":
         return Choice(_builtin(resources), BUILTIN)
     if specification == GRANITE.id:
+        # Before the runtime is looked for: the extra that brings the model brings it along.
+        granite = GraniteEmbedder(threads=resources.threads)
         need_runtime()
-        return Choice(GraniteEmbedder(threads=resources.threads), specification)
+        return Choice(granite, specification)
     if specification == "lexical":
         return Choice(_lexical(resources), specification)
     if specification in CATALOGUE:

@@ -16,15 +16,16 @@ if (map) {
   // Names are as large as elsewhere on the page, however close one looks; those that would cover another are
   // left out: of dots the larger goes first, of countries the wider.
   const names = () => {
-    const [, , width, height] = box();
+    const [left, , width, height] = box();
     const unit = Math.max(width / map.clientWidth, height / map.clientHeight);
+    const edge = left + (width + map.clientWidth * unit) / 2;
     const taken = [];
     const put = (text, size, x, y, anchor) => {
       text.setAttribute("font-size", (size * unit).toFixed(4));
       text.setAttribute("x", x);
       text.setAttribute("text-anchor", anchor);
       const half = (text.textContent.length * size * unit * 0.64) / 2;
-      const middle = anchor === "middle" ? x : x + half;
+      const middle = x + { start: half, middle: 0, end: -half }[anchor];
       const spot = [middle - half, y - size * unit, middle + half, y + size * unit * 0.3];
       const free = !taken.some((t) => spot[0] < t[2] && t[0] < spot[2] && spot[1] < t[3] && t[1] < spot[3]);
       text.setAttribute("visibility", free ? "visible" : "hidden");
@@ -33,7 +34,9 @@ if (map) {
     for (const text of map.querySelectorAll(".names text")) {
       text.dataset.x ??= text.getAttribute("x");
       const reach = (Number(text.dataset.size) / 2 + 4) * unit;
-      put(text, 12.5, Number(text.dataset.x) + reach, Number(text.getAttribute("y")), "start");
+      const [x, y] = [Number(text.dataset.x), Number(text.getAttribute("y"))];
+      if (x + reach + text.textContent.length * 12.5 * unit * 0.64 < edge) put(text, 12.5, x + reach, y, "start");
+      else put(text, 12.5, x - reach, y, "end");
     }
     for (const text of map.querySelectorAll(".countries text")) {
       const wide = text.textContent.length * 11 * unit * 0.56;
