@@ -36,7 +36,8 @@ def answer(tool: Any, command: dict[str, Any]) -> str:
         text = str(tool.call(command))
     except ToolError as error:
         text = f"error: {error}"
-    return re.sub(r"^[0-9.]+[BKMG]\t(/memories(?:.*/|/?))$", r"-\t\1", text, flags=re.M)
+    viewed = re.escape(command.get("path", ROOT))
+    return re.sub(rf"^[0-9.]+[BKMG]\t({ROOT}(?:.*/|/?)|{viewed})$", r"-\t\1", text, flags=re.M)
 
 
 def command(name: str, **arguments: Any) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def test_its_history_is_a_chain(client: TestClient, engine: Engine) -> None:
 
 
 def test_what_has_little_in_common_scores_little(client: TestClient, engine: Engine) -> None:
-    engine.remember("The red bicycle of Boris has two flat tyres.", id="bicycle")
+    engine.remember("The black bicycle of Boris has two flat tyres.", id="bicycle")
     page = client.get("/memories/bicycle/similar").text
     sure = [int(percent) for percent in re.findall(r'class="value">(\d+) %<', page)]
     assert sure
