@@ -8,6 +8,7 @@ from markupsafe import escape
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
+from memorata.engine.recall.text_evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
 from memorata.web.contributions import Piece
@@ -211,3 +212,4 @@ def test_a_recipe_that_cannot_be_saved_is_refused(
 
 def test_a_piece_has_the_colour_of_its_signal() -> None:
     assert (signal("time factor"), signal("something new")) == ("time", "other")
+    assert {signal(label) for label in EVIDENCE} == {"text"}
