@@ -320,3 +320,13 @@ def test_who_is_asked_about_weighs_more_than_who_is_named_by_accident(memory: En
     ):
         memory.remember(text, source={"speaker": speaker})
     assert memory.recall("What does Ines eat?").hits[0].content == "I eat no meat."
+
+
+def test_who_is_asked_about_answers_before_who_only_asks_them(memory: Engine) -> None:
+    for speaker, text in (
+        ("Jonas", "Ines, was isst du?"),
+        ("Ines", "Ich esse kein Fleisch, nur Fisch."),
+        ("Jonas", "Ich esse gern Nudeln."),
+    ):
+        memory.remember(text, source={"speaker": speaker})
+    assert memory.recall("Was isst Ines?").hits[0].content == "Ich esse kein Fleisch, nur Fisch."

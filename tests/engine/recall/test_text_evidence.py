@@ -75,6 +75,15 @@ def test_evidence_is_a_share_of_what_is_asked_for() -> None:
     assert not asked("word")
 
 
+def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None:
+    of = asked("What does Melanie run for?", "Melanie", "Caroline")
+    texts = ("Melanie, what does that run for?", "So what does it take? I run for fun.", "What does it?")
+    rows = text_evidence(of, [said(text, "Caroline") for text in texts])
+    # Four pairs of words; the second text tells something, too.
+    assert rows[:, 3].tolist() == [0, 2 / 4, 0]
+    assert text_evidence(asked("What does it run for?"), [said(texts[2], "Caroline")])[0, 3] == 2 / 4
+
+
 def test_among_several_who_talk_it_does_not_matter_who_tells_it() -> None:
     of = asked("Why does Melanie run?", "Melanie", "Caroline", "Zoe")
     assert text_evidence(of, [said("I run.", "Melanie")])[0, :2].tolist() == [0, 0]

@@ -107,7 +107,8 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
             row[1] = not _FIRST_PERSON.isdisjoint(words)
         if asked.years:
             row[2] = len(asked.years.intersection(words)) / len(asked.years)
-        if phrases:
+        # Another's question in the same words is asked of who is named, and answers nothing.
+        if phrases and not (told and row[0] == 0 and _only_asks(memory.content)):
             row[3] = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
     return rows
 
@@ -170,6 +171,10 @@ def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[floa
     """Return the explanation of a score to which the text added something."""
     leaves = [Explanation.leaf(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
     return Explanation.of("sum", "with what its text says", [explain(), *leaves])
+
+
+def _only_asks(text: str) -> bool:
+    return ("?" in text or "？" in text) and len(_QUESTION.sub(" ", text).strip(" .!,")) < _FEW_LETTERS
 
 
 def _is_told_of(name: str, text: str, spoken: bool) -> bool:
