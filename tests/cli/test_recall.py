@@ -1,7 +1,10 @@
 """Recall on the command line: the table, the tree, plain lines, JSON, and every mistake."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,25 @@ def test_in_a_pipe_each_hit_is_a_line(cli: Run, tea: str) -> None:
     assert found.code == 0
     assert [line.split("\t")[1:] for line in found.lines] == [[tea, "Anna: Anna prefers green tea"]]
     assert "1 hit · recipe balanced · embedder lexical-512" in found.err
+
+
+@pytest.mark.parametrize("asked", ["recall", "remember"])
+def test_one_text_is_computed_on_one_thread(home: Path, tea: str, asked: str) -> None:
+    program = f'''
+import builtins, os, sys
+real = builtins.__import__
+def watched(name, *rest):
+    if name == "numpy" and name not in sys.modules:
+        print("threads", os.environ.get("OPENBLAS_NUM_THREADS"))
+    return real(name, *rest)
+builtins.__import__ = watched
+from memorata.cli import main
+sys.argv = ["memorata", "{asked}", "green tea"]
+main()
+'''
+    alone = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    run = subprocess.run([sys.executable, "-c", program], cwd=home, env=alone, capture_output=True, text=True)
+    assert run.stdout.splitlines()[0] == "threads 1", run.stderr
 
 
 def test_at_a_terminal_it_is_a_table_with_bars(cli: Run, tea: str) -> None:

@@ -36,7 +36,7 @@ from memorata.cli.output import (
     short_id,
     visible,
 )
-from memorata.cli.session import Session
+from memorata.cli.session import Session, compute_on_one_thread
 from memorata.model.errors import InvalidArgument, NotGiven
 
 if TYPE_CHECKING:
@@ -102,6 +102,7 @@ def remember(
     id: Id = None,
 ) -> None:
     """Remember one thing, word for word."""
+    compute_on_one_thread()
     fields = _present(
         category=category,
         tags=tag,

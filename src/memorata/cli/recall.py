@@ -23,7 +23,7 @@ from memorata.cli.options import (
     time_of,
 )
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
-from memorata.cli.session import Session
+from memorata.cli.session import Session, compute_on_one_thread
 from memorata.model.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -145,6 +145,7 @@ def recall(
     standing: Standing = 0,
 ) -> None:
     """Find the right few memories for a query, and explain them."""
+    compute_on_one_thread()
     changes = parameter_values(set)
     arguments: dict[str, Any] = {
         "limit": limit,

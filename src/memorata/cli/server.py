@@ -26,7 +26,7 @@ from typer import Argument, Option
 from memorata.cli.command import add_commands, add_group
 from memorata.cli.options import time_of
 from memorata.cli.output import visible
-from memorata.cli.session import Session
+from memorata.cli.session import Session, compute_on_one_thread
 from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ _MCP_PORT: Final = 8766
 _PROXY_PORT: Final = 8767
 _RATE: Final = 100.0
 """Requests a second that one key may make, where keys are needed and --rate is absent."""
-_BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
 _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
 _MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
@@ -139,6 +138,7 @@ def mcp(
     resource: McpResource = None,
 ) -> None:
     """Serve this memory to agents by the Model Context Protocol."""
+    compute_on_one_thread()
     from memorata.service.auth import is_loopback
 
     if (issuer is None) != (resource is None):
@@ -233,10 +233,7 @@ def serve(
     compat: ServeCompat = None,
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
-    for variable in _BLAS_THREADS:
-        # Read when numpy is first imported, which is below. Requests share the processors among themselves:
-        # threads of one matrix product would only take processors away from other requests.
-        os.environ.setdefault(variable, "1")
+    compute_on_one_thread()
     try:
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
@@ -363,6 +360,7 @@ def proxy(
     no_capture: NoCapture = False,
 ) -> None:
     """Stand before a chat service of OpenAI's or Anthropic's kind, and give it a memory."""
+    compute_on_one_thread()
     try:
         from memorata.http.proxy import Proxy, ProxySettings, checked_upstream
         from memorata.http.proxy import serve as serve_proxy
