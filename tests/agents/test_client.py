@@ -4,6 +4,7 @@ import io
 import json
 import os
 import stat
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -166,3 +167,13 @@ def test_a_hook_starts_the_process_and_what_it_captures_is_recalled(
             process.wait(60)
     assert len(processes) == 1
     assert "We deploy on Fridays." in told["hookSpecificOutput"]["additionalContext"]
+
+
+def test_the_process_computes_on_one_thread_unless_the_user_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[dict[str, str]] = []
+    monkeypatch.setattr(subprocess, "Popen", lambda command, *, env, **options: started.append(env))
+    client.start({"PATH": "/bin"})
+    client.start({"PATH": "/bin", "OPENBLAS_NUM_THREADS": "4"})
+    assert [env["OPENBLAS_NUM_THREADS"] for env in started] == ["1", "4"]

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
 from memorata._data_folder import data_folder, make_folder
+from memorata._one_thread import ONE_THREAD
 
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_LOG_BYTES: Final = 100_000
@@ -100,7 +101,7 @@ def start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
         cwd=Path.home(),
-        env=dict(environment),
+        env={**ONE_THREAD, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
+from memorata._one_thread import compute_on_one_thread
 from memorata.cli import options
 from memorata.cli.command import add_commands
 from memorata.cli.options import (
@@ -36,7 +37,7 @@ from memorata.cli.output import (
     short_id,
     visible,
 )
-from memorata.cli.session import Session, compute_on_one_thread
+from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotGiven
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
+from memorata._one_thread import compute_on_one_thread
 from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_commands
 from memorata.cli.options import (
@@ -23,7 +24,7 @@ from memorata.cli.options import (
     time_of,
 )
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
-from memorata.cli.session import Session, compute_on_one_thread
+from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
 if TYPE_CHECKING:

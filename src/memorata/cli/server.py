@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 from typer import Argument, Option
 
+from memorata._one_thread import compute_on_one_thread
 from memorata.cli.command import add_commands, add_group
 from memorata.cli.options import time_of
 from memorata.cli.output import visible
-from memorata.cli.session import Session, compute_on_one_thread
+from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
 
 if TYPE_CHECKING:

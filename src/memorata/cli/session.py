@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -21,18 +20,6 @@ from memorata.model.errors import NotGiven, StoreUnavailable
 if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.engine.settings import Settings
-
-_BLAS_THREADS: Final = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-
-
-def compute_on_one_thread() -> None:
-    """Keep numpy from dividing a matrix product among threads; to be called before numpy is imported.
-
-    Those of one query are small. On a busy machine each would wait until its other threads get their turn,
-    and the requests of a server share the processors among themselves.
-    """
-    for variable in _BLAS_THREADS:
-        os.environ.setdefault(variable, "1")
 
 
 @frozen

@@ -84,6 +84,15 @@ def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None
     assert text_evidence(asked("What does it run for?"), [said(texts[2], "Caroline")])[0, 3] == 2 / 4
 
 
+def test_short_verbs_are_the_same_words_as_long_ones() -> None:
+    for query, text in (
+        ("I'm tired", "I am tired."),
+        ("I am tired", "I’m tired."),
+        ("we'll go", "We will go."),
+    ):
+        assert text_evidence(asked(query), [said(text, "Caroline")])[0, 3] == 1
+
+
 def test_among_several_who_talk_it_does_not_matter_who_tells_it() -> None:
     of = asked("Why does Melanie run?", "Melanie", "Caroline", "Zoe")
     assert text_evidence(of, [said("I run.", "Melanie")])[0, :2].tolist() == [0, 0]
