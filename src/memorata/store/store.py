@@ -51,14 +51,8 @@ MEMORY_BUDGET: Final = 1024**3
 class Store:
     """Memories in a database; any number of processes may open it.
 
-    Parameters
-    ----------
-    database
-        Where they are.
-    memory_budget
-        About how many bytes of namespaces to keep in memory; the least recently used go first.
-    approximate_from
-        From how many memories with vectors on a namespace gets an approximate index, if faiss is installed.
+    It keeps about `memory_budget` bytes of namespaces in memory, and drops the least recently used first. From
+    `approximate_from` vectors on a namespace gets an approximate index, if faiss is installed.
     """
 
     def __init__(
@@ -387,11 +381,8 @@ class Store:
         self._database.read(read)
 
     def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
-        """Return the vectors that texts of a namespace with these addresses have from the current embedder.
-
-        Of that namespace alone: otherwise who may write in one could tell by the time it takes what others
-        hold.
-        """
+        """Return the vectors that texts of a namespace with these hashes have from the current embedder."""
+        # Of that namespace alone: otherwise the time a write takes tells what other namespaces hold.
         embedder = self._embedder
         if embedder is None or not digests:
             return {}
