@@ -51,8 +51,8 @@ MEMORY_BUDGET: Final = 1024**3
 class Store:
     """Memories in a database; any number of processes may open it.
 
-    It keeps about `memory_budget` bytes of namespaces in memory, and drops the least recently used first. From
-    `approximate_from` vectors on a namespace gets an approximate index, if faiss is installed.
+    It keeps about `memory_budget` bytes of namespaces in memory, and drops the least recently used first.
+    From `approximate_from` vectors on a namespace gets an approximate index, if faiss is installed.
     """
 
     def __init__(
