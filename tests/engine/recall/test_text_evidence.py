@@ -81,6 +81,7 @@ def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None
     rows = text_evidence(of, [said(text, "Caroline") for text in texts])
     # Four pairs of words; the second text tells something, too.
     assert rows[:, 3].tolist() == [0, 2 / 4, 0]
+    assert rows[:, 0].tolist() == [-0.5, 0, -0.5]
     assert text_evidence(asked("What does it run for?"), [said(texts[2], "Caroline")])[0, 3] == 2 / 4
 
 

@@ -36,6 +36,8 @@ EVIDENCE_WEIGHTS: Final = (0.306, 0.07, 0.318, 0.389)
 _WEIGHTS: Final = np.array(EVIDENCE_WEIGHTS)
 _ONLY_ASKS: Final = 0.4
 """What a question of somebody who is named counts: it tells of another."""
+_ASKED: Final = -0.5
+"""What a question counts that another asks who is named: it answers nothing."""
 _TOLD_YOU: Final = 0.7
 """What counts that is said to the one who is named, by the only other one who talks."""
 _FEW_LETTERS: Final = 12
@@ -93,7 +95,7 @@ def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Coll
 
 
 def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
-    """Return what speaks for each of some memories, from 0 to 1: a row each, in the order of `EVIDENCE`."""
+    """Return what speaks for each of some memories, up to 1: a row each, in the order of `EVIDENCE`."""
     rows = np.zeros((len(memories), len(EVIDENCE)))
     for row, memory in zip(rows, memories, strict=True):
         text = _lowered(memory.content)
@@ -109,8 +111,9 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
             row[1] = not _FIRST_PERSON.isdisjoint(words)
         if asked.years:
             row[2] = len(asked.years.intersection(words)) / len(asked.years)
-        # Another's question in the same words is asked of who is named, and answers nothing.
-        if phrases and not (told and row[0] == 0 and _only_asks(memory.content)):
+        if told and row[0] == 0 and _only_asks(memory.content):
+            row[0] = _ASKED
+        elif phrases:
             row[3] = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
     return rows
 
