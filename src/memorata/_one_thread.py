@@ -1,6 +1,6 @@
-"""Threads of numpy's matrix products: one, where a process computes one text at a time.
+"""Threads of numpy's matrix products: one, in every command and in the process that hooks ask.
 
-Products of one query are small. Divided among threads, each waits on a busy machine until its other threads
+Products of one text are small. Divided among threads, each waits on a busy machine until its other threads
 get their turn (136 instead of 2 ms for a query of the built-in model, benchmarks/RESULTS.md), and requests
 of a server share the processors among themselves.
 """

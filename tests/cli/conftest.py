@@ -46,9 +46,6 @@ def _settle(folder: Path, patch: pytest.MonkeyPatch) -> None:
     patch.setenv("MEMORATA_DB", str(folder / "memories.db"))
     patch.setenv("MEMORATA_EMBEDDER", "lexical")
     patch.setenv("MEMORATA_MODELS", str(folder / "models"))
-    # Commands set it for what they import; here it is set already, and taken back.
-    for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-        patch.setenv(name, "1")
     patch.chdir(folder)
 
 

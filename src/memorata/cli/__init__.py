@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from memorata._one_thread import compute_on_one_thread
+
 
 def main() -> None:
     """Run the command line and leave the process with its exit code."""
@@ -12,6 +14,7 @@ def main() -> None:
 
         sys.stdout.write(f"memorata {__version__}\n")
         return
+    compute_on_one_thread()
     try:
         # Imported here, so that Ctrl-C while it loads is as quiet as later.
         from memorata.engine.gc_pause import gc_paused

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
-from memorata._one_thread import compute_on_one_thread
 from memorata.cli import options
 from memorata.cli.command import add_commands
 from memorata.cli.options import (
@@ -103,7 +102,6 @@ def remember(
     id: Id = None,
 ) -> None:
     """Remember one thing, word for word."""
-    compute_on_one_thread()
     fields = _present(
         category=category,
         tags=tag,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer import Argument, Option
 
-from memorata._one_thread import compute_on_one_thread
 from memorata.cli import options
 from memorata.cli.command import NOT_FOUND, add_commands
 from memorata.cli.options import (
@@ -146,7 +145,6 @@ def recall(
     standing: Standing = 0,
 ) -> None:
     """Find the right few memories for a query, and explain them."""
-    compute_on_one_thread()
     changes = parameter_values(set)
     arguments: dict[str, Any] = {
         "limit": limit,

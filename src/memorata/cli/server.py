@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 import typer
 from typer import Argument, Option
 
-from memorata._one_thread import compute_on_one_thread
 from memorata.cli.command import add_commands, add_group
 from memorata.cli.options import time_of
 from memorata.cli.output import visible
@@ -139,7 +138,6 @@ def mcp(
     resource: McpResource = None,
 ) -> None:
     """Serve this memory to agents by the Model Context Protocol."""
-    compute_on_one_thread()
     from memorata.service.auth import is_loopback
 
     if (issuer is None) != (resource is None):
@@ -234,7 +232,6 @@ def serve(
     compat: ServeCompat = None,
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
-    compute_on_one_thread()
     try:
         from memorata.http import server, telemetry
         from memorata.http.app import create_api
@@ -361,7 +358,6 @@ def proxy(
     no_capture: NoCapture = False,
 ) -> None:
     """Stand before a chat service of OpenAI's or Anthropic's kind, and give it a memory."""
-    compute_on_one_thread()
     try:
         from memorata.http.proxy import Proxy, ProxySettings, checked_upstream
         from memorata.http.proxy import serve as serve_proxy
