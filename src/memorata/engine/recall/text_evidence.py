@@ -122,12 +122,12 @@ def told_by(asked: Asked, memory: Memory) -> float:
     """Return from 0 to 1 how far a memory tells of who is named: by themselves, or of them by others."""
     text, speaker = memory.content, memory.source.speaker
     spoken = bool(speaker) and speaker.casefold() not in ROLES
-    rest = _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
+    rest = _outside_questions(text)
     words = _words(rest)
     to_you = not _SECOND_PERSON.isdisjoint(words) and _FIRST_PERSON.isdisjoint(words)
     if spoken and not set(asked.people).isdisjoint(_WORD.findall(folded(speaker))):
-        only_asks = rest is not text and (to_you or len(rest.strip(" .!,")) < _FEW_LETTERS)
-        return _ONLY_ASKS if only_asks else 1.0
+        only_asks = rest is not text and to_you
+        return _ONLY_ASKS if only_asks or _only_asks(text) else 1.0
     plain = folded(text)
     if any(name in plain and _is_told_of(name, plain, spoken) for name in asked.people):
         return 1.0
@@ -178,8 +178,14 @@ def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[floa
     return Explanation.of("sum", "with what its text says", [explain(), *leaves])
 
 
+def _outside_questions(text: str) -> str:
+    """Return what of a text is no question: the text itself where it asks nothing."""
+    return _QUESTION.sub(" ", text) if "?" in text or "？" in text else text
+
+
 def _only_asks(text: str) -> bool:
-    return ("?" in text or "？" in text) and len(_QUESTION.sub(" ", text).strip(" .!,")) < _FEW_LETTERS
+    rest = _outside_questions(text)
+    return rest is not text and len(rest.strip(" .!,")) < _FEW_LETTERS
 
 
 def _is_told_of(name: str, text: str, spoken: bool) -> bool:
