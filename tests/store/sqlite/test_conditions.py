@@ -24,7 +24,6 @@ from memorata.model.memory import Memory
 from memorata.store.filter_tree import Field
 from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
 from memorata.store.rows import COLUMNS, row
-from memorata.store.sqlite.conditions import compiled
 from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.database import register
 from memorata.store.sqlite.dialect import SqliteDialect
@@ -53,8 +52,10 @@ def insert(database: SqliteSession, memories: list[Memory]) -> None:
 
 
 def selected(database: SqliteSession, filter: dict[str, Any]) -> list[int]:
-    condition, values = compiled(parse(filter))
-    found = database.execute(f"SELECT m.slot FROM memories m WHERE {condition} ORDER BY m.slot", values)
+    condition = database.dialect.condition(parse(filter))
+    assert condition.rest is None
+    sql = f"SELECT m.slot FROM memories m WHERE {condition.sql} ORDER BY m.slot"
+    found = database.execute(sql, condition.values)
     return [slot for (slot,) in found]
 
 
@@ -124,9 +125,9 @@ def test_any_key_can_be_named(database: SqliteSession, key: str) -> None:
 )
 def test_no_value_or_path_reaches_the_sql(database: SqliteSession, filter: dict[str, Any]) -> None:
     insert(database, [remembered()])
-    sql, values = compiled(parse(filter))
-    assert "DROP" not in sql
-    assert sql.count("?") == len(values)
+    condition = database.dialect.condition(parse(filter))
+    assert "DROP" not in condition.sql
+    assert condition.sql.count("?") == len(condition.values)
     assert selected(database, filter) == []
     assert database.execute("SELECT count(*) FROM memories").fetchone() == (1,)
 
@@ -204,12 +205,12 @@ def test_a_condition_can_be_joined_to_others(database: SqliteSession) -> None:
         {"metadata.x": None},
         {"category": {"<": "c"}},
     ):
-        condition, values = compiled(parse(filter))
-        sql = f"SELECT count(*) FROM memories m WHERE m.slot = ? AND {condition} AND m.number > ?"
-        assert database.execute(sql, [1, *values, 0]).fetchone() == (1,)
+        condition = database.dialect.condition(parse(filter))
+        sql = f"SELECT count(*) FROM memories m WHERE m.slot = ? AND {condition.sql} AND m.number > ?"
+        assert database.execute(sql, [1, *condition.values, 0]).fetchone() == (1,)
 
 
 def test_lists_are_stored_as_the_search_for_an_item_expects() -> None:
-    """`compiled` looks for an item's JSON in the stored text, so both must be written alike."""
+    """A condition looks for an item's JSON in the stored text, so both must be written alike."""
     stored = dict(zip(COLUMNS, row(remembered(tags=["é\n", "b"])), strict=True))["tags"]
     assert json.dumps("é\n", ensure_ascii=False) in stored

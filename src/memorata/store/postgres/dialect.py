@@ -125,7 +125,8 @@ class PostgresDialect:
         """Return the condition that selects what a filter lets through, or more."""
         if filter is None:
             return EVERYTHING
-        from memorata.store.postgres.conditions import compiled
+        # What compiles a filter is loaded when the first one is asked for.
+        from memorata.store.conditions import compiled
 
         return compiled(filter)
 

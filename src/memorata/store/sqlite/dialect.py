@@ -143,10 +143,11 @@ class SqliteDialect:
         """Return the condition that selects what a filter lets through, exactly."""
         if filter is None:
             return EVERYTHING
-        # What reads a filter is loaded when the first one is asked for.
-        from memorata.store.sqlite.conditions import compiled
+        # What compiles a filter is loaded when the first one is asked for.
+        from memorata.store.conditions import compiled
+        from memorata.store.sqlite.conditions import compiled_leaf
 
-        return Condition(*compiled(filter))
+        return compiled(filter, compiled_leaf, numbers=True)
 
     def make_namespace(self, session: Session, path: str) -> None:
         """Add the row of a namespace that is not there yet."""
