@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
+from memorata._data_folder import models_folder
 from memorata.embed import Resources, Vectors, open_embedder
-from memorata.embed.folder import models_folder
 from memorata.evaluate.datasets.locomo import read_locomo
 
 QUANTILE = 0.99

@@ -20,8 +20,8 @@ import psycopg
 
 from benchmarks.postgres_building import progress
 from benchmarks.postgres_server import Running
+from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.engine import RECIPES
 from memorata.evaluate.cached_embedder import CachedEmbedder

@@ -20,8 +20,8 @@ from typing import Any
 
 from rich.console import Console
 
+from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.engine import RECIPES, Recipe
 from memorata.evaluate.cached_embedder import CachedEmbedder

@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.quality import FOLDER, SETS
+from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder
-from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.datasets import open_dataset

@@ -19,7 +19,7 @@ print("\\n".join(sys.modules))
 OF_OTHER_VERBS = {
     "memorata.dedupe.verification": "remembering",
     "memorata.dedupe.strategies": "finding duplicates",
-    "memorata.embed.select": "opening an embedder by its name",
+    "memorata.embed.selection": "opening an embedder by its name",
     "memorata.engine.duplicates.search": "finding duplicates",
     "memorata.engine.graph.communities": "asking the graph",
     "memorata.engine.write.deduplication": "remembering",
@@ -84,7 +84,7 @@ def test_a_command_in_a_pipe_loads_nothing_that_draws_and_no_model(
     assert "memorata.engine.engine" in found
     assert not found & NOT_FOR_A_PIPE
     # The names of embedders are read where one is opened.
-    assert ("memorata.embed.select" in found) == (command != ("list",))
+    assert ("memorata.embed.selection" in found) == (command != ("list",))
 
 
 def test_a_frozen_class_is_defined_the_quick_way() -> None:

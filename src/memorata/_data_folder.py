@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memorata import _legacy_names
+
 
 def make_folder(folder: Path) -> None:
     """Make a folder and what is missing above it, each for its owner alone, as XDG has it."""
@@ -26,3 +28,22 @@ def data_folder(environment: Mapping[str, str], platform: str, home: Path) -> Pa
     else:
         base = Path(environment.get("XDG_DATA_HOME") or home / ".local" / "share")
     return base / "memorata"
+
+
+def models_folder(environment: Mapping[str, str], platform: str, home: Path) -> Path:
+    """Return where a person's models live, unless settings say otherwise.
+
+    >>> models_folder({}, "linux", Path("/home/ada")).as_posix()
+    '/home/ada/.local/share/memorata/models'
+    >>> models_folder({"MEMORATA_MODELS": "/srv/models"}, "linux", Path("/home/ada")).as_posix()
+    '/srv/models'
+    """
+    named = _legacy_names.understood(environment).get("MEMORATA_MODELS")
+    if named:
+        return at_home(named, home)
+    return _legacy_names.existing(data_folder(environment, platform, home) / "models")
+
+
+def at_home(path: str, home: Path) -> Path:
+    """Return a path of which a shell has not replaced the ``~`` that it begins with."""
+    return home / path[2:] if path.startswith("~/") else Path(path)

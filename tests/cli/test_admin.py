@@ -11,7 +11,7 @@ import pytest
 from memorata.cli.output import size
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.port import Vectors
-from memorata.embed.select import Choice
+from memorata.embed.selection import Choice
 from memorata.index import cell_rows
 from memorata.model.errors import EmbedderError
 from memorata.store.sqlite import opening
@@ -157,14 +157,15 @@ class Small(LexicalEmbedder):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> type[Small]:
     """Let the embedder "small" be known."""
-    from memorata.embed import select
 
-    usual = select.choose
+    from memorata.embed import selection
 
-    def choose(specification: str, resources: select.Resources | None = None) -> Choice:
+    usual = selection.choose
+
+    def choose(specification: str, resources: selection.Resources | None = None) -> Choice:
         return Choice(Small(), "small") if specification == "small" else usual(specification, resources)
 
-    monkeypatch.setattr(select, "choose", choose)
+    monkeypatch.setattr(selection, "choose", choose)
     return Small
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memorata.embed import select
+from memorata.embed import selection
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.index import cell_rows
 
@@ -132,7 +132,7 @@ def test_a_database_of_a_weaker_embedder_is_told_how_to_move(
     shown = cli("doctor").out
     change = "memorata reembed --embedder arctic-embed-s changes that"
     assert f"made with the embedder lexical; {change}" in shown
-    monkeypatch.setattr(select, "has_runtime", lambda: False)
+    monkeypatch.setattr(selection, "has_runtime", lambda: False)
     assert f"made with the embedder lexical; pip install 'memorata[onnx]' && {change}" in cli("doctor").out
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from memorata.cli.models import model_names
 from memorata.embed import install as installing
-from memorata.embed import select
+from memorata.embed import selection
 from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.select import RECOMMENDED
+from memorata.embed.selection import RECOMMENDED
 from memorata.model.errors import ModelNotInstalled
 
 Run = Callable[..., Any]
@@ -82,7 +82,7 @@ def test_a_model_without_what_runs_it_names_it(cli: Run, home: Path, monkeypatch
     monkeypatch.setattr(installing, "install", fetch)
     told = "arctic-embed-s needs what runs it: pip install 'memorata[onnx]'"
     assert told not in cli("model", "install", "arctic-embed-s").err
-    monkeypatch.setattr(select, "has_runtime", lambda: False)
+    monkeypatch.setattr(selection, "has_runtime", lambda: False)
     assert told in cli("model", "install", "arctic-embed-s").err
     assert "what runs it" not in cli("model", "install", "potion-base-8M").err
 

@@ -14,7 +14,7 @@ import pytest
 
 from memorata.cli.options import parameter_names, recipe_names
 from memorata.cli.recall import bar, explanation_tree, indented_line, signals
-from memorata.embed import select
+from memorata.embed import selection
 from memorata.model.explanation import Explanation
 
 Run = Callable[..., Any]
@@ -120,7 +120,7 @@ def test_a_reranker_reads_the_best_candidates_again(
         def score(self, query: str, texts: Any) -> Any:
             return np.arange(len(texts), dtype=np.float32)
 
-    monkeypatch.setattr(select, "open_reranker", lambda named, _: Backwards() if named == "mine" else None)
+    monkeypatch.setattr(selection, "open_reranker", lambda named, _: Backwards() if named == "mine" else None)
     plain = [line.split("\t")[1] for line in cli("recall", "Bob").lines]
     again = cli("recall", "Bob", "--reranker", "mine", "--set", "rerank_weight=1").lines
     assert len(plain) == 2

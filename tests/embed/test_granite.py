@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memorata.embed.folder import package_folder
+from memorata.embed.description import package_folder
 from memorata.embed.granite import DESCRIPTION, PACK, PACKAGE, GraniteEmbedder, dequantised, unpacked
 from memorata.embed.port import Embedder, Prompts
 from memorata.model.errors import MissingExtra, ModelCorrupt, ModelNotInstalled

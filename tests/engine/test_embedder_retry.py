@@ -11,7 +11,7 @@ from memorata.embed.circuit_breaker import CircuitBreaker
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.install import install
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.embed.select import Resources
+from memorata.embed.selection import Resources
 from memorata.embed.trust import source_of, user_trust
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder
 from memorata.engine.engine import Engine

@@ -7,7 +7,7 @@ import pytest
 import memorata
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.embed.select import Resources
+from memorata.embed.selection import Resources
 from memorata.embed.services import OllamaEmbedder
 from memorata.engine.embedding import DIMENSION, Service, checked_embedder
 from memorata.engine.engine import Engine

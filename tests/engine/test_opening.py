@@ -11,7 +11,7 @@ import memorata
 from memorata.embed import services
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.http_client import RetryPolicy
-from memorata.embed.select import Resources
+from memorata.embed.selection import Resources
 from memorata.embed.trust import user_trust
 from memorata.engine.opening import open_store
 from memorata.model import InvalidArgument

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import memorata
 from memorata.cli.app import app
-from memorata.embed.select import Resources
+from memorata.embed.selection import Resources
 from memorata.embed.trust import user_trust
 from memorata.engine.config_file import HARMLESS
 from memorata.engine.settings import Settings

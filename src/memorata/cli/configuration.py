@@ -105,7 +105,7 @@ def _version(package: str) -> str | None:
 
 
 def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
-    from memorata.embed.folder import installed
+    from memorata.embed.catalogue import installed
     from memorata.embed.install import verify
 
     states = {}
@@ -144,9 +144,8 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
     from memorata.embed.builtin import NAME as BUILTIN
-    from memorata.embed.catalogue import EMBEDDER
-    from memorata.embed.folder import installed
-    from memorata.embed.select import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
+    from memorata.embed.catalogue import EMBEDDER, installed
+    from memorata.embed.selection import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.opening import choose_recorded
 
@@ -321,7 +320,7 @@ def _warnings(wanted: Settings, changes: dict[str, Any]) -> list[str]:
 
 
 def _trust_recorded(session: Session, *, yes: bool) -> None:
-    from memorata.embed.select import without_secrets
+    from memorata.embed.selection import without_secrets
     from memorata.embed.trust import is_service, source_of, user_trust
 
     with session.memory() as engine:
@@ -348,7 +347,7 @@ def _agreed(session: Session, lines: list[str], question: str, *, yes: bool) -> 
 def _shown(settings: Settings, name: str) -> str:
     from pydantic import SecretStr
 
-    from memorata.embed.select import without_secrets
+    from memorata.embed.selection import without_secrets
 
     value = getattr(settings, name)
     if isinstance(value, SecretStr):

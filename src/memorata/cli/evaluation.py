@@ -402,7 +402,7 @@ def embedders(
 ) -> Iterator[tuple[Embedder | None, Embedder | None]]:
     """Give the embedder to run with, cached on disk, and the one behind it, to be timed."""
     from memorata.embed.lexical import LexicalEmbedder
-    from memorata.embed.select import choose
+    from memorata.embed.selection import choose
     from memorata.evaluate.cached_embedder import CachedEmbedder
 
     if not any(recipe.vector_pool for recipe in recipes):

@@ -45,8 +45,7 @@ def register(app: typer.Typer) -> None:
 
 def list_(session: Session) -> None:
     """List the models that can be installed, and those that are."""
-    from memorata.embed.catalogue import available
-    from memorata.embed.folder import installed
+    from memorata.embed.catalogue import available, installed
 
     present = installed(session.settings.models)
     rows: list[dict[str, Any]] = [
@@ -83,10 +82,9 @@ def install(session: Session, name: Wanted = None) -> None:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
     from memorata.embed.builtin import NAME, builtin_folder
-    from memorata.embed.catalogue import CATALOGUE, recommended
-    from memorata.embed.folder import installed
+    from memorata.embed.catalogue import CATALOGUE, installed, recommended
     from memorata.embed.install import install as fetch
-    from memorata.embed.select import RUNTIME, has_runtime
+    from memorata.embed.selection import RUNTIME, has_runtime
 
     output, folder, why = session.output, session.settings.models, ""
     if name is None:
@@ -142,8 +140,7 @@ def _languages(session: Session) -> Counter[str]:
 
 def verify(session: Session, name: Which = None) -> None:
     """Check the files of installed models against their pinned hashes."""
-    from memorata.embed.catalogue import CATALOGUE
-    from memorata.embed.folder import installed
+    from memorata.embed.catalogue import CATALOGUE, installed
     from memorata.embed.install import verify as verified
 
     folder = session.settings.models

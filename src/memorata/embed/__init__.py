@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memorata.embed.cross_encoder import OnnxReranker
     from memorata.embed.lexical import LexicalEmbedder
     from memorata.embed.onnx import OnnxEmbedder
-    from memorata.embed.select import Choice, Resources, choose, open_embedder, open_reranker
+    from memorata.embed.selection import Choice, Resources, choose, open_embedder, open_reranker
     from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
     from memorata.embed.token_embedder import StaticEmbedder
 
@@ -33,7 +33,7 @@ __getattr__, __dir__ = on_demand(
         ".cross_encoder": ("OnnxReranker",),
         ".lexical": ("LexicalEmbedder",),
         ".onnx": ("OnnxEmbedder",),
-        ".select": ("Choice", "Resources", "choose", "open_embedder", "open_reranker"),
+        ".selection": ("Choice", "Resources", "choose", "open_embedder", "open_reranker"),
         ".services": ("OllamaEmbedder", "OpenAIEmbedder"),
         ".token_embedder": ("StaticEmbedder",),
     },

@@ -21,8 +21,7 @@ from typing import Final
 import numpy as np
 
 from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.description import ModelDescription
-from memorata.embed.folder import package_folder
+from memorata.embed.description import ModelDescription, package_folder
 from memorata.embed.ngram_encoder import NgramEmbedder
 from memorata.embed.port import Vectors
 from memorata.embed.vectors import unit_rows

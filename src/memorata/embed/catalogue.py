@@ -17,7 +17,14 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.embed.description import RERANKER, Description, ModelDescription, RerankerDescription, described
+from memorata.embed.description import (
+    DESCRIPTION,
+    RERANKER,
+    Description,
+    ModelDescription,
+    RerankerDescription,
+    described,
+)
 from memorata.model.checks import one_of
 from memorata.model.errors import ModelNotInstalled
 
@@ -103,6 +110,11 @@ def available(kind: str | None = None) -> tuple[Entry, ...]:
     if kind is not None:
         one_of("kind", kind, ENTRY_KINDS)
     return tuple(entry for entry in CATALOGUE.values() if kind in (None, entry.kind))
+
+
+def installed(folder: Path, kind: str | None = None) -> tuple[str, ...]:
+    """Return the names of the models that are in `folder`; their hashes are not checked."""
+    return tuple(entry.name for entry in available(kind) if (folder / entry.name / DESCRIPTION).is_file())
 
 
 _BY_LANGUAGE: Final = (

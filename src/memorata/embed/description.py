@@ -31,6 +31,7 @@ A re-ranker has no dimension, pooling, threshold and prompts, but::
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import tomllib
 from collections.abc import Mapping
@@ -269,6 +270,12 @@ def read_checked(folder: Path, name: str, digest: str | None) -> bytes:
         if actual != digest.lower():
             raise ModelCorrupt(f"{path} has SHA-256 {actual}, not the pinned {digest}: install it again")
     return content
+
+
+def package_folder(package: str) -> Path | None:
+    """Return where a data package is installed, without importing it; None when it is not."""
+    spec = importlib.util.find_spec(package)
+    return None if spec is None or spec.origin is None else Path(spec.origin).parent
 
 
 def _check_common(description: Description) -> None:

@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memorata.embed.description import ModelDescription, read_checked
-from memorata.embed.folder import package_folder
+from memorata.embed.description import ModelDescription, package_folder, read_checked
 from memorata.embed.onnx import OnnxSession
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder

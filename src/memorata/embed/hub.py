@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from memorata._data_folder import at_home
 from memorata.embed.description import OUTPUTS, TOKENIZER, ModelDescription, RerankerDescription
-from memorata.embed.folder import at_home
 from memorata.embed.port import Prompts
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 

@@ -28,11 +28,10 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import TypeAlias
 
-from memorata._data_folder import data_folder, make_folder
+from memorata._data_folder import data_folder, make_folder, models_folder
 from memorata._frozen import frozen
 from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, entry_of
 from memorata.embed.description import DESCRIPTION, read_any_description, read_checked
-from memorata.embed.folder import models_folder
 from memorata.model.errors import MemorataError, ModelCorrupt, ModelNotInstalled
 
 Report: TypeAlias = Callable[[str, int, int | None], None]

@@ -15,9 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
-from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.catalogue import CATALOGUE, installed
 from memorata.embed.description import ModelDescription
-from memorata.embed.folder import installed
 from memorata.embed.ngram_encoder import NgramEmbedder, NgramModel, shared_model
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import read_static

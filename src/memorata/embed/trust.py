@@ -20,7 +20,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from memorata._data_folder import data_folder, make_folder
-from memorata.embed.prompts import split
+from memorata.embed.port import split_specification
 from memorata.model.errors import InvalidArgument
 
 _FILES: Final = "settings_files"
@@ -144,7 +144,7 @@ def source_of(specification: str) -> str | None:
     >>> source_of("onnx:/srv/model"), source_of("builtin"), source_of("hub:org/name")
     ('onnx:/srv/model', None, None)
     """
-    named, _ = split(specification)
+    named, _ = split_specification(specification)
     form, _, rest = named.partition(":")
     if form in ("onnx", "static") and rest:
         return named

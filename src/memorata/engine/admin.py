@@ -18,7 +18,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata._frozen import frozen
-from memorata.embed.prompts import OWN, checked_name, prompted_specification, split, with_prompts
+from memorata.embed.port import (
+    OWN,
+    checked_prompts,
+    prompted_specification,
+    split_specification,
+    with_prompts,
+)
 from memorata.engine.embedding import DIMENSION, CurrentEmbedder, Service, address, cached_vectors
 from memorata.engine.leases import HeldLease, Leases
 from memorata.engine.runtime import Runtime
@@ -340,7 +346,7 @@ class Admin:
         now, before = self._embedding.specification, self._store.setting(SETTING)
         if now is None or before is None or now == before:
             return None
-        (model, prompts), (old_model, old_prompts) = split(now), split(before)
+        (model, prompts), (old_model, old_prompts) = split_specification(now), split_specification(before)
         return f"from {old_prompts or OWN} to {prompts or OWN}" if model == old_model else None
 
     def use_prompts(self, name: str) -> tuple[str, ...]:
@@ -353,7 +359,7 @@ class Admin:
         embedder, specification = self._embedding.required(), self._embedding.specification
         if specification is None:
             raise EmbedderError("an embedder that was opened by a program has the prompts it was given")
-        if checked_name(name) == OWN:
+        if checked_prompts(name) == OWN:
             raise EmbedderError("the model's own prompts are used again when it is opened with prompts='own'")
         changed = with_prompts(embedder, name)
         self._store.use_embedder(changed.name, changed.dimension)

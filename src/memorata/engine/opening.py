@@ -15,10 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memorata.embed.folder import models_folder
-from memorata.embed.port import Embedder, Reranker
-from memorata.embed.prompts import OWN, prompted_specification, with_prompts
-from memorata.embed.prompts import checked_name as checked_prompts
+from memorata._data_folder import models_folder
+from memorata.embed.port import OWN, Embedder, Reranker, checked_prompts, prompted_specification, with_prompts
 from memorata.embed.trust import is_service, origin_of, source_of, user_trust
 from memorata.engine.admin import SETTING as EMBEDDER_SETTING
 from memorata.engine.embedding import UNAVAILABLE, EmbedderRetry, OpenedEmbedder, checked_embedder
@@ -54,7 +52,7 @@ from memorata.text.entities import EntityExtractor
 from memorata.text.queries import QueryClassifier
 
 if TYPE_CHECKING:
-    from memorata.embed.select import Choice, Resources
+    from memorata.embed.selection import Choice, Resources
     from memorata.embed.token_table import TokenTable
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
 
@@ -103,7 +101,7 @@ def open(
         ``"postgresql://user:password@host/database"``.
     embedder
         What measures meaning: ``"auto"`` for what the store was made with, or the best that is installed
-        for a new one; another name (see :mod:`memorata.embed.select`); an embedder; None for words alone. A
+        for a new one; a name (see :mod:`memorata.embed.selection`); an embedder; None for words alone. A
         service or a folder that the store names is used if this person has named it before, or has agreed to
         it (``memorata trust --recorded``); until then words alone answer, and `notes` say so.
     prompts
@@ -113,7 +111,7 @@ def open(
         everything has to be embedded again, and `notes` say how much that is and how long it takes.
     reranker
         What reads the best candidates again, for recipes that ask for it: a name (see
-        :mod:`memorata.embed.select`), a re-ranker, or None.
+        :mod:`memorata.embed.selection`), a re-ranker, or None.
     namespace
         Whose memory, where a call does not say.
     recipe
@@ -329,7 +327,7 @@ def _is_new(path: str | Path | ServerAddress) -> bool:
 
 def _choose(specification: str, resources: Resources | None) -> Choice:
     # Not before it is needed: it knows every kind of embedder.
-    from memorata.embed.select import choose
+    from memorata.embed.selection import choose
 
     return choose(specification, resources or _usual_resources())
 
@@ -342,7 +340,7 @@ def choose_recorded(recorded: str | None, resources: Resources | None = None) ->
     source = None if recorded is None else source_of(recorded)
     if recorded is None or source is None:
         return _choose(recorded or _AUTO, resources)
-    from memorata.embed.select import without_secrets
+    from memorata.embed.selection import without_secrets
 
     trust = user_trust()
     if not trust.agrees_to_source(source):
@@ -463,7 +461,7 @@ def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
 
 def _usual_resources() -> Resources:
     from memorata.embed.hub import hub_cache
-    from memorata.embed.select import Resources
+    from memorata.embed.selection import Resources
 
     home = Path.home()
     return Resources(

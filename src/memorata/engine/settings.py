@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
 
 from memorata import _legacy_names
-from memorata._data_folder import data_folder
+from memorata._data_folder import data_folder, models_folder
 from memorata.embed.circuit_breaker import MAX_QUERY_SECONDS, QUERY_SECONDS
-from memorata.embed.folder import models_folder
 from memorata.embed.hub import hub_cache
-from memorata.embed.prompts import checked_name as checked_prompts
+from memorata.embed.port import checked_prompts
 from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config_file import (
     ConfigFile,
@@ -53,7 +52,7 @@ from memorata.store.logged_recall import MAX_MEGABYTES, MAX_RECALLS, LogBounds
 from memorata.store.postgres.address import ServerAddress, is_address
 
 if TYPE_CHECKING:
-    from memorata.embed.select import Resources
+    from memorata.embed.selection import Resources
 
 _Value = TypeVar("_Value", float, str, float | str)
 _TABLES: Final = {
@@ -302,7 +301,7 @@ class Settings(BaseModel):
     @property
     def resources(self) -> Resources:
         """What embedders may draw on."""
-        from memorata.embed.select import Resources
+        from memorata.embed.selection import Resources
 
         return Resources(
             models=self.models,

@@ -12,7 +12,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from memorata.embed.catalogue import available
-from memorata.embed.prompts import PRESETS
+from memorata.embed.port import PRESETS
 from memorata.engine.access import EVERYWHERE, LOCAL, SCOPES
 from memorata.engine.admin import duration
 from memorata.engine.recipes.recipe import RECIPES

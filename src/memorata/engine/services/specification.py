@@ -13,7 +13,7 @@ from memorata.text.entities import EntityExtractor
 from memorata.text.queries import QueryClassifier, RuleClassifier
 
 if TYPE_CHECKING:
-    from memorata.embed.select import Resources
+    from memorata.embed.selection import Resources
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
 
 
@@ -43,9 +43,10 @@ def open_reranker(specification: str, resources: Resources) -> Reranker | None:
         seconds = resources.query_seconds
         key, retry = resources.reranker_key, resources.retry
         return ChatReranker(model, address, api_key=key, retry=retry, seconds=seconds)
-    from memorata.embed import select
 
-    return select.open_reranker(specification, resources)
+    from memorata.embed import selection
+
+    return selection.open_reranker(specification, resources)
 
 
 def chat_address(setting: str, specification: str) -> tuple[str, str]:
@@ -53,7 +54,7 @@ def chat_address(setting: str, specification: str) -> tuple[str, str]:
     form, _, rest = specification.partition(":")
     model, address = service_address(form, rest)
     if form != "chat" or not model or not address:
-        from memorata.embed.select import without_secrets
+        from memorata.embed.selection import without_secrets
 
         usual = "none" if setting == "summaries" else "rules"
         raise InvalidArgument(setting, without_secrets(specification), f"{usual!r} or 'chat:MODEL@ADDRESS'")

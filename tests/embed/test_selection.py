@@ -6,13 +6,13 @@ from time import monotonic
 
 import pytest
 
-from memorata.embed import select
+from memorata.embed import selection
 from memorata.embed.builtin import BuiltinEmbedder
 from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.lexical import LexicalEmbedder
 from memorata.embed.onnx import OnnxEmbedder
-from memorata.embed.select import (
+from memorata.embed.selection import (
     FORMS,
     NAMES,
     RERANKER_FORMS,
@@ -239,7 +239,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, models: Pat
     without(monkeypatch, "onnxruntime")
     with pytest.raises(MissingExtra, match=r"pip install 'memorata\[onnx\]'"):
         open_embedder(name, Resources(models=models))
-    assert select.RECOMMENDED == "arctic-embed-s"
+    assert selection.RECOMMENDED == "arctic-embed-s"
 
 
 def test_one_extra_brings_all_that_the_model_of_before_needs(monkeypatch: pytest.MonkeyPatch) -> None:

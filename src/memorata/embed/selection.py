@@ -14,7 +14,7 @@
 =========================  ================================================================================
 
 Any of them but `lexical` may be followed by the prompts to use, such as ``builtin#retrieval``: see
-:mod:`memorata.embed.prompts`. Re-rankers have fewer:
+:mod:`memorata.embed.port`. Re-rankers have fewer:
 
 =========================  ================================================================================
 ``none``                   no re-ranker
@@ -39,16 +39,14 @@ from typing import TYPE_CHECKING
 from memorata._frozen import frozen
 from memorata.embed.builtin import NAME as BUILTIN
 from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, builtin_folder
-from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available
+from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available, installed
 from memorata.embed.circuit_breaker import QUERY_SECONDS, checked_seconds
 from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
-from memorata.embed.folder import installed
 from memorata.embed.granite import DESCRIPTION as GRANITE
 from memorata.embed.granite import GraniteEmbedder
 from memorata.embed.onnx import OnnxEmbedder
-from memorata.embed.port import Embedder, Reranker
-from memorata.embed.prompts import PRESETS, split, with_prompts
+from memorata.embed.port import PRESETS, Embedder, Reranker, split_specification, with_prompts
 from memorata.embed.trust import origin_of, service_address
 from memorata.model.checks import nearest, whole, writable
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt, ModelNotInstalled, shown
@@ -74,7 +72,7 @@ class Resources:
     Parameters
     ----------
     models
-        The folder of installed models: see :func:`memorata.embed.folder.models_folder`.
+        The folder of installed models: see :func:`memorata._data_folder.models_folder`.
     hub_cache
         The model hub's cache: see :func:`memorata.embed.hub.hub_cache`.
     threads
@@ -182,7 +180,7 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     'lexical'
     """
     resources = resources or Resources()
-    named, prompts = split(writable("specification", specification))
+    named, prompts = split_specification(writable("specification", specification))
     if prompts:
         plain = choose(named, resources)
         embedder = with_prompts(plain.embedder, prompts)
