@@ -352,7 +352,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
     else.
     """
     from memorata.model.errors import EntityNotFound
-    from memorata.text.folding import folded
+    from memorata.text.spelling import folded
 
     wanted = (
         folded(args.subject),

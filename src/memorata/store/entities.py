@@ -1,6 +1,6 @@
 """Declared entities: their names, aliases, types and descriptions, and which were merged into which.
 
-Names are compared folded (:mod:`memorata.text.folding`). What was merged keeps its own row and a redirect, as
+Names are compared folded (:mod:`memorata.text.spelling`). A merged name keeps its row and a redirect, as
 :class:`memorata.text.gazetteer.Redirects` describes; nothing that points to it is rewritten. A change of
 names is a change like any other: it has a number in the feed, and no memory. Functions that write run inside
 a transaction that holds the namespace; a raised error undoes all of it.
@@ -17,7 +17,7 @@ from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument, StoreCorrupt
 from memorata.store.database import Database, Session
 from memorata.store.rows import SLOTS, find_namespace, log_change, made_namespace
-from memorata.text.folding import folded
+from memorata.text.spelling import folded
 
 _UNTYPED: Final = "thing"
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
         time_expressions,
     )
     from memorata.text.entities import MENTION_KINDS, EntityExtractor, Extraction, Mention, RuleExtractor
-    from memorata.text.folding import folded
     from memorata.text.gazetteer import Gazetteer, Redirects
     from memorata.text.language import DETECTED_LANGUAGES, detect
     from memorata.text.queries import (
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         QueryType,
         RuleClassifier,
     )
+    from memorata.text.spelling import folded
     from memorata.text.tokens import words
     from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
 
@@ -46,7 +46,7 @@ _HOMES = {
         *("TimeExpression", "date_terms", "time_expressions"),
     ),
     ".entities": ("MENTION_KINDS", "EntityExtractor", "Extraction", "Mention", "RuleExtractor"),
-    ".folding": ("folded",),
+    ".spelling": ("folded",),
     ".gazetteer": ("Gazetteer", "Redirects"),
     ".language": ("DETECTED_LANGUAGES", "detect"),
     ".queries": ("QUERY_TYPES", "Classification", "QueryClassifier", "QueryType", "RuleClassifier"),

@@ -17,8 +17,8 @@ from functools import cache, lru_cache
 from typing import Final
 
 from memorata.model import checks
-from memorata.text.folding import contains_any, folded
 from memorata.text.language import detect
+from memorata.text.spelling import contains_any, folded
 from memorata.text.tokens import WORD, WordSpans, is_unspaced
 from memorata.text.word_lists import (
     CALENDAR,

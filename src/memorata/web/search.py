@@ -19,7 +19,7 @@ from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.explanation import Explanation
 from memorata.model.hit import Hit
-from memorata.text.folding import folded
+from memorata.text.spelling import folded
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.contributions import Piece, Segment, contributions, segments

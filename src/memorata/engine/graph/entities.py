@@ -29,8 +29,8 @@ from memorata.model.memory import Memory
 from memorata.store.entities import EntityRecord
 from memorata.store.entries import Hidden
 from memorata.text.analysers import Analyser
-from memorata.text.folding import folded
 from memorata.text.name_matching import NameMatcher, alias_of
+from memorata.text.spelling import folded
 
 if TYPE_CHECKING:
     from memorata.engine.graph.communities import KnownEntity

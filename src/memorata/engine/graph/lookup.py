@@ -18,7 +18,7 @@ from memorata.model import checks
 from memorata.model.checks import BoolArray
 from memorata.model.errors import EntityNotFound, InvalidArgument
 from memorata.store.store import Store
-from memorata.text.folding import folded
+from memorata.text.spelling import folded
 
 _NEAREST: Final = 3
 _Answer = TypeVar("_Answer")

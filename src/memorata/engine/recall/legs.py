@@ -38,7 +38,7 @@ from memorata.rank.bm25 import inverse_document_frequency
 from memorata.rank.context import REACH, ContextWindow
 from memorata.rank.scores import ranked
 from memorata.rank.temporal import proximity
-from memorata.text.folding import contains_any, folded
+from memorata.text.spelling import contains_any, folded
 
 _LEADING: Final = 50
 """Of how many of the best by words the neighbours become candidates: they may answer what those ask."""

@@ -50,9 +50,9 @@ from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 from memorata.rank.context import best_sessions
 from memorata.text.dates import AnchorExtractor
-from memorata.text.folding import folded
 from memorata.text.queries import QueryClassifier, has_content
 from memorata.text.scripts import familiarity
+from memorata.text.spelling import folded
 
 if TYPE_CHECKING:
     from memorata.engine.graph.namespace_graph import NamespaceGraph

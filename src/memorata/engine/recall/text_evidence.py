@@ -22,7 +22,7 @@ from memorata.model.checks import FloatArray
 from memorata.model.explanation import Explanation
 from memorata.model.memory import Memory
 from memorata.text.analysers import Analyser
-from memorata.text.folding import folded
+from memorata.text.spelling import folded
 from memorata.text.word_lists import word_set
 
 EVIDENCE: Final = (

@@ -24,8 +24,8 @@ from memorata.model.errors import (
     shown,
 )
 from memorata.text.entities import Extraction, machine_names, non_overlapping
-from memorata.text.folding import folded
 from memorata.text.gazetteer import Gazetteer
+from memorata.text.spelling import folded
 
 CHAT_TYPES: Final = ("person", "organisation", "location", "event", "work", "product", "other")
 """The types a model chooses from; any other word of its own counts as ``other``."""

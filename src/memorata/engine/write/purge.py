@@ -16,8 +16,8 @@ from memorata.engine.write.names import NameIndex, Names
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store
-from memorata.text.folding import contains_any, folded
 from memorata.text.name_matching import NameMatcher
+from memorata.text.spelling import contains_any, folded
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""

@@ -44,7 +44,7 @@ from memorata.store.rows import (
     record_of,
     slots_of,
 )
-from memorata.text.folding import folded
+from memorata.text.spelling import folded
 
 
 def purge(
