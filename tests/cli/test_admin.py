@@ -14,7 +14,7 @@ from memorata.embed.port import Vectors
 from memorata.embed.selection import Choice
 from memorata.index import cell_rows
 from memorata.model.errors import EmbedderError
-from memorata.store.sqlite import opening
+from memorata.store.sqlite import connection as sqlite_connection
 
 Run = Callable[..., Any]
 
@@ -81,7 +81,7 @@ def test_vacuum_gives_space_back(cli: Run, tea: str, home: Path) -> None:
 def test_vacuum_finishes_a_purge_that_a_reader_held_up(
     cli: Run, tea: str, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "BUSY_SECONDS", 0.01)
+    monkeypatch.setattr(sqlite_connection, "BUSY_SECONDS", 0.01)
     reader = sqlite3.connect(home / "memories.db", isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT * FROM memories").fetchall()

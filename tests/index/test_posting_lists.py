@@ -7,7 +7,7 @@ from tests.store.samples import HERE, THERE, entry
 from memorata.index import segments
 from memorata.index.posting_lists import all_blocks, read_lists, segments_of, some_blocks
 from memorata.store.memory import memories as writing
-from memorata.store.sqlite.opening import connect
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.store import SqliteStore
 
 

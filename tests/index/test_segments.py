@@ -9,7 +9,7 @@ from memorata.index.codes import Codes
 from memorata.index.postings import PLACES, found, opened, parts_of
 from memorata.index.segments import stored_vectors
 from memorata.store.memory import memories as writing
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -14,7 +14,7 @@ from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
 from memorata.store.entries import Terms
 from memorata.store.memory import memories as writing
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 

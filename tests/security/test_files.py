@@ -12,7 +12,7 @@ import memorata
 from memorata.agents.client import log_failure
 from memorata.cli.app import app
 from memorata.http.server import listening_file
-from memorata.store.sqlite import opening as module
+from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.encryption import convert
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 

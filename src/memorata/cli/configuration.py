@@ -121,7 +121,7 @@ def _models(settings: Settings, advice: list[str]) -> dict[str, str]:
 
 def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.engine.word_settings import outdated_words
-    from memorata.store.sqlite.opening import unwritable
+    from memorata.store.sqlite.connection import unwritable
 
     database: dict[str, Any] = {"path": str(settings.db), "exists": settings.db.exists()}
     if not database["exists"]:

@@ -11,8 +11,8 @@ from memorata.model.errors import StoreCorrupt
 from memorata.model.memory import Memory
 from memorata.store.check import Problem, problems
 from memorata.store.entries import Terms
-from memorata.store.sqlite import upkeep
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite import integrity
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 
@@ -40,7 +40,7 @@ def told(store: SqliteStore) -> list[str]:
 
 def test_a_sound_file_has_no_problems(store: SqliteStore) -> None:
     assert problems(connection(store), terms_of) == []
-    assert upkeep.problems(connection(store)) == []
+    assert integrity.problems(connection(store)) == []
 
 
 def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:

@@ -24,10 +24,10 @@ from memorata.model.memory import Memory
 from memorata.store.filter_tree import Field
 from memorata.store.filters import FIELDS, MAX_DEPTH, MAX_TERMS, MAX_VALUES, parse
 from memorata.store.rows import COLUMNS, row
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.database import register
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.opening import connect
+from memorata.store.sqlite.session import SqliteSession
 
 place = SqliteDialect().number
 

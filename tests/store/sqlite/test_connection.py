@@ -1,356 +1,203 @@
 import os
-import signal
 import sqlite3
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
-from threading import Timer
-from time import monotonic
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
-from memorata.store.sqlite import opening as module
-from memorata.store.sqlite.connection import (
-    SqliteSession,
-    expect,
-    once,
-    reading,
-    together,
-    translated,
-    writing,
-)
-from memorata.store.sqlite.opening import connect
-from memorata.store.sqlite.schema import APPLICATION_ID
+from memorata.model.errors import StoreReadOnly, StoreUnavailable
+from memorata.store.sqlite import connection as connecting
+from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
 from memorata.store.sqlite.schema_versions import MIGRATIONS
-
-
-def pragma(connection: SqliteSession, name: str) -> object:
-    return connection.execute(f"PRAGMA {name}").fetchone()[0]
-
-
-@pytest.mark.parametrize(("durable", "level"), [(True, 2), (False, 1)])
-def test_a_new_file_is_ours_and_as_durable_as_asked(tmp_path: Path, durable: bool, level: int) -> None:
-    for _ in range(2):
-        connection = connect(tmp_path / "m.db", durable=durable)
-        assert pragma(connection, "application_id") == APPLICATION_ID
-        assert pragma(connection, "user_version") == len(MIGRATIONS)
-        assert pragma(connection, "journal_mode") == "wal"
-        assert pragma(connection, "synchronous") == level
-        assert pragma(connection, "foreign_keys") == 1
-        assert pragma(connection, "busy_timeout") == 30_000
-        connection.close()
-
-
-def test_an_sqlite_that_is_too_old_is_told_before_there_is_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
-    monkeypatch.setattr(sqlite3, "sqlite_version", "3.34.1")
-    with pytest.raises(StoreUnavailable, match=r"SQLite 3\.34\.1, and 3\.35 is needed; use another Python"):
-        connect(tmp_path / "m.db")
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_log_may_grow_longer_while_batches_are_written(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    assert pragma(connection, "wal_autocheckpoint") == 4_000
-    for batch, pages in ((True, 16_000), (True, 16_000), (False, 4_000)):
-        with writing(connection, "m"):
-            expect(connection, batch=batch)
-        assert pragma(connection, "wal_autocheckpoint") == pages
-    connection.close()
-
-
-def test_a_transaction_happens_or_does_not(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    insert = "INSERT INTO settings VALUES (?, 'x')"
-    with writing(connection, "m"):
-        connection.execute(insert, ("a",))
-
-    def fail() -> None:
-        with writing(connection, "m"):
-            connection.execute(insert, ("b",))
-            raise KeyError("b")
-
-    with pytest.raises(KeyError):
-        fail()
-    assert connection.execute("SELECT name FROM settings").fetchall() == [("a",)]
-    assert not connection.in_transaction
-    connection.close()
-
-
-class Interrupted(SqliteSession):
-    """A connection whose user presses Ctrl-C while it begins."""
-
-    def execute(self, sql: str, values: Any = ()) -> sqlite3.Cursor:
-        cursor = super().execute(sql, values)
-        if sql.startswith("BEGIN"):
-            raise KeyboardInterrupt
-        return cursor
-
-
-@pytest.mark.parametrize("kind", [reading, writing])
-def test_who_is_interrupted_while_beginning_leaves_nothing_begun(tmp_path: Path, kind: Any) -> None:
-    connect(tmp_path / "m.db").close()
-    connection = sqlite3.connect(tmp_path / "m.db", isolation_level=None, factory=Interrupted)
-    with pytest.raises(KeyboardInterrupt), kind(connection, "m"):
-        pass
-    assert not connection.in_transaction
-    connection.close()
+from memorata.store.sqlite.session import ASKED_FOR, SqliteSession, reading, refuse_to_write, writing
 
 
 @pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end a test, also where these run in a shell's background, which ignores it."""
-    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, previous)
+def file(tmp_path: Path) -> Path:
+    connect(tmp_path / "m.db").close()
+    return tmp_path / "m.db"
 
 
-@pytest.mark.usefixtures("interruptible")
-def test_who_waits_to_write_hears_ctrl_c_at_once(tmp_path: Path) -> None:
-    writer, waiting = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
-    writer.execute("BEGIN IMMEDIATE")
-    begun = monotonic()
-    with pytest.raises(KeyboardInterrupt):  # noqa: PT012 - it may come at any moment of these
-        Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-        with writing(waiting, "m"):
-            pass
-    # Not only when the wait is over, after 30 seconds.
-    assert monotonic() - begun < 20
-    assert not waiting.in_transaction
-    assert pragma(waiting, "busy_timeout") == 30_000
-    writer.execute("ROLLBACK")
-    with writing(waiting, "m"):
-        assert waiting.in_transaction
+def may_write(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    """Let only files and folders of these names be written; the superuser may write everything."""
+    monkeypatch.setattr(
+        os, "access", lambda path, mode, **how: Path(path).exists() and Path(path).name in names
+    )
+
+
+def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_CANTOPEN) -> None:
+    """Let no file be made beside a database, as on a medium that is read-only."""
+    opened = connecting._opened
+
+    class Refused(SqliteSession):
+        def execute(self, *arguments: Any) -> sqlite3.Cursor:
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = code
+            raise error
+
+    def open_uri(name: str, *, key: str | None, uri: bool = False) -> SqliteSession:
+        refused = "mode=ro" in name
+        return sqlite3.connect(name, factory=Refused, uri=True) if refused else opened(name, key=key, uri=uri)
+
+    monkeypatch.setattr(connecting, "_opened", open_uri)
+
+
+def count(connection: SqliteSession, name: str = "m.db") -> int:
+    with reading(connection, name):
+        return int(connection.execute("SELECT count(*) FROM settings").fetchone()[0])
+
+
+def test_a_file_is_written_if_it_and_its_folder_may_be(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert unwritable(file) == ""
+    may_write(monkeypatch, file.name, file.parent.name)
+    assert unwritable(file) == ""
+    may_write(monkeypatch, file.parent.name)
+    assert unwritable(file) == "the file may not be written"
+    may_write(monkeypatch, file.name, "m.db-wal", "m.db-shm")
+    assert unwritable(file) == "its folder may not be written, where a writer needs more files"
+    for beside in ("m.db-wal", "m.db-shm"):
+        # Somebody else has it open, and made what is needed.
+        (file.parent / beside).touch()
+    assert unwritable(file) == ""
+
+
+def test_a_medium_that_is_read_only_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_write(monkeypatch)
+    monkeypatch.setattr(os, "statvfs", lambda path: SimpleNamespace(f_flag=1), raising=False)
+    monkeypatch.setattr(os, "ST_RDONLY", 1, raising=False)
+    assert unwritable(file) == "its file system is read-only"
+    monkeypatch.delattr(os, "statvfs")
+    assert unwritable(file) == "the file may not be written"
+
+
+def test_what_is_not_there_or_no_file_is_for_others_to_refuse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_write(monkeypatch)
+    assert unwritable(tmp_path / "none.db") == unwritable(tmp_path) == ""
+
+
+def test_what_waits_in_a_log_is_read(file: Path) -> None:
+    writer = connect(file)
+    with writing(writer, "m.db"):
+        writer.execute("INSERT INTO settings (name, value) VALUES ('a', '1')")
+    assert Path(f"{file}-wal").stat().st_size
+    reader = connect(file, read_only=True)
+    assert count(reader) == 1
+    with writing(writer, "m.db"):
+        writer.execute("INSERT INTO settings (name, value) VALUES ('b', '2')")
+    assert count(reader) == 2
+    reader.close()
     writer.close()
-    waiting.close()
 
 
-@pytest.mark.parametrize("thread", ["main", "another"])
-def test_who_waits_to_write_waits_as_long_as_it_takes_or_as_was_said(tmp_path: Path, thread: str) -> None:
-    writer, waiting = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
+def test_a_file_that_cannot_be_written_is_read_where_nothing_can_be_made_beside_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_write(monkeypatch)
+    nothing_beside(monkeypatch)
+    Path(f"{file}-wal").touch()
+    connection = connect(file)
+    assert count(connection) == 0
+    refused = pytest.raises(StoreReadOnly, match=r"m\.db can only be read .*may not be written; copy it")
+    with refused, writing(connection, str(file)):
+        pass
+    connection.close()
+    assert not Path(f"{file}-shm").exists()
+
+
+@pytest.mark.parametrize("suffix", ["-wal", "-journal"])
+def test_changes_that_wait_where_they_cannot_be_read_are_never_passed_over(
+    file: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    may_write(monkeypatch)
+    nothing_beside(monkeypatch, sqlite3.SQLITE_READONLY_DIRECTORY)
+    Path(f"{file}{suffix}").write_bytes(b"something")
+    with pytest.raises(StoreUnavailable, match=rf"m\.db{suffix} holds changes that m\.db does not have yet"):
+        connect(file)
+
+
+def test_other_errors_are_not_taken_for_a_medium_that_is_read_only(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_write(monkeypatch)
+    nothing_beside(monkeypatch, sqlite3.SQLITE_BUSY)
+    with pytest.raises(StoreUnavailable, match="stayed locked"):
+        connect(file)
+
+
+@pytest.mark.parametrize("when", ["before", "while"])
+def test_a_file_that_changes_after_all_is_not_read_on(
+    file: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    monkeypatch.setattr(connecting, "unwritable", lambda file: "it may not")
+    nothing_beside(monkeypatch)
+    connection = connect(file)
 
     def write() -> None:
-        with writing(waiting, "m"):
-            waiting.execute("INSERT INTO settings VALUES ('a', '1')")
+        with sqlite3.connect(file) as other:
+            other.execute("INSERT INTO settings (name, value) VALUES ('a', '1')")
+        other.close()
 
-    def run(work: Callable[[], None]) -> None:
-        if thread == "main":
-            work()
-        else:
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(work).result()
-
-    writer.execute("BEGIN IMMEDIATE")
-    waiting.execute("PRAGMA busy_timeout = 700")
-    begun = monotonic()
-    with pytest.raises(StoreUnavailable, match="locked by another process"):
-        run(write)
-    assert 0.6 < monotonic() - begun < 20
-    assert pragma(waiting, "busy_timeout") == 700
-    waiting.execute("PRAGMA busy_timeout = 30000")
-    done = Timer(1.2, writer.execute, ("ROLLBACK",))
-    done.start()
-    run(write)
-    assert pragma(waiting, "busy_timeout") == 30_000
-    done.join()
-    writer.close()
-    waiting.close()
-
-
-def test_who_is_interrupted_before_the_end_of_reading_leaves_nothing_begun(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    look = reading(connection, "m")
-    look.__enter__()
-    assert connection.in_transaction
-    del look
+    if when == "before":
+        write()
+    with (
+        pytest.raises(StoreUnavailable, match="was written to since it was opened to be read; open it again"),
+        reading(connection, str(file)),
+    ):
+        write()
     assert not connection.in_transaction
     connection.close()
 
 
-def test_a_transaction_that_cannot_begin_leaves_that_of_others_alone(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    with reading(connection, "m"):
-        with pytest.raises(StoreError, match="within a transaction"), writing(connection, "m"):
-            pass
-        assert connection.in_transaction
+def test_a_medium_that_is_taken_out_is_said(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "unwritable", lambda file: "it may not")
+    nothing_beside(monkeypatch)
+    connection = connect(file)
+    file.rename(file.with_name("elsewhere.db"))
+    with pytest.raises(StoreUnavailable, match=r"cannot be read .*check the path and the disk"):
+        count(connection)
     connection.close()
 
 
-def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
-    first, second = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
-    count = "SELECT count(*) FROM settings"
-    with reading(first, "m"):
-        assert first.execute(count).fetchone() == (0,)
-        second.execute("INSERT INTO settings VALUES ('a', 'x')")
-        with reading(first, "m"):
-            assert first.execute(count).fetchone() == (0,)
-        assert first.in_transaction
-    assert not first.in_transaction
-    with reading(first, "m"):
-        assert first.execute(count).fetchone() == (1,)
-    with writing(first, "m"):
-        first.execute("INSERT INTO settings VALUES ('b', 'x')")
-        with reading(first, "m"):
-            assert first.execute(count).fetchone() == (2,)
-        assert first.in_transaction
-    first.close()
-    second.close()
+def test_a_file_that_is_older_or_empty_cannot_be_brought_up_to_date(file: Path) -> None:
+    older = sqlite3.connect(file)
+    older.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+    older.close()
+    with pytest.raises(StoreReadOnly, match=rf"of an older Memorata \(schema {len(MIGRATIONS) - 1}\)"):
+        connect(file, read_only=True)
+    assert [path.name for path in file.parent.iterdir() if "backup" in path.name] == []
 
 
-@pytest.mark.parametrize(
-    ("code", "kind", "words"),
-    [
-        (sqlite3.SQLITE_CORRUPT, StoreCorrupt, "memorata check`, or restore a backup"),
-        (sqlite3.SQLITE_NOTADB, StoreCorrupt, "name another file, or give its key"),
-        (sqlite3.SQLITE_BUSY, StoreUnavailable, "stayed locked"),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreUnavailable, "stayed locked"),
-        (sqlite3.SQLITE_READONLY_DBMOVED, StoreUnavailable, "check the permissions"),
-        (sqlite3.SQLITE_FULL, StoreUnavailable, "free some space"),
-        (sqlite3.SQLITE_IOERR_FSYNC, StoreUnavailable, "the disk"),
-        (sqlite3.SQLITE_CANTOPEN, StoreUnavailable, "the permissions of its folder"),
-        (sqlite3.SQLITE_ERROR, StoreError, "boom"),
-    ],
-)
-def test_every_error_of_sqlite_is_said_in_our_words(code: int, kind: type[Exception], words: str) -> None:
-    error = sqlite3.OperationalError("boom")
-    error.sqlite_errorcode = code
-    with pytest.raises(kind, match=words), translated("m.db"):
-        raise error
-
-
-def test_errors_of_other_kinds_pass(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), translated("m.db"):
-        raise KeyError("x")
-
-
-def test_a_migration_that_fails_leaves_an_empty_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);\nCREATE NONSENSE;"))
-    with pytest.raises(StoreError, match="syntax error"):
-        connect(tmp_path / "m.db")
-    monkeypatch.undo()
-    connection = connect(tmp_path / "m.db")
-    assert pragma(connection, "user_version") == len(MIGRATIONS)
-    connection.close()
-
-
-def test_an_older_file_is_migrated_step_by_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = connect(tmp_path / "m.db")
-    connection.execute("INSERT INTO settings VALUES ('a', 'x')")
-    connection.close()
-    monkeypatch.setattr(module, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE more (x);"))
-    connection = connect(tmp_path / "m.db")
-    assert pragma(connection, "user_version") == len(MIGRATIONS) + 1
-    assert connection.execute("SELECT count(*) FROM more").fetchone() == (0,)
-    assert connection.execute("SELECT value FROM settings").fetchall() == [("x",)]
-    connection.close()
-
-
-def added(connection: SqliteSession, name: str) -> None:
-    with writing(connection, "m"):
-        connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
-
-
-def failing(connection: SqliteSession, name: str) -> None:
-    with suppress(ValueError), writing(connection, "m"):
-        connection.execute("INSERT INTO settings (name, value) VALUES (?, '')", (name,))
-        raise ValueError
-
-
-def names(connection: SqliteSession) -> list[str]:
-    return [name for (name,) in connection.execute("SELECT name FROM settings ORDER BY name")]
-
-
-def test_what_is_written_together_survives_a_part_that_fails(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    with together(connection, "m"):
-        failing(connection, "first")
-        added(connection, "second")
-        failing(connection, "third")
-        added(connection, "fourth")
-    assert names(connection) == ["fourth", "second"]
-    connection.close()
-
-
-def test_the_first_part_needs_no_savepoint(tmp_path: Path) -> None:
-    connection, said = connect(tmp_path / "m.db"), list[str]()
-    connection.set_trace_callback(said.append)
-    with together(connection, "m"):
-        added(connection, "first")
-        added(connection, "second")
-    connection.set_trace_callback(None)
-    assert [text for text in said if not text.startswith(("INSERT", "PRAGMA"))] == [
-        "BEGIN IMMEDIATE",
-        "SAVEPOINT part",
-        "RELEASE part",
-        "COMMIT",
-    ]
-    connection.close()
-
-
-def test_parts_do_not_go_on_from_what_others_have_changed(tmp_path: Path) -> None:
-    first, second = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
-    begun = list[str]()
-
-    def in_between(text: str) -> None:
-        if text == "BEGIN IMMEDIATE":
-            begun.append(text)
-            if len(begun) == 2:
-                added(second, "theirs")
-
-    def survived() -> None:
-        with together(first, "m"):
-            failing(first, "first")
-            added(first, "second")
-
-    first.set_trace_callback(in_between)
-    with pytest.raises(StoreUnavailable, match="was undone"):
-        survived()
-    first.set_trace_callback(None)
-    assert names(first) == ["theirs"]
-    added(first, "mine")
-    assert names(second) == ["mine", "theirs"]
-    first.close()
-    second.close()
-
-
-def test_inside_what_is_written_together_one_reads_once_until_something_changes(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-
-    def seen() -> list[str]:
-        return once(connection, "names", lambda: names(connection))
-
-    assert seen() is not seen()
-    with together(connection, "m"):
-        assert seen() == []
-        assert seen() is seen()
-        added(connection, "first")
-        assert seen() == ["first"]
-        with suppress(ValueError), writing(connection, "m"):
-            connection.execute("INSERT INTO settings (name, value) VALUES ('second', '')")
-            assert seen() == ["first", "second"]
-            raise ValueError
-        assert seen() == ["first"]
-    with suppress(ValueError), together(connection, "m"):
-        with suppress(ValueError), writing(connection, "m"):
-            connection.execute("DELETE FROM settings")
-            assert seen() == []
-            raise ValueError
-        assert seen() == ["first"]
+def test_names_that_mean_something_in_an_address_are_names(tmp_path: Path) -> None:
+    file = tmp_path / "what? #1 100%.db"
+    connect(file).close()
+    connection, watch = opened_to_read(file, lambda address: sqlite3.connect(address, uri=True))
+    assert watch is None
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM settings")
-        assert seen() == []
-        raise ValueError
-    with together(connection, "m"):
-        assert seen() == ["first"]
     connection.close()
 
 
-def test_a_text_that_is_no_utf_8_is_damage(tmp_path: Path) -> None:
-    connection = connect(tmp_path / "m.db")
-    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata check`"), translated("m.db"):
-        connection.execute("SELECT CAST(x'c3c3' AS TEXT)").fetchall()
-    connection.close()
+def test_whoever_asked_for_it_is_told_how_to_write() -> None:
+    refuse_to_write("m.db", "")
+    with pytest.raises(StoreReadOnly, match="open it without read_only"):
+        refuse_to_write("m.db", ASKED_FOR)
+    with pytest.raises(StoreReadOnly, match="copy it to a folder"):
+        refuse_to_write("m.db", "the file may not be written")
+
+
+def test_files_beside_a_database_are_where_it_is_and_not_where_a_link_to_it_is(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (file.parent / "links").mkdir()
+    link = file.parent / "links" / "l.db"
+    link.symlink_to(file)
+    may_write(monkeypatch, file.name, file.parent.name)
+    assert unwritable(link) == ""
+    may_write(monkeypatch)
+    nothing_beside(monkeypatch)
+    Path(f"{file}-wal").write_bytes(b"something")
+    with pytest.raises(StoreUnavailable, match=r"m\.db-wal holds changes that m\.db does not have yet"):
+        connect(link)

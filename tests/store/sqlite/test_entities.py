@@ -10,7 +10,7 @@ import memorata
 from memorata.model import Memory, Relation
 from memorata.model.errors import StoreCorrupt
 from memorata.store.entries import Terms
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 

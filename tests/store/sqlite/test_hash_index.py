@@ -19,9 +19,9 @@ from memorata.model.errors import InvalidArgument
 from memorata.store.memory.repeats import Repeat
 from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
-from memorata.store.sqlite.connection import SqliteSession
 from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
 from memorata.store.sqlite.schema_versions import ADDRESSED
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)

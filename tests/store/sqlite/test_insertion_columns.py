@@ -14,8 +14,8 @@ from memorata.model.place import Place
 from memorata.store.memory.insertion import insertion
 from memorata.store.rows import COLUMNS, row
 from memorata.store.rows import memory as read
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.opening import connect
 
 place = SqliteDialect().number
 

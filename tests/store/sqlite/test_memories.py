@@ -14,7 +14,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry
 from memorata.store.rows import find, find_namespace
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 

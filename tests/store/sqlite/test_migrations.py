@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memorata.model.errors import StoreError, StoreTooNew, StoreUnavailable
-from memorata.store.sqlite import opening as module
+from memorata.store.sqlite import connection as module
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.opening import connect
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 from memorata.store.sqlite.store import SqliteStore
 

@@ -12,9 +12,9 @@ from memorata.index.record import unpacked
 from memorata.model.memory import Memory, Source
 from memorata.store.entries import Entry, Terms
 from memorata.store.rebuild import session_numbers, unlisted
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.integrity import mend
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
-from memorata.store.sqlite.upkeep import mend
 
 
 def terms_of(memory: Memory) -> Terms:

@@ -1,7 +1,7 @@
 import re
 import sqlite3
 
-from memorata.store.sqlite.opening import connect
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.schema import APPLICATION_ID, VERSION
 from memorata.store.sqlite.schema_versions import MIGRATIONS
 

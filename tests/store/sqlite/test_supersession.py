@@ -4,7 +4,7 @@ from tests.store.samples import HERE, NOW, entry
 
 from memorata.store.memory.repeats import Linked
 from memorata.store.memory.supersession import led_to
-from memorata.store.sqlite.connection import SqliteSession
+from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
 

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
-from memorata.store.sqlite import connection as one
-from memorata.store.sqlite.connection import (
+from memorata.store.sqlite import session as transactions
+from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.fork import watch_forks
+from memorata.store.sqlite.integrity import owe
+from memorata.store.sqlite.maintenance import back_up, erase
+from memorata.store.sqlite.migrations import Migration
+from memorata.store.sqlite.session import (
     ASKED_FOR,
     SqliteSession,
     refuse_to_write,
     translated,
     why_read_only,
 )
-from memorata.store.sqlite.fork import watch_forks
-from memorata.store.sqlite.maintenance import back_up, erase
-from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.opening import connect
-from memorata.store.sqlite.upkeep import owe
 
 if TYPE_CHECKING:
     from memorata.store.filter_tree import Filter
@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class SqliteDatabase:
-    """One file; see :func:`.opening.connect` for the parameters.
+    """One file; see :func:`.connection.connect` for the parameters.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads from one consistent view."""
-        with self.lock, one.reading(self.session, self.path):
+        with self.lock, transactions.reading(self.session, self.path):
             return work(self.session)
 
     def write(
@@ -110,10 +110,14 @@ class SqliteDatabase:
             if erasing:
                 return self._erasing(work)
             if durable and patience is None:
-                with one.writing(self.session, self.path):
-                    one.expect(self.session, batch=batch)
+                with transactions.writing(self.session, self.path):
+                    transactions.expect(self.session, batch=batch)
                     return work(self.session)
-            with translated(self.path), self._lightly(patience), one.writing(self.session, self.path):
+            with (
+                translated(self.path),
+                self._lightly(patience),
+                transactions.writing(self.session, self.path),
+            ):
                 return work(self.session)
 
     @contextmanager
@@ -125,7 +129,7 @@ class SqliteDatabase:
         with self.lock:
             before = self.session.total_changes
             try:
-                with one.together(self.session, self.path):
+                with transactions.together(self.session, self.path):
                     yield
             except BaseException:
                 if self.session.total_changes != before:
@@ -141,7 +145,7 @@ class SqliteDatabase:
     @contextmanager
     def guarded(self, guard: Callable[[Session], object]) -> Iterator[None]:
         """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-        with one.guarded(self.session, guard):
+        with transactions.guarded(self.session, guard):
             yield
 
     def settled(self) -> int:
@@ -167,10 +171,10 @@ class SqliteDatabase:
     def _erasing(self, work: Callable[[Session], _Result]) -> _Result:
         """Remove something, and write the whole file anew afterwards, so that its bytes hold no trace.
 
-        This takes time in proportion to the size of the file (:mod:`.erasing`).
+        This takes time in proportion to the size of the file (:mod:`.maintenance`).
         """
         with translated(self.path):
-            with one.writing(self.session, self.path):
+            with transactions.writing(self.session, self.path):
                 result = work(self.session)
                 owe(self.session)
             erase(self.session, self.path)
@@ -209,7 +213,7 @@ class _Reading:
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
-        self._look = one.reading(database.session, database.path)
+        self._look = transactions.reading(database.session, database.path)
 
     def __enter__(self) -> tuple[SqliteSession, bool]:
         self._database.lock.acquire()

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.index.postings import PLACES
 from memorata.store.database import EVERYTHING, Condition, Session, Statement
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
-from memorata.store.sqlite import hash_index, upkeep
+from memorata.store.sqlite import hash_index, integrity
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.files import kept_copies
-from memorata.store.sqlite.upkeep import undecoded
+from memorata.store.sqlite.integrity import undecoded
 
 if TYPE_CHECKING:
     from memorata.store.filters import Filter
@@ -157,13 +157,13 @@ class SqliteDialect:
 
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
         """Remove every row of a namespace, and its name."""
-        upkeep.drop_namespace(session, number, path)
+        integrity.drop_namespace(session, number, path)
 
     def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
         """Give a namespace another path; its number stays, and so do its rows."""
         (begun,) = session.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
         session.execute("UPDATE namespaces SET path = ?, begun = ? WHERE number = ?", (to, begun, number))
-        for table, by_name in upkeep.owned_tables(session).items():
+        for table, by_name in integrity.owned_tables(session).items():
             if by_name:
                 session.execute(f'UPDATE "{table}" SET namespace = ? WHERE namespace = ?', (to, path))
         return number
@@ -177,26 +177,26 @@ class SqliteDialect:
         path = session.execute("PRAGMA database_list").fetchone()[2]
         files = [Path(path + suffix) for suffix in ("", "-wal") if path]
         return {
-            "unfinished_purge": upkeep.owed(session) is not None,
+            "unfinished_purge": integrity.owed(session) is not None,
             "copies": kept_copies(files[0]) if files else [],
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
         }
 
     def problems(self, session: Session) -> list[str]:
         """Return what is wrong with the file itself, whatever its tables mean."""
-        return upkeep.problems(session)
+        return integrity.problems(session)
 
     def row_problems(self, session: Session, number: int) -> list[str]:
         """Return what is wrong with the columns of memories that change one by one."""
-        return upkeep.row_problems(session, number)
+        return integrity.row_problems(session, number)
 
     def mend(self, session: Session) -> None:
         """Make the indexes of SQLite anew, and remove what stands in the way of what is derived."""
-        upkeep.mend(session)
+        integrity.mend(session)
 
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
         """Remove vectors that stand in a namespace and say that they belong elsewhere."""
-        upkeep.remove_strays(session, number, embedders)
+        integrity.remove_strays(session, number, embedders)
 
     def leniently(self, session: Session) -> AbstractContextManager[None]:
         """Read a text that is no UTF-8 as its bytes, instead of failing at it."""

@@ -16,8 +16,8 @@ from typing import Any, Final, Never, Protocol
 from weakref import WeakSet
 
 from memorata.model.errors import StoreUnavailable
-from memorata.store.sqlite.connection import BUSY_SECONDS
 from memorata.store.sqlite.encryption import database_errors
+from memorata.store.sqlite.session import BUSY_SECONDS
 
 _PAUSE_SECONDS: Final = 0.001
 

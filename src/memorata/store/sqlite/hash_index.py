@@ -120,7 +120,7 @@ def vectors(session: Session, number: int, embedder: int, digests: Sequence[byte
 
 
 def _book(session: Session) -> Book:
-    from memorata.store.sqlite.connection import SqliteSession
+    from memorata.store.sqlite.session import SqliteSession
 
     return cast(SqliteSession, session).book
 

@@ -21,11 +21,11 @@ from typing import Final
 
 from memorata.model.errors import InvalidArgument, PurgeUnfinished, StoreUnavailable
 from memorata.store.database import Session
-from memorata.store.sqlite.connection import SqliteSession, translated
+from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
-from memorata.store.sqlite.opening import connect
-from memorata.store.sqlite.upkeep import OWED, owed
+from memorata.store.sqlite.integrity import OWED, owed
+from memorata.store.sqlite.session import SqliteSession, translated
 
 _RETRY_SECONDS: Final = 0.02
 

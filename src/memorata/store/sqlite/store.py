@@ -18,7 +18,7 @@ class SqliteStore(Store):
     path
         The file, or ``":memory:"``.
     durable
-        Whether an acknowledged write survives a power cut; see :func:`.opening.connect`.
+        Whether an acknowledged write survives a power cut; see :func:`.connection.connect`.
     memory_budget
         About how many bytes of namespaces to keep in memory; the least recently used go first.
     must_exist

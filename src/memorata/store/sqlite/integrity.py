@@ -1,4 +1,4 @@
-"""Looking after the file itself: whether SQLite can read it, strays in it, and removing a whole namespace."""
+"""The integrity of a file: whether SQLite can read it, strays in it, and removing a whole namespace."""
 
 from __future__ import annotations
 
