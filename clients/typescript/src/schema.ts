@@ -5,31 +5,31 @@ export type AboutAnswer = {
   memories: Array<MemoryAnswer>;
   entities: Array<Record<string, unknown>>;
   relations: Array<RelationAnswer>;
-  /** How many more have the word, and probably mean something else. */
+  /** How many more memories have the word, probably with another meaning. */
   in_texts: number;
 };
 /** How far several samples of one query agree. */
 export type AgreementAnswer = {
   confidence: number;
-  /** By memory, the share of the samples that found it. */
+  /** By memory, the share of the samples that returned it. */
   support: Record<string, number>;
-  /** How each was asked. */
+  /** The query of each sample. */
   samples: Array<string>;
   /** Why nothing is shown; empty where something is. */
   refused: string;
 };
-/** A word that queries may say for somebody who speaks; `undone` if it stands for itself. */
+/** A nickname of a speaker that queries may use; `undone` if it stands for itself. */
 export type AliasAnswer = {
   word: string;
   name: string;
   memories: number;
   undone: boolean;
 };
-/** The nicknames of who speaks, and those that were undone. */
+/** The nicknames of speakers, and those that were undone. */
 export type AliasesAnswer = {
   aliases: Array<AliasAnswer>;
 };
-/** What to know before anything is asked. */
+/** What to know before the first query. */
 export type BriefingAnswer = {
   items: Array<BriefingItemAnswer>;
   /** The same in lines. */
@@ -76,7 +76,7 @@ export type CommunityAnswer = {
   written: string | null;
   written_by: string | null;
 };
-/** A remark that a newer memory may contradict an older one, and what was decided. */
+/** A note that a newer memory may contradict an older one, and the decision. */
 export type ContradictionAnswer = {
   newer: string;
   older: string;
@@ -92,7 +92,7 @@ export type ContradictionAnswer = {
 export type ContradictionsAnswer = {
   contradictions: Array<ContradictionAnswer>;
 };
-/** The memory that replaces another; what is left out is copied from that. */
+/** The memory that replaces another, of which it copies the fields that are left out. */
 export type Correction = {
   category?: string;
   tier?: "working" | "episodic" | "semantic" | "procedural";
@@ -108,14 +108,14 @@ export type Correction = {
   expires_at?: string | null;
   content: string;
 };
-/** Whether a newer memory contradicts an older one, and the reason. */
+/** The decision whether a newer memory contradicts an older one, and its reason. */
 export type Decision = {
   newer: string;
   older: string;
   contradicts: boolean;
   because: string;
 };
-/** How many things were changed. */
+/** How many items were changed. */
 export type DoneAnswer = {
   done: number;
 };
@@ -135,26 +135,26 @@ export type DuplicateRunsAnswer = {
 /** A search for duplicates; with `apply`, they are superseded. */
 export type DuplicatesJob = {
   strategy?: "keep_highest_confidence" | "keep_most_recent" | "merge" | "keep_both";
-  /** Whether other words for the same count. Look first. */
+  /** Whether paraphrases count; look before applying. */
   paraphrases?: boolean;
   /** Whether to supersede; otherwise nothing is written. */
   apply?: boolean;
   /** Only the groups in which one of these stays. */
   keep?: Array<string> | null;
 };
-/** A hit that a newer memory contradicts, as was noted. */
+/** A hit that a newer memory contradicts. */
 export type EarlierAnswer = {
   id: string;
   newer: string;
   reason: string;
-  /** What the newer one says, if it is no hit and nothing was filtered. */
+  /** The text of the newer one, if it is no hit and the query has no filter. */
   text: string;
 };
-/** Who and what is known, those that most memories mention first. */
+/** The entities, those that most memories mention first. */
 export type EntitiesAnswer = {
   entities: Array<EntityAnswer>;
 };
-/** An entity, and how much is known about it. */
+/** An entity, and how many memories and relations it has. */
 export type EntityAnswer = {
   name: string;
   type: string;
@@ -164,7 +164,7 @@ export type EntityAnswer = {
   relations: number;
   merged: Array<string>;
 };
-/** How many memories were removed, or would be, where that was all that was asked. */
+/** How many memories were removed, or would be in a dry run. */
 export type EntityPurgeAnswer = {
   removed: number;
   would_remove?: number | null;
@@ -174,13 +174,13 @@ export type EntityScoreAnswer = {
   entity: string;
   score: number;
 };
-/** Fields of an entity to set; what is left out stays as it is. */
+/** Fields of an entity to set; others stay as they are. */
 export type EntityUpdate = {
   type?: string | null;
   aliases?: Array<string> | null;
   description?: string | null;
 };
-/** An experiment, and how it stands, in answers about one. */
+/** An experiment, with its state in answers about one. */
 export type ExperimentAnswer = {
   name: string;
   base: string;
@@ -195,25 +195,25 @@ export type ExperimentAnswer = {
   recommendation?: Record<string, unknown> | null;
   preference?: Record<string, unknown> | null;
 };
-/** A query of a user who takes part in an experiment. */
+/** A query of a user in an experiment. */
 export type ExperimentRecallRequest = {
   /** What to look for. `question` and `text`, its former names, are still understood. */
   query: string;
   /** Several namespaces instead of one; acme/* is all below acme. */
   namespaces?: Array<string>;
-  /** Also what is above each namespace, and linked. */
+  /** Also search what is above each namespace, and linked. */
   inherit?: boolean;
   limit?: number;
   /** Rank sessions instead of single memories. */
   sessions?: boolean;
-  /** How to search: see /v1/recipes. */
+  /** The recipe; see /v1/recipes. */
   recipe?: string | null;
   /** Parameters of the recipe to change for this query. */
   parameters?: Record<string, unknown>;
   filter?: Record<string, unknown> | null;
-  /** Answer with what was believed then. */
+  /** Recall what was believed at that time. */
   as_of?: string | null;
-  /** Answer with what held in the world then. */
+  /** Recall what was true at that time. */
   true_at?: string | null;
   /** The period the query is about. */
   period?: PeriodInput | null;
@@ -229,13 +229,13 @@ export type ExperimentRecallRequest = {
   budget?: number | null;
   /** Explain the score of every hit. */
   explain?: boolean;
-  /** Leave out what is not good enough. */
+  /** Leave out candidates below the thresholds of the gate. */
   gate?: boolean;
-  /** Tokens for what holds whatever is asked: pinned, instructions, preferences. */
+  /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
   standing?: number;
-  /** The query in other words: how far do the answers agree? */
+  /** The query in other words, to measure how far the results agree. */
   variants?: Array<string>;
-  /** Know all that was written before, where a replica may be a moment behind. */
+  /** Include all earlier writes, where a replica may be a moment behind. */
   fresh?: boolean;
   user: string;
 };
@@ -255,15 +255,15 @@ export type FeedbackAnswer = {
   recall_id: string;
   memory_id: string;
   signal: string;
-  rating: number | null;
   given_at: string;
+  rating: number | null;
 };
 /** Feedback, in the order in which it was given. */
 export type FeedbackListAnswer = {
   feedback: Array<FeedbackAnswer>;
   more: boolean;
 };
-/** How many memories were forgotten, or the ids of all that would be. */
+/** How many memories were forgotten, or in a dry run the ids of those that would be. */
 export type ForgetAnswer = {
   done: number;
   would_forget?: Array<string> | null;
@@ -281,7 +281,7 @@ export type HitAnswer = {
   /** How likely it answers the query, from 0 to 1, calibrated. */
   confidence: number;
   memory: MemoryAnswer;
-  /** Why it is here, in one sentence; only if `explain`. */
+  /** The reason in one sentence; only if `explain`. */
   reason?: string | null;
   /** A tree whose parts make up exactly the score; only if `explain`. */
   explanation?: Record<string, unknown> | null;
@@ -292,11 +292,11 @@ export type HubAnswer = {
   score: number;
   memories: number;
 };
-/** The entities that most of the graph leads to, the first first. */
+/** The entities of the highest PageRank, best first. */
 export type HubsAnswer = {
   hubs: Array<HubAnswer>;
 };
-/** What came of an import: new memories, entities and relations, and how many were there already. */
+/** The result of an import: new memories, entities and relations, and how many existed already. */
 export type ImportAnswer = {
   imported: number;
   entities: number;
@@ -337,7 +337,7 @@ export type JobAnswer = {
 export type JobsAnswer = {
   jobs: Array<JobAnswer>;
 };
-/** What is to stand under a key. */
+/** The memory to store under a key. */
 export type KeyedMemory = {
   category?: string;
   tier?: "working" | "episodic" | "semantic" | "procedural";
@@ -363,7 +363,7 @@ export type LimitsAnswer = {
   rate: number | null;
   seconds: number;
 };
-/** A line that could not be taken in. */
+/** A line that could not be imported. */
 export type LineProblem = {
   line: number;
   problem: string;
@@ -378,7 +378,7 @@ export type LinkAnswer = {
 export type LinksAnswer = {
   links: Array<LinkAnswer>;
 };
-/** A recall, as it was logged: the query, and the ids of what was shown, best first. */
+/** A logged recall: the query, and the ids of the hits shown, best first. */
 export type LoggedRecallAnswer = {
   recall_id: string;
   at: string;
@@ -430,7 +430,7 @@ export type MemoryAnswer = {
 export type MemoryIds = {
   ids: Array<string>;
 };
-/** Memories, the newest first, and where the list goes on. */
+/** Memories, the newest first, and the cursor of the next page. */
 export type MemoryPageAnswer = {
   memories: Array<MemoryAnswer>;
   cursor: string | null;
@@ -439,10 +439,10 @@ export type MemoryPageAnswer = {
 export type MemorySelection = {
   ids?: Array<string> | null;
   filter?: Record<string, unknown> | null;
-  /** Remove nothing, and only tell what would go. */
+  /** Remove nothing, and return what would be removed. */
   dry_run?: boolean;
 };
-/** Fields of a memory to change; what is left out stays as it is. */
+/** Fields of a memory to change; others stay as they are. */
 export type MemoryUpdate = {
   category?: string;
   tier?: "working" | "episodic" | "semantic" | "procedural";
@@ -459,7 +459,7 @@ export type MemoryUpdate = {
   /** The version it was read at: if it is another by now, nothing changes. */
   expected_version?: number | null;
 };
-/** Two names that mean one entity. */
+/** Two names of one entity. */
 export type MergeRequest = {
   keep: string;
   other: string;
@@ -476,7 +476,7 @@ export type NamespaceAnswer = {
 /** Another path for a namespace. */
 export type NamespaceMove = {
   to: string;
-  /** Whether what is below it moves along. */
+  /** Whether the namespaces below it move along. */
   below?: boolean;
 };
 /** Memories to move into another namespace. */
@@ -494,12 +494,12 @@ export type NamespacesAnswer = {
 export type NearAnswer = {
   memories: Array<NearbyAnswer>;
 };
-/** A memory, and how far away it was. */
+/** A memory and its distance. */
 export type NearbyAnswer = {
   metres: number;
   memory: MemoryAnswer;
 };
-/** An experiment to begin. */
+/** An experiment to start. */
 export type NewExperiment = {
   name: string;
   variants: Array<Variant>;
@@ -517,12 +517,12 @@ export type NewFeedback = {
   /** up or down; 1 to 5; yes or no; nothing for a click. */
   value?: number | string | null;
 };
-/** A namespace that another is to inherit from. */
+/** A link to a namespace to inherit from. */
 export type NewLink = {
   to: string;
   filter?: Record<string, unknown> | null;
 };
-/** Memories to write, all of them or none. */
+/** Memories to write, all or none. */
 export type NewMemories = {
   items: Array<NewMemory>;
 };
@@ -542,16 +542,16 @@ export type NewMemory = {
   expires_at?: string | null;
   /** The text of the memory, verbatim. */
   content: string;
-  /** An id of your own; made for you if left out. */
+  /** An id of your own; generated if left out. */
   id?: string | null;
   /** When it was learnt; now if left out. */
   created_at?: string | null;
   source?: SourceInput;
   /** The memories that it replaces. */
   supersedes?: Array<string>;
-  /** Its vector by the server's embedder, if you have it. */
+  /** Its vector by the server's embedder, if it is known. */
   vector?: Array<number> | null;
-  /** What made the vector; refused if the server has another. */
+  /** The embedder of the vector; refused if the server has another. */
   embedder?: string;
 };
 /** A recipe to save: another one, with some parameters changed. */
@@ -560,7 +560,7 @@ export type NewRecipe = {
   /** The recipe to begin with; the one in use if left out. */
   base?: string | null;
   parameters?: Record<string, unknown>;
-  /** What speaks for it. */
+  /** The evidence for it. */
   evidence?: Record<string, unknown>;
 };
 /** A relation between two entities. */
@@ -574,7 +574,7 @@ export type NewRelation = {
   valid_from?: string | null;
   valid_to?: string | null;
 };
-/** One parameter of a recipe, and what it may be. */
+/** A parameter of a recipe, its value and its range. */
 export type ParameterAnswer = {
   name: string;
   value: unknown;
@@ -585,14 +585,14 @@ export type ParameterAnswer = {
   doc: string;
   group: string;
 };
-/** A way from an entity. */
+/** A path from an entity. */
 export type PathAnswer = {
   start: string;
+  steps: Array<StepAnswer>;
   score: number;
   cost: number | null;
-  steps: Array<StepAnswer>;
 };
-/** Ways, the shortest first, the limit that was hit, if one was, and the score of each entity reached. */
+/** Paths, the shortest first, the limit that was reached, if any, and the score of each entity. */
 export type PathsAnswer = {
   paths: Array<PathAnswer>;
   truncated: string | null;
@@ -630,7 +630,7 @@ export type Problem = {
   /** Each thing that is wrong with the request. */
   errors?: Array<Fault>;
 };
-/** How many memories were removed, or the ids of all that would be. */
+/** How many memories were removed, or in a dry run the ids of those that would be. */
 export type PurgeAnswer = {
   done: number;
   would_purge?: Array<string> | null;
@@ -645,7 +645,7 @@ export type RecallAnswer = {
   support: number;
   hits: Array<HitAnswer>;
   sessions: Array<SessionAnswer>;
-  /** What could not be done as it should. */
+  /** The steps that could not run as they should. */
   degraded: Array<string>;
   rejected: RejectedAnswer | null;
   history: Array<EarlierAnswer>;
@@ -654,36 +654,36 @@ export type RecallAnswer = {
   /** How many hits did not fit in the budget. */
   omitted: number;
   milliseconds: Record<string, number>;
-  /** How the store searched, by vectors and words. */
+  /** How each leg searched. */
   methods: Record<string, string>;
-  /** Of recipes that ask in several ways. */
+  /** Of recipes that compare several searches. */
   agreement: AgreementAnswer | null;
-  /** What holds whatever is asked, where that was asked for. */
+  /** Memories that hold for every query, where the request asked for them. */
   standing: Array<MemoryAnswer>;
 };
 /** Recalls, the latest first. */
 export type RecallLogAnswer = {
   recalls: Array<LoggedRecallAnswer>;
 };
-/** A query, and how to answer it. */
+/** A query, and how to search for it. */
 export type RecallRequest = {
   /** What to look for. `question` and `text`, its former names, are still understood. */
   query: string;
   /** Several namespaces instead of one; acme/* is all below acme. */
   namespaces?: Array<string>;
-  /** Also what is above each namespace, and linked. */
+  /** Also search what is above each namespace, and linked. */
   inherit?: boolean;
   limit?: number;
   /** Rank sessions instead of single memories. */
   sessions?: boolean;
-  /** How to search: see /v1/recipes. */
+  /** The recipe; see /v1/recipes. */
   recipe?: string | null;
   /** Parameters of the recipe to change for this query. */
   parameters?: Record<string, unknown>;
   filter?: Record<string, unknown> | null;
-  /** Answer with what was believed then. */
+  /** Recall what was believed at that time. */
   as_of?: string | null;
-  /** Answer with what held in the world then. */
+  /** Recall what was true at that time. */
   true_at?: string | null;
   /** The period the query is about. */
   period?: PeriodInput | null;
@@ -699,16 +699,16 @@ export type RecallRequest = {
   budget?: number | null;
   /** Explain the score of every hit. */
   explain?: boolean;
-  /** Leave out what is not good enough. */
+  /** Leave out candidates below the thresholds of the gate. */
   gate?: boolean;
-  /** Tokens for what holds whatever is asked: pinned, instructions, preferences. */
+  /** Tokens for what holds for every query: pinned memories, instructions, preferences. */
   standing?: number;
-  /** The query in other words: how far do the answers agree? */
+  /** The query in other words, to measure how far the results agree. */
   variants?: Array<string>;
-  /** Know all that was written before, where a replica may be a moment behind. */
+  /** Include all earlier writes, where a replica may be a moment behind. */
   fresh?: boolean;
 };
-/** A way to recall, and every parameter of it. */
+/** A recipe and its parameters. */
 export type RecipeAnswer = {
   name: string;
   doc: string;
@@ -718,7 +718,7 @@ export type RecipeAnswer = {
 export type RecipeName = {
   name: string | null;
 };
-/** The ways to recall, shipped and saved, and the one that is used where a question names none. */
+/** The recipes, shipped and saved, and the one that is used where a query names none. */
 export type RecipesAnswer = {
   recipes: Array<RecipeAnswer>;
   saved: Array<SavedRecipeAnswer>;
@@ -729,10 +729,10 @@ export type ReembedJob = {
   dry_run?: boolean;
   keep_old?: boolean;
 };
-/** The best memory that was not good enough, and what it missed. */
+/** The best candidate that was rejected, and the thresholds it missed. */
 export type RejectedAnswer = {
   id: string;
-  /** Relative to the other candidates: the best of a bad lot may have 1. */
+  /** Relative to the other candidates: the best of weak ones may have 1. */
   score: number;
   reason: string;
   missed: Array<ShortfallAnswer>;
@@ -754,16 +754,16 @@ export type RelationsAnswer = {
   /** Whether there are more than the limit. */
   more: boolean;
 };
-/** What was remembered, and how many had been known already by their ids. */
+/** The memories, and how many of them existed already by their ids. */
 export type RememberedAnswer = {
   memories: Array<MemoryAnswer>;
   known: number;
 };
-/** How many there were. */
+/** How many were removed. */
 export type RemovedAnswer = {
   removed: number;
 };
-/** That a memory says what another one says, and was superseded for that. */
+/** A memory that repeats another one, and was superseded for that. */
 export type RepeatAnswer = {
   memory_id: string;
   of: string;
@@ -779,7 +779,7 @@ export type RepeatAnswer = {
 export type RepeatsAnswer = {
   repeats: Array<RepeatAnswer>;
 };
-/** A recipe that a namespace has saved, in its latest version, and what speaks for it. */
+/** A saved recipe of a namespace, in its latest version, and the evidence for it. */
 export type SavedRecipeAnswer = {
   name: string;
   doc: string;
@@ -789,7 +789,7 @@ export type SavedRecipeAnswer = {
   versions: number;
   in_use: boolean;
 };
-/** A session that answers, and the ids of the memories that speak for it. */
+/** A session, its score, and the ids of its best memories. */
 export type SessionAnswer = {
   session: string;
   score: number;
@@ -810,7 +810,7 @@ export type SettingsAnswer = {
 export type ShortfallAnswer = {
   /** A cosine, a share of the best match, a confidence, an agreement, a support, or how likely one of the first five hits answers. */
   measure: "similarity" | "lexical" | "confidence" | "agreement" | "support" | "answer";
-  /** None for a meaning that nobody has measured yet. */
+  /** None for a similarity that was not measured. */
   value: number | null;
   least: number;
 };
@@ -834,7 +834,7 @@ export type SplitAnswer = {
   moved?: Array<string> | null;
   would_move?: Array<string> | null;
 };
-/** One edge of a path, as it was walked, to an entity or a memory. */
+/** One edge of a path, to an entity or a memory. */
 export type StepAnswer = {
   type: string;
   forward: boolean;
@@ -863,12 +863,12 @@ export type TuningJob = {
   thresholds?: "precision" | "youden" | "f1" | "probability" | null;
   /** The least precision, or probability, for these two rules. */
   target?: number;
-  /** Save what wins as a recipe of this name. */
+  /** Save the winner as a recipe of this name. */
   save_as?: string | null;
-  /** Use it in this namespace from then on. */
+  /** Use it in this namespace from now on. */
   use?: boolean;
 };
-/** A nickname or misspelt name that stands for itself from now on, or no longer. */
+/** A nickname or misspelt name that is no longer read as a speaker's name, or is again. */
 export type UndoAliasRequest = {
   word: string;
   restore?: boolean;
@@ -876,7 +876,7 @@ export type UndoAliasRequest = {
 /** An import to undo. */
 export type UndoImport = {
   id: string;
-  /** Remove what it brought for good, instead of forgetting it. */
+  /** Purge what was imported, instead of forgetting it. */
   purge?: boolean;
   dry_run?: boolean;
 };
@@ -888,12 +888,12 @@ export type UndoMergeRequest = {
 export type UndoRequest = {
   run?: number | null;
 };
-/** The memories that are current again, and those that something newer has taken the place of. */
+/** The memories that are current again, and those that stay superseded by something newer. */
 export type UndoneAnswer = {
   reinstated: Array<string>;
   left: Array<string>;
 };
-/** What undoing an import took out, or would: memories by namespace, and how many relations. */
+/** What undoing an import removed, or would: memories by namespace, and how many relations. */
 export type UndoneImportAnswer = {
   memories: Record<string, Array<string>>;
   relations: number;

@@ -120,7 +120,7 @@ def entities(
 
 def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
     """List the nicknames of who speaks, once one of them is undone or restored."""
-    from memorata.service.codec import alias_json
+    from memorata.service.codec import plain
 
     if (undo or restore) and word is None:
         raise InvalidArgument("ENTITY", word, "given with --undo-alias and --restore-alias")
@@ -129,7 +129,7 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
             engine.entities.undo_alias(word, restore=restore)
         aliases = engine.entities.aliases()
     if session.output.json:
-        session.output.data({"aliases": [alias_json(alias) for alias in aliases]})
+        session.output.data({"aliases": plain(aliases)})
         return
     for alias in aliases:
         stands = "itself (undone)" if alias.undone else visible(alias.name)

@@ -11,7 +11,7 @@ from memorata.http.context import ReadContext, RequestContext, UnkeyedAdminConte
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import RemovedAnswer
-from memorata.service.codec import Json, about_json, alias_json, entity_json, relation_json
+from memorata.service.codec import Json, about_json, entity_json, plain, relation_json
 from memorata.service.graph_answers import (
     AboutAnswer,
     AliasesAnswer,
@@ -99,7 +99,7 @@ async def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Response:
 
 def _aliases(context: RequestContext) -> Json:
     aliases = context.engine.entities.aliases(namespace=context.namespace)
-    return {"aliases": [alias_json(alias) for alias in aliases]}
+    return {"aliases": plain(aliases)}
 
 
 @router.get("/entities/{name:path}", **answers(EntityAnswer))

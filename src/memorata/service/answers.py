@@ -1,64 +1,63 @@
-"""What answers hold, as OpenAPI describes it; :mod:`memorata.service.codec` makes them."""
+"""The schemas of answers, as OpenAPI describes them; :mod:`memorata.service.codec` makes the answers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar, cast, get_type_hints
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, create_model
 
 from memorata.engine.briefing import Section
+from memorata.engine.imports import Imported
+from memorata.engine.imports import Undone as UndoneImport
 from memorata.engine.recall.result import Measure
+from memorata.model.feedback import Feedback
+from memorata.model.memory import Memory, Source
+from memorata.model.place import Place
+from memorata.service.record_writer import ImportCounts
 from memorata.service.schemas import Tier, Variant
+from memorata.store.memory.repeats import Contradiction, Repeat, Run
+
+_Answer = TypeVar("_Answer", bound=BaseModel)
 
 
+def fields_of(kind: type) -> Callable[[type[_Answer]], type[_Answer]]:
+    """Give an answer the fields of a dataclass, in its order; those that the answer declares itself win."""
+
+    def derived(answer: type[_Answer]) -> type[_Answer]:
+        types = get_type_hints(kind)
+        declared: dict[str, Any] = {field.name: (types[field.name], ...) for field in fields(kind)}
+        declared |= {name: (field.annotation, field) for name, field in answer.model_fields.items()}
+        return cast(type[_Answer], create_model(answer.__name__, __doc__=answer.__doc__, **declared))
+
+    return derived
+
+
+def list_of(item: type[BaseModel], key: str, doc: str, name: str = "") -> type[BaseModel]:
+    """Return an answer that is a list of items under one key, after which it is named unless by `name`."""
+    declared: dict[str, Any] = {key: (list[item], ...)}  # type: ignore[valid-type]
+    return create_model(name or f"{key.capitalize()}Answer", __doc__=doc, **declared)
+
+
+@fields_of(Source)
 class SourceAnswer(BaseModel):
     """The source of a memory."""
 
-    speaker: str
-    session: str
-    position: int | None
-    link: str
-    via: str
 
-
+@fields_of(Place)
 class PlaceAnswer(BaseModel):
     """Where it was."""
 
-    lat: float
-    lon: float
-    name: str
 
-
+@fields_of(Memory)
 class MemoryAnswer(BaseModel):
     """A memory."""
 
-    id: str
-    content: str
-    created_at: datetime
-    namespace: str
-    category: str
     tier: Tier
-    confidence: float
-    importance: float
-    pinned: bool
-    tags: list[str]
-    metadata: dict[str, Any]
     source: SourceAnswer
-    entities: list[str]
     place: PlaceAnswer | None
-    valid_from: datetime | None
-    valid_to: datetime | None
-    expires_at: datetime | None
-    supersedes: list[str]
-    superseded_by: str | None
-    mentions: int
-    supported_at: datetime | None
-    access_count: int
-    last_accessed_at: datetime | None
-    version: int
-    fingerprint: str
-    embedder: str
 
 
 class MemoriesAnswer(BaseModel):
@@ -68,31 +67,31 @@ class MemoriesAnswer(BaseModel):
 
 
 class DoneAnswer(BaseModel):
-    """How many things were changed."""
+    """How many items were changed."""
 
     done: int
 
 
 class ForgetAnswer(DoneAnswer):
-    """How many memories were forgotten, or the ids of all that would be."""
+    """How many memories were forgotten, or in a dry run the ids of those that would be."""
 
     would_forget: list[str] | None = None
 
 
 class PurgeAnswer(DoneAnswer):
-    """How many memories were removed, or the ids of all that would be."""
+    """How many memories were removed, or in a dry run the ids of those that would be."""
 
     would_purge: list[str] | None = None
 
 
 class RememberedAnswer(MemoriesAnswer):
-    """What was remembered, and how many had been known already by their ids."""
+    """The memories, and how many of them existed already by their ids."""
 
     known: int
 
 
 class MemoryPageAnswer(MemoriesAnswer):
-    """Memories, the newest first, and where the list goes on."""
+    """Memories, the newest first, and the cursor of the next page."""
 
     cursor: str | None
 
@@ -104,14 +103,14 @@ class HitAnswer(BaseModel):
     score: float = Field(description="Relative to the other candidates of the query; hits are ordered by it.")
     confidence: float = Field(description="How likely it answers the query, from 0 to 1, calibrated.")
     memory: MemoryAnswer
-    reason: str | None = Field(None, description="Why it is here, in one sentence; only if `explain`.")
+    reason: str | None = Field(None, description="The reason in one sentence; only if `explain`.")
     explanation: dict[str, Any] | None = Field(
         None, description="A tree whose parts make up exactly the score; only if `explain`."
     )
 
 
 class SessionAnswer(BaseModel):
-    """A session that answers, and the ids of the memories that speak for it."""
+    """A session, its score, and the ids of its best memories."""
 
     session: str
     score: float
@@ -125,24 +124,24 @@ class ShortfallAnswer(BaseModel):
         description="A cosine, a share of the best match, a confidence, an agreement, a support, or how "
         "likely one of the first five hits answers."
     )
-    value: float | None = Field(description="None for a meaning that nobody has measured yet.")
+    value: float | None = Field(description="None for a similarity that was not measured.")
     least: float
 
 
 class EarlierAnswer(BaseModel):
-    """A hit that a newer memory contradicts, as was noted."""
+    """A hit that a newer memory contradicts."""
 
     id: str
     newer: str
     reason: str
-    text: str = Field(description="What the newer one says, if it is no hit and nothing was filtered.")
+    text: str = Field(description="The text of the newer one, if it is no hit and the query has no filter.")
 
 
 class RejectedAnswer(BaseModel):
-    """The best memory that was not good enough, and what it missed."""
+    """The best candidate that was rejected, and the thresholds it missed."""
 
     id: str
-    score: float = Field(description="Relative to the other candidates: the best of a bad lot may have 1.")
+    score: float = Field(description="Relative to the other candidates: the best of weak ones may have 1.")
     reason: str
     missed: list[ShortfallAnswer]
 
@@ -151,8 +150,8 @@ class AgreementAnswer(BaseModel):
     """How far several samples of one query agree."""
 
     confidence: float
-    support: dict[str, float] = Field(description="By memory, the share of the samples that found it.")
-    samples: list[str] = Field(description="How each was asked.")
+    support: dict[str, float] = Field(description="By memory, the share of the samples that returned it.")
+    samples: list[str] = Field(description="The query of each sample.")
     refused: str = Field(description="Why nothing is shown; empty where something is.")
 
 
@@ -170,17 +169,17 @@ class RecallAnswer(BaseModel):
     )
     hits: list[HitAnswer]
     sessions: list[SessionAnswer]
-    degraded: list[str] = Field(description="What could not be done as it should.")
+    degraded: list[str] = Field(description="The steps that could not run as they should.")
     rejected: RejectedAnswer | None
     history: list[EarlierAnswer]
     recipe: str
     embedder: str
     omitted: int = Field(description="How many hits did not fit in the budget.")
     milliseconds: dict[str, float]
-    methods: dict[str, str] = Field(description="How the store searched, by vectors and words.")
-    agreement: AgreementAnswer | None = Field(description="Of recipes that ask in several ways.")
+    methods: dict[str, str] = Field(description="How each leg searched.")
+    agreement: AgreementAnswer | None = Field(description="Of recipes that compare several searches.")
     standing: list[MemoryAnswer] = Field(
-        description="What holds whatever is asked, where that was asked for."
+        description="Memories that hold for every query, where the request asked for them."
     )
 
 
@@ -192,7 +191,7 @@ class BriefingItemAnswer(BaseModel):
 
 
 class BriefingAnswer(BaseModel):
-    """What to know before anything is asked."""
+    """What to know before the first query."""
 
     items: list[BriefingItemAnswer]
     text: str = Field(description="The same in lines.")
@@ -201,73 +200,42 @@ class BriefingAnswer(BaseModel):
 
 
 class RemovedAnswer(BaseModel):
-    """How many there were."""
+    """How many were removed."""
 
     removed: int
 
 
+@fields_of(Repeat)
 class RepeatAnswer(BaseModel):
-    """That a memory says what another one says, and was superseded for that."""
-
-    memory_id: str
-    of: str
-    kind: str
-    reason: str
-    at: datetime
-    mentions: int
-    confidence: float | None
-    supported_at: datetime | None
-    run: int | None
+    """A memory that repeats another one, and was superseded for that."""
 
 
-class RepeatsAnswer(BaseModel):
-    """The repeats of a memory."""
-
-    repeats: list[RepeatAnswer]
+RepeatsAnswer = list_of(RepeatAnswer, "repeats", "The repeats of a memory.")
 
 
+@fields_of(Run)
 class DuplicateRunAnswer(BaseModel):
     """A run that superseded duplicates."""
 
-    number: int
-    started_at: datetime
-    finished_at: datetime | None
-    undone_at: datetime | None
-    strategy: str
-    repeats: int
 
-
-class DuplicateRunsAnswer(BaseModel):
-    """Runs, the latest first."""
-
-    runs: list[DuplicateRunAnswer]
+DuplicateRunsAnswer = list_of(DuplicateRunAnswer, "runs", "Runs, the latest first.", "DuplicateRunsAnswer")
 
 
 class UndoneAnswer(BaseModel):
-    """The memories that are current again, and those that something newer has taken the place of."""
+    """The memories that are current again, and those that stay superseded by something newer."""
 
     reinstated: list[str]
     left: list[str]
 
 
+@fields_of(Contradiction)
 class ContradictionAnswer(BaseModel):
-    """A remark that a newer memory may contradict an older one, and what was decided."""
-
-    newer: str
-    older: str
-    cue: str
-    reason: str
-    at: datetime
-    verdict: str | None
-    decided_by: str
-    decided_because: str
-    decided_at: datetime | None
+    """A note that a newer memory may contradict an older one, and the decision."""
 
 
-class ContradictionsAnswer(BaseModel):
-    """Contradictions, in the order in which they were noticed."""
-
-    contradictions: list[ContradictionAnswer]
+ContradictionsAnswer = list_of(
+    ContradictionAnswer, "contradictions", "Contradictions, in the order in which they were noticed."
+)
 
 
 class SummaryAnswer(BaseModel):
@@ -278,20 +246,14 @@ class SummaryAnswer(BaseModel):
     sources: list[str]
 
 
-class SummariesAnswer(BaseModel):
-    """Proposed summaries."""
-
-    summaries: list[SummaryAnswer]
+SummariesAnswer = list_of(SummaryAnswer, "summaries", "Proposed summaries.")
 
 
+@fields_of(Feedback)
 class FeedbackAnswer(BaseModel):
     """Feedback about a hit."""
 
-    recall_id: str
-    memory_id: str
     signal: str
-    rating: int | None
-    given_at: datetime
 
 
 class FeedbackListAnswer(BaseModel):
@@ -302,7 +264,7 @@ class FeedbackListAnswer(BaseModel):
 
 
 class LoggedRecallAnswer(BaseModel):
-    """A recall, as it was logged: the query, and the ids of what was shown, best first."""
+    """A logged recall: the query, and the ids of the hits shown, best first."""
 
     recall_id: str
     at: datetime
@@ -314,14 +276,11 @@ class LoggedRecallAnswer(BaseModel):
     milliseconds: dict[str, float]
 
 
-class RecallLogAnswer(BaseModel):
-    """Recalls, the latest first."""
-
-    recalls: list[LoggedRecallAnswer]
+RecallLogAnswer = list_of(LoggedRecallAnswer, "recalls", "Recalls, the latest first.", "RecallLogAnswer")
 
 
 class ExperimentAnswer(BaseModel):
-    """An experiment, and how it stands, in answers about one."""
+    """An experiment, with its state in answers about one."""
 
     name: str
     base: str
@@ -337,14 +296,11 @@ class ExperimentAnswer(BaseModel):
     preference: dict[str, Any] | None = None
 
 
-class ExperimentsAnswer(BaseModel):
-    """Experiments, the latest first."""
-
-    experiments: list[ExperimentAnswer]
+ExperimentsAnswer = list_of(ExperimentAnswer, "experiments", "Experiments, the latest first.")
 
 
 class ParameterAnswer(BaseModel):
-    """One parameter of a recipe, and what it may be."""
+    """A parameter of a recipe, its value and its range."""
 
     name: str
     value: Any
@@ -357,7 +313,7 @@ class ParameterAnswer(BaseModel):
 
 
 class RecipeAnswer(BaseModel):
-    """A way to recall, and every parameter of it."""
+    """A recipe and its parameters."""
 
     name: str
     doc: str
@@ -365,7 +321,7 @@ class RecipeAnswer(BaseModel):
 
 
 class SavedRecipeAnswer(RecipeAnswer):
-    """A recipe that a namespace has saved, in its latest version, and what speaks for it."""
+    """A saved recipe of a namespace, in its latest version, and the evidence for it."""
 
     evidence: dict[str, Any]
     saved_at: datetime
@@ -374,7 +330,7 @@ class SavedRecipeAnswer(RecipeAnswer):
 
 
 class RecipesAnswer(BaseModel):
-    """The ways to recall, shipped and saved, and the one that is used where a question names none."""
+    """The recipes, shipped and saved, and the one that is used where a query names none."""
 
     recipes: list[RecipeAnswer]
     saved: list[SavedRecipeAnswer]
@@ -382,47 +338,34 @@ class RecipesAnswer(BaseModel):
 
 
 class LineProblem(BaseModel):
-    """A line that could not be taken in."""
+    """A line that could not be imported."""
 
     line: int
     problem: str
 
 
+@fields_of(ImportCounts)
 class ImportAnswer(BaseModel):
-    """What came of an import: new memories, entities and relations, and how many were there already."""
+    """The result of an import: new memories, entities and relations, and how many existed already."""
 
-    imported: int
-    entities: int
-    relations: int
-    known: int
-    known_entities: int
-    known_relations: int
     import_id: str
     failed: int
     problems: list[LineProblem]
 
 
+@fields_of(Imported)
 class ImportedAnswer(BaseModel):
     """An import that can be undone."""
 
-    id: str
-    source: str
     at: str
-    memories: int
-    relations: int
 
 
-class ImportsAnswer(BaseModel):
-    """The imports into a namespace that were not undone."""
-
-    imports: list[ImportedAnswer]
+ImportsAnswer = list_of(ImportedAnswer, "imports", "The imports into a namespace that were not undone.")
 
 
+@fields_of(UndoneImport)
 class UndoneImportAnswer(BaseModel):
-    """What undoing an import took out, or would: memories by namespace, and how many relations."""
-
-    memories: dict[str, list[str]]
-    relations: int
+    """What undoing an import removed, or would: memories by namespace, and how many relations."""
 
 
 class JobAnswer(BaseModel):
@@ -440,7 +383,4 @@ class JobAnswer(BaseModel):
     problem: str
 
 
-class JobsAnswer(BaseModel):
-    """Jobs, the newest first."""
-
-    jobs: list[JobAnswer]
+JobsAnswer = list_of(JobAnswer, "jobs", "Jobs, the newest first.")

@@ -1,4 +1,4 @@
-"""The one JSON form of everything the interfaces show: memories, hits, entities, relations, recipes, runs.
+"""The one JSON form of what the interfaces show: memories, hits, entities, relations, recipes, runs.
 
 A memory has a key for every field of :class:`~memorata.model.memory.Memory`, by its own name, and comes back
 from it exactly. Times are ISO 8601 in UTC. The rows of an export are in :mod:`memorata.service.export`.
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memorata.engine import RecallResult, Recipe
     from memorata.engine.briefing import Briefing
     from memorata.engine.duplicates.search import DuplicateGroup
-    from memorata.engine.graph.communities import Communities, FoundPath, Group, KnownEntity, Nearby, Paths
-    from memorata.engine.graph.entities import About, SpeakerAlias
+    from memorata.engine.graph.communities import Communities, KnownEntity, Nearby, Paths
+    from memorata.engine.graph.entities import About
     from memorata.engine.recipes.saved import SavedRecipe
     from memorata.learn.experiments import ExperimentStatus, RunningExperiment
     from memorata.model.entity import Relation
@@ -40,6 +40,8 @@ FIELDS: Final = tuple(field.name for field in fields(Memory))
 _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
+
+_RUNNING: Final = ("method", "least_users", "least_days", "started", "stopped")
 
 
 # --- memories and hits --------------------------------------------------------------------------------
@@ -97,7 +99,7 @@ def memories_json(memories: Sequence[Memory]) -> Json:
 
 
 def memory_arguments(data: Mapping[str, Any]) -> Json:
-    """Return the arguments of :class:`Memory` that a JSON object gives; those it leaves out are left out.
+    """Return the arguments of :class:`Memory` that a JSON object holds.
 
     - raises `InvalidArgument`: a key that no memory has, or a time, source or place that cannot be read.
       Everything else is checked when the memory is made.
@@ -111,8 +113,8 @@ def memory_arguments(data: Mapping[str, Any]) -> Json:
             arguments[name] = time_from_json(name, arguments[name])
     for name, kind in (("source", Source), ("place", Place)):
         if isinstance(arguments.get(name), Mapping):
-            unsaid = {"via": IMPORT} if kind is Source else {}
-            arguments[name] = _made(kind, name, unsaid | dict(arguments[name]))
+            defaults = {"via": IMPORT} if kind is Source else {}
+            arguments[name] = _made(kind, name, defaults | dict(arguments[name]))
     return arguments
 
 
@@ -142,7 +144,7 @@ def briefing_json(briefing: Briefing) -> Json:
 
 
 def logged_recall_json(logged: LoggedRecall) -> Json:
-    """Return a recall of the log as JSON: the query, and the ids of what was shown, best first."""
+    """Return a logged recall as JSON: the query, and the ids of the hits shown, best first."""
     return {
         "recall_id": logged.id,
         "at": logged.at.isoformat(),
@@ -159,7 +161,7 @@ def logged_recall_json(logged: LoggedRecall) -> Json:
 
 
 def entity_json(record: KnownEntity) -> Json:
-    """Return an entity as JSON, with how much is known about it."""
+    """Return an entity as JSON, with how many memories and relations it has."""
     return {
         **asdict(record.entity),
         "aliases": list(record.entity.aliases),
@@ -167,11 +169,6 @@ def entity_json(record: KnownEntity) -> Json:
         "relations": record.relations,
         "merged": list(record.merged),
     }
-
-
-def alias_json(alias: SpeakerAlias) -> Json:
-    """Return a nickname of somebody who speaks as JSON."""
-    return asdict(alias)
 
 
 def relation_json(relation: Relation) -> Json:
@@ -193,45 +190,30 @@ def relation_json(relation: Relation) -> Json:
     }
 
 
-def path_json(path: FoundPath) -> Json:
-    """Return a path as JSON."""
-    steps = [asdict(step) for step in path.steps]
-    return {"start": path.start, "score": path.score, "cost": path.cost, "steps": steps}
-
-
 def paths_json(paths: Paths) -> Json:
-    """Return what a path search found as JSON."""
+    """Return the result of a path search as JSON."""
     scores = [{"entity": name, "score": score} for name, score in paths.scores.items()]
-    return {"paths": list(map(path_json, paths.paths)), "truncated": paths.truncated, "scores": scores}
+    return {"paths": plain(paths.paths), "truncated": paths.truncated, "scores": scores}
 
 
 def communities_json(communities: Communities) -> Json:
     """Return the communities of a namespace as JSON."""
-    return {
-        "communities": list(map(community_json, communities.groups)),
-        "level": communities.level,
-        "count": communities.count,
-        "modularity": communities.modularity,
-        "converged": communities.converged,
-        "method": communities.method,
-        "failure": communities.failure,
-    }
-
-
-def community_json(group: Group) -> Json:
-    """Return a community as JSON."""
-    summary = group.summary
-    return {
-        "summary": summary.text,
-        "terms": list(summary.terms),
-        "entities": list(group.entities),
-        "memories": list(group.memories),
-        "since": time_json(summary.since),
-        "until": time_json(summary.until),
-        "representative": summary.representative,
-        "written": group.written or None,
-        "written_by": group.written_by or None,
-    }
+    groups = [
+        {
+            "summary": group.summary.text,
+            "terms": list(group.summary.terms),
+            "entities": list(group.entities),
+            "memories": list(group.memories),
+            "since": time_json(group.summary.since),
+            "until": time_json(group.summary.until),
+            "representative": group.summary.representative,
+            "written": group.written or None,
+            "written_by": group.written_by or None,
+        }
+        for group in communities.groups
+    ]
+    names = ("level", "count", "modularity", "converged", "method", "failure")
+    return {"communities": groups, **{name: getattr(communities, name) for name in names}}
 
 
 def nearby_json(nearby: Nearby) -> Json:
@@ -243,28 +225,23 @@ def about_json(about: About) -> Json:
     """Return everything about an entity as JSON."""
     return {
         "entity": about.subject,
-        "memories": [memory_json(memory) for memory in about.memories],
+        **memories_json(about.memories),
         "in_texts": about.in_texts,
-        "entities": [plain(record) for record in about.entities],
+        "entities": plain(about.entities),
         "relations": [relation_json(relation) for relation in about.relations],
     }
 
 
 def duplicates_json(group: DuplicateGroup) -> Json:
     """Return a group of duplicates as JSON, its memories by their ids."""
-    return {
-        "keep": group.keep.id,
-        "repeats": [repeat.id for repeat in group.repeats],
-        "kind": group.kind,
-        "reasons": list(group.reasons),
-    }
+    return {name: plain(getattr(group, name)) for name in ("keep", "repeats", "kind", "reasons")}
 
 
 # --- recipes, experiments, keys -----------------------------------------------------------------------
 
 
 def recipe_json(recipe: Recipe) -> Json:
-    """Return a recipe as JSON: its parameters, what they are and what they may be."""
+    """Return a recipe as JSON, with the values and ranges of its parameters."""
     from memorata.engine import PARAMETERS
 
     parameters = [
@@ -284,7 +261,7 @@ def recipe_json(recipe: Recipe) -> Json:
 
 
 def saved_recipe_json(saved: SavedRecipe) -> Json:
-    """Return a saved recipe as JSON, in its latest version, with what speaks for it."""
+    """Return a saved recipe as JSON, in its latest version, with its evidence."""
     return {
         **recipe_json(saved.recipe),
         "evidence": plain(saved.evidence),
@@ -299,17 +276,13 @@ def experiment_json(running: RunningExperiment) -> Json:
     return {
         "name": running.experiment.name,
         "base": running.recipe.name,
-        "method": running.method,
-        "variants": [plain(variant) for variant in running.experiment.variants],
-        "least_users": running.least_users,
-        "least_days": running.least_days,
-        "started": running.started.isoformat(),
-        "stopped": time_json(running.stopped),
+        "variants": plain(running.experiment.variants),
+        **{name: plain(getattr(running, name)) for name in _RUNNING},
     }
 
 
 def experiment_status_json(status: ExperimentStatus) -> Json:
-    """Return an experiment as JSON, with how it stands."""
+    """Return an experiment as JSON, with its state."""
     return {
         **experiment_json(status.running),
         "winner": status.winner,
@@ -321,15 +294,7 @@ def experiment_status_json(status: ExperimentStatus) -> Json:
 
 def key_json(key: ApiKey) -> Json:
     """Return an API key as JSON, without its digest."""
-    return {
-        "id": key.id,
-        "name": key.name,
-        "namespaces": list(key.namespaces),
-        "scopes": list(key.scopes),
-        "created_at": key.created_at.isoformat(),
-        "expires_at": time_json(key.expires_at),
-        "revoked_at": time_json(key.revoked_at),
-    }
+    return {field.name: plain(getattr(key, field.name)) for field in fields(key) if field.name != "digest"}
 
 
 # --- values -------------------------------------------------------------------------------------------

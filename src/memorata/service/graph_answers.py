@@ -1,4 +1,4 @@
-"""What answers about the graph hold: entities, relations, paths, hubs, cells, communities, what is near."""
+"""The schemas of answers about the graph: entities, relations, paths, hubs, cells, communities, places."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from memorata.service.answers import MemoryAnswer, RemovedAnswer
+from memorata.engine.graph.communities import FoundPath, PathStep, PlaceCell
+from memorata.engine.graph.entities import SpeakerAlias
+from memorata.service.answers import MemoryAnswer, RemovedAnswer, fields_of, list_of
 
 
 class EntityAnswer(BaseModel):
-    """An entity, and how much is known about it."""
+    """An entity, and how many memories and relations it has."""
 
     name: str
     type: str
@@ -22,25 +24,15 @@ class EntityAnswer(BaseModel):
     merged: list[str]
 
 
-class EntitiesAnswer(BaseModel):
-    """Who and what is known, those that most memories mention first."""
-
-    entities: list[EntityAnswer]
+EntitiesAnswer = list_of(EntityAnswer, "entities", "The entities, those that most memories mention first.")
 
 
+@fields_of(SpeakerAlias)
 class AliasAnswer(BaseModel):
-    """A word that queries may say for somebody who speaks; `undone` if it stands for itself."""
-
-    word: str
-    name: str
-    memories: int
-    undone: bool
+    """A nickname of a speaker that queries may use; `undone` if it stands for itself."""
 
 
-class AliasesAnswer(BaseModel):
-    """The nicknames of who speaks, and those that were undone."""
-
-    aliases: list[AliasAnswer]
+AliasesAnswer = list_of(AliasAnswer, "aliases", "The nicknames of speakers, and those that were undone.")
 
 
 class RelationAnswer(BaseModel):
@@ -64,7 +56,7 @@ class RelationsAnswer(BaseModel):
 
 
 class EntityPurgeAnswer(RemovedAnswer):
-    """How many memories were removed, or would be, where that was all that was asked."""
+    """How many memories were removed, or would be in a dry run."""
 
     would_remove: int | None = None
 
@@ -76,25 +68,18 @@ class AboutAnswer(BaseModel):
     memories: list[MemoryAnswer]
     entities: list[dict[str, Any]]
     relations: list[RelationAnswer]
-    in_texts: int = Field(description="How many more have the word, and probably mean something else.")
+    in_texts: int = Field(description="How many more memories have the word, probably with another meaning.")
 
 
+@fields_of(PathStep)
 class StepAnswer(BaseModel):
-    """One edge of a path, as it was walked, to an entity or a memory."""
-
-    type: str
-    forward: bool
-    weight: float
-    entity: str | None
-    memory: str | None
+    """One edge of a path, to an entity or a memory."""
 
 
+@fields_of(FoundPath)
 class PathAnswer(BaseModel):
-    """A way from an entity."""
+    """A path from an entity."""
 
-    start: str
-    score: float
-    cost: float | None
     steps: list[StepAnswer]
 
 
@@ -106,7 +91,7 @@ class EntityScoreAnswer(BaseModel):
 
 
 class PathsAnswer(BaseModel):
-    """Ways, the shortest first, the limit that was hit, if one was, and the score of each entity reached."""
+    """Paths, the shortest first, the limit that was reached, if any, and the score of each entity."""
 
     paths: list[PathAnswer]
     truncated: str | None
@@ -119,25 +104,15 @@ class HubAnswer(EntityScoreAnswer):
     memories: int
 
 
-class HubsAnswer(BaseModel):
-    """The entities that most of the graph leads to, the first first."""
-
-    hubs: list[HubAnswer]
+HubsAnswer = list_of(HubAnswer, "hubs", "The entities of the highest PageRank, best first.")
 
 
+@fields_of(PlaceCell)
 class CellAnswer(BaseModel):
     """A cell of the grid, the mean of the places in it, and the ids of the memories there."""
 
-    name: str
-    lat: float
-    lon: float
-    memories: list[str]
 
-
-class CellsAnswer(BaseModel):
-    """The cells in which memories are, those with the most first."""
-
-    cells: list[CellAnswer]
+CellsAnswer = list_of(CellAnswer, "cells", "The cells in which memories are, those with the most first.")
 
 
 class CommunityAnswer(BaseModel):
@@ -167,13 +142,10 @@ class CommunitiesAnswer(BaseModel):
 
 
 class NearbyAnswer(BaseModel):
-    """A memory, and how far away it was."""
+    """A memory and its distance."""
 
     metres: float
     memory: MemoryAnswer
 
 
-class NearAnswer(BaseModel):
-    """The memories nearest to a point."""
-
-    memories: list[NearbyAnswer]
+NearAnswer = list_of(NearbyAnswer, "memories", "The memories nearest to a point.", "NearAnswer")

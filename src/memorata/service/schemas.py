@@ -1,6 +1,6 @@
-"""What requests bring: typed, checked, and described for OpenAPI.
+"""The schemas of requests: typed, checked, and described for OpenAPI.
 
-Unknown fields are refused. A number is a number and a time a text: nothing is read as something else. What
+Unknown fields are refused, and no type is converted into another: a number is a number, a time a text. What
 the engine checks by itself (a confidence above 1, a blank name) is left to it.
 """
 
@@ -113,10 +113,6 @@ class PlaceInput(RequestBody):
     lon: Number
     name: Word = ""
 
-    def place(self) -> Place:
-        """Return the place."""
-        return Place(self.lat, self.lon, self.name)
-
 
 class MemoryDetails(RequestBody):
     """The fields of a memory beside its content."""
@@ -141,14 +137,16 @@ class NewMemory(MemoryDetails):
     content: Text = Field(
         description="The text of the memory, verbatim.", examples=["Anna prefers green tea."]
     )
-    id: Id | None = Field(None, description="An id of your own; made for you if left out.")
+    id: Id | None = Field(None, description="An id of your own; generated if left out.")
     created_at: Time | None = Field(None, description="When it was learnt; now if left out.")
     source: SourceInput = SourceInput()
     supersedes: list[Id] = Field([], max_length=MAX_LIST, description="The memories that it replaces.")
     vector: list[Number] | None = Field(
-        None, max_length=MAX_DIMENSION, description="Its vector by the server's embedder, if you have it."
+        None,
+        max_length=MAX_DIMENSION,
+        description="Its vector by the server's embedder, if it is known.",
     )
-    embedder: Word = Field("", description="What made the vector; refused if the server has another.")
+    embedder: Word = Field("", description="The embedder of the vector; refused if the server has another.")
 
     def set_fields(self) -> dict[str, Any]:
         """Return the fields that were sent; a null id or time counts as left out."""
@@ -162,13 +160,13 @@ _NULL_IS_ABSENT: Final = ("id", "created_at")
 
 
 class NewMemories(RequestBody):
-    """Memories to write, all of them or none."""
+    """Memories to write, all or none."""
 
     items: list[NewMemory] = Field(min_length=1, max_length=MAX_BATCH)
 
 
 class MemoryUpdate(MemoryDetails):
-    """Fields of a memory to change; what is left out stays as it is."""
+    """Fields of a memory to change; others stay as they are."""
 
     expected_version: Annotated[int, Field(ge=1)] | None = Field(
         None, strict=True, description="The version it was read at: if it is another by now, nothing changes."
@@ -176,26 +174,24 @@ class MemoryUpdate(MemoryDetails):
 
     @model_validator(mode="before")
     @classmethod
-    def _without_content(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
+    def _without_content(cls, values: Any) -> Any:  # noqa: ANN401 - unchecked input
         if isinstance(values, dict) and "content" in values:
             raise InvalidArgument(
                 "content",
                 values["content"],
-                "left out: what was said stays, and POST …/correct says something new",
+                "left out: a content stays as it is, and POST …/correct says something new",
             )
         return values
 
 
 class Correction(MemoryDetails):
-    """The memory that replaces another; what is left out is copied from that."""
+    """The memory that replaces another, of which it copies the fields that are left out."""
 
     content: str = Field(min_length=1, max_length=MAX_TEXT)
 
 
-class KeyedMemory(MemoryDetails):
-    """What is to stand under a key."""
-
-    content: str = Field(min_length=1, max_length=MAX_TEXT)
+class KeyedMemory(Correction):
+    """The memory to store under a key."""
 
 
 class MemoryIds(RequestBody):
@@ -209,7 +205,7 @@ class MemorySelection(RequestBody):
 
     ids: Ids | None = None
     filter: Conditions | None = None
-    dry_run: Flag = Field(False, description="Remove nothing, and only tell what would go.")
+    dry_run: Flag = Field(False, description="Remove nothing, and return what would be removed.")
 
     @model_validator(mode="after")
     def _by_one_of_two(self) -> MemorySelection:
@@ -233,7 +229,7 @@ class PeriodInput(RequestBody):
 
 
 class RecallRequest(RequestBody):
-    """A query, and how to answer it."""
+    """A query, and how to search for it."""
 
     query: str = Field(
         max_length=MAX_QUERY,
@@ -246,16 +242,16 @@ class RecallRequest(RequestBody):
         max_length=MAX_LIST,
         description="Several namespaces instead of one; acme/* is all below acme.",
     )
-    inherit: Flag = Field(False, description="Also what is above each namespace, and linked.")
+    inherit: Flag = Field(False, description="Also search what is above each namespace, and linked.")
     limit: Annotated[int, Field(strict=True, ge=0, le=MAX_RESULTS)] = 10
     sessions: Flag = Field(False, description="Rank sessions instead of single memories.")
-    recipe: Word | None = Field(None, description="How to search: see /v1/recipes.")
+    recipe: Word | None = Field(None, description="The recipe; see /v1/recipes.")
     parameters: dict[str, Any] = Field(
         {}, max_length=MAX_PARAMETERS, description="Parameters of the recipe to change for this query."
     )
     filter: Conditions | None = None
-    as_of: Time | None = Field(None, description="Answer with what was believed then.")
-    true_at: Time | None = Field(None, description="Answer with what held in the world then.")
+    as_of: Time | None = Field(None, description="Recall what was believed at that time.")
+    true_at: Time | None = Field(None, description="Recall what was true at that time.")
     period: PeriodInput | None = Field(None, description="The period the query is about.")
     since: Time | None = Field(None, description="Only memories of what happened from then on.")
     until: Time | None = Field(None, description="Only memories of what happened before then.")
@@ -267,22 +263,23 @@ class RecallRequest(RequestBody):
         None, description="How many tokens the hits may take together."
     )
     explain: Flag = Field(False, description="Explain the score of every hit.")
-    gate: Flag = Field(True, description="Leave out what is not good enough.")
+    gate: Flag = Field(True, description="Leave out candidates below the thresholds of the gate.")
     standing: Annotated[int, Field(strict=True, ge=0, le=MAX_BUDGET)] = Field(
-        0, description="Tokens for what holds whatever is asked: pinned, instructions, preferences."
+        0,
+        description="Tokens for what holds for every query: pinned memories, instructions, preferences.",
     )
     variants: list[Annotated[str, Field(max_length=MAX_QUERY)]] = Field(
         [],
         max_length=MAX_VARIANTS,
-        description="The query in other words: how far do the answers agree?",
+        description="The query in other words, to measure how far the results agree.",
     )
     fresh: Flag = Field(
-        False, description="Know all that was written before, where a replica may be a moment behind."
+        False, description="Include all earlier writes, where a replica may be a moment behind."
     )
 
     @model_validator(mode="before")
     @classmethod
-    def _by_one_name(cls, values: Any) -> Any:  # noqa: ANN401 - whatever came
+    def _by_one_name(cls, values: Any) -> Any:  # noqa: ANN401 - unchecked input
         if isinstance(values, dict):
             names = [name for name in ("query", *_FORMER_QUERY) if name in values]
             if len(names) > 1:
@@ -291,28 +288,21 @@ class RecallRequest(RequestBody):
 
     def options(self) -> dict[str, Any]:
         """Return the other arguments of the engine's `recall`; not the recipe."""
-        period, near = self.period, self.near
-        return {
-            "limit": self.limit,
-            "sessions": self.sessions,
-            "filter": self.filter,
-            "as_of": self.as_of,
-            "true_at": self.true_at,
-            "period": None if period is None else Period(period.start, period.end),
-            "since": self.since,
-            "until": self.until,
-            "history": self.history,
-            "near": None if near is None else near.place(),
-            "budget": self.budget,
-            "fresh": self.fresh,
-            "gate": self.gate,
-            "standing": self.standing,
-            "variants": self.variants,
-        }
+        arguments = {name: getattr(self, name) for name in _RECALL_ARGUMENTS}
+        if self.period is not None:
+            arguments["period"] = Period(self.period.start, self.period.end)
+        if self.near is not None:
+            arguments["near"] = Place(self.near.lat, self.near.lon, self.near.name)
+        return arguments
+
+
+_RECALL_ARGUMENTS: Final = RecallRequest.model_fields.keys() - {
+    "query", "namespaces", "inherit", "recipe", "parameters", "explain",
+}  # fmt: skip
 
 
 class NewLink(RequestBody):
-    """A namespace that another is to inherit from."""
+    """A link to a namespace to inherit from."""
 
     to: Word = Field(examples=["shared/style"])
     filter: Conditions | None = None
@@ -322,7 +312,7 @@ class NamespaceMove(RequestBody):
     """Another path for a namespace."""
 
     to: Word
-    below: Flag = Field(True, description="Whether what is below it moves along.")
+    below: Flag = Field(True, description="Whether the namespaces below it move along.")
 
 
 class NamespaceSplit(RequestBody):
@@ -337,12 +327,12 @@ class UndoImport(RequestBody):
     """An import to undo."""
 
     id: Id
-    purge: Flag = Field(False, description="Remove what it brought for good, instead of forgetting it.")
+    purge: Flag = Field(False, description="Purge what was imported, instead of forgetting it.")
     dry_run: Flag = False
 
 
 class EntityUpdate(RequestBody):
-    """Fields of an entity to set; what is left out stays as it is."""
+    """Fields of an entity to set; others stay as they are."""
 
     type: Word | None = None
     aliases: Words | None = None
@@ -350,7 +340,7 @@ class EntityUpdate(RequestBody):
 
 
 class MergeRequest(RequestBody):
-    """Two names that mean one entity."""
+    """Two names of one entity."""
 
     keep: Word
     other: Word
@@ -363,7 +353,7 @@ class UndoMergeRequest(RequestBody):
 
 
 class UndoAliasRequest(RequestBody):
-    """A nickname or misspelt name that stands for itself from now on, or no longer."""
+    """A nickname or misspelt name that is no longer read as a speaker's name, or is again."""
 
     word: Word
     restore: bool = False
@@ -388,7 +378,7 @@ class UndoRequest(RequestBody):
 
 
 class Decision(RequestBody):
-    """Whether a newer memory contradicts an older one, and the reason."""
+    """The decision whether a newer memory contradicts an older one, and its reason."""
 
     newer: Id
     older: Id
@@ -416,7 +406,7 @@ class Variant(RequestBody):
 
 
 class NewExperiment(RequestBody):
-    """An experiment to begin."""
+    """An experiment to start."""
 
     name: Word
     variants: list[Variant] = Field(min_length=2, max_length=10)
@@ -427,7 +417,7 @@ class NewExperiment(RequestBody):
 
 
 class ExperimentRecallRequest(RecallRequest):
-    """A query of a user who takes part in an experiment."""
+    """A query of a user in an experiment."""
 
     user: Word
 
@@ -438,7 +428,7 @@ class NewRecipe(RequestBody):
     name: Word
     base: Word | None = Field(None, description="The recipe to begin with; the one in use if left out.")
     parameters: dict[str, Any] = Field({}, max_length=MAX_PARAMETERS)
-    evidence: dict[str, Any] = Field({}, description="What speaks for it.")
+    evidence: dict[str, Any] = Field({}, description="The evidence for it.")
 
 
 class RecipeName(RequestBody):
@@ -451,7 +441,7 @@ class DuplicatesJob(RequestBody):
     """A search for duplicates; with `apply`, they are superseded."""
 
     strategy: Strategy = "keep_highest_confidence"
-    paraphrases: Flag = Field(False, description="Whether other words for the same count. Look first.")
+    paraphrases: Flag = Field(False, description="Whether paraphrases count; look before applying.")
     apply: Flag = Field(False, description="Whether to supersede; otherwise nothing is written.")
     keep: list[Id] | None = Field(
         None, max_length=MAX_BATCH, description="Only the groups in which one of these stays."
@@ -481,8 +471,8 @@ class TuningJob(RequestBody):
     target: Annotated[float, Field(gt=0, lt=1)] = Field(
         0.9, description="The least precision, or probability, for these two rules."
     )
-    save_as: Word | None = Field(None, description="Save what wins as a recipe of this name.")
-    use: Flag = Field(False, description="Use it in this namespace from then on.")
+    save_as: Word | None = Field(None, description="Save the winner as a recipe of this name.")
+    use: Flag = Field(False, description="Use it in this namespace from now on.")
 
 
 class ReembedJob(RequestBody):
