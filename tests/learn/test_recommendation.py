@@ -1,3 +1,4 @@
+import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -6,7 +7,7 @@ import pytest
 
 from memorata.learn.assignment import Experiment, Variant
 from memorata.learn.hypothesis import mixture_difference
-from memorata.learn.recommendation import Composite, Observation, Totals, recommend, worth_of
+from memorata.learn.recommendation import Composite, Observation, Totals, measured, recommend, worth_of
 from memorata.model.errors import InvalidArgument
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
@@ -115,3 +116,120 @@ def test_bad_arguments() -> None:
         recommend(TWO, {}, least_days=0)
     with pytest.raises(InvalidArgument):
         recommend(TWO, {"old": drawn(150, 0.3), "new": drawn(150, 0.3, seed=1)}, effect=0)
+
+
+DAY = datetime(2026, 5, 7, tzinfo=UTC)
+SEEN = [
+    Observation("ann", DAY, 5, clicked=True, rating=5),
+    Observation("ann", DAY, 3, clicked=True),
+    Observation("bob", DAY, 0, rating=2),
+    Observation("bob", DAY, 2),
+]
+
+
+def drawn_alike(users: int, seed: int, spread: float = 0.2) -> list[Observation]:
+    """Users who differ, and whose own questions resemble each other."""
+    random = np.random.default_rng(seed)
+    seen = []
+    for number in range(users):
+        rate = float(np.clip(random.normal(0.5, spread), 0, 1))
+        for _ in range(random.integers(1, 9)):
+            clicked = bool(random.random() < rate)
+            rating = int(random.integers(1, 6)) if random.random() < 0.3 else None
+            results = 3 if clicked or random.random() < 0.9 else 0
+            seen.append(Observation(f"u{number}", DAY, results, clicked, rating))
+    return seen
+
+
+def test_questions_are_added_up_by_user() -> None:
+    totals = Totals.of(SEEN)
+    assert totals.questions.tolist() == [2, 2]
+    assert totals.clicked.tolist() == [2, 0]
+    assert totals.empty.tolist() == [0, 1]
+    assert totals.results.tolist() == [8, 2]
+    assert totals.ratings.tolist() == [1, 1]
+    assert totals.stars.tolist() == [5, 2]
+
+
+def test_the_measures_and_their_composite_by_hand() -> None:
+    found = measured(Totals.of(SEEN), Composite())
+    assert (found.users, found.questions, found.ratings) == (2, 4, 2)
+    assert (found.click_through, found.zero_results, found.mean_results) == (0.5, 0.25, 2.5)
+    assert found.satisfaction == 3.5
+    assert found.worth == pytest.approx(0.4 * 0.5 + 0.4 * 3.5 / 5 + 0.2 * 0.75)
+
+
+def test_without_ratings_the_worth_is_not_known_unless_they_do_not_count() -> None:
+    silent = Totals.of([Observation("ann", DAY, 1, clicked=True)])
+    assert math.isnan(measured(silent, Composite()).worth)
+    assert measured(silent, Composite(0.8, 0.0, 0.2)).worth == pytest.approx(1.0)
+    nobody = measured(Totals.of([]), Composite())
+    assert nobody.users == 0
+    assert math.isnan(nobody.click_through)
+
+
+def test_the_variance_is_that_of_drawing_other_users() -> None:
+    seen = drawn_alike(150, seed=1)
+    by_user: dict[str, list[Observation]] = {}
+    for each in seen:
+        by_user.setdefault(each.user, []).append(each)
+    people = list(by_user.values())
+    random = np.random.default_rng(2)
+    worths = []
+    for _ in range(600):
+        picked = random.integers(0, len(people), len(people))
+        again = [
+            Observation(f"{copy}", each.at, each.results, each.clicked, each.rating)
+            for copy, person in enumerate(picked)
+            for each in people[person]
+        ]
+        worths.append(measured(Totals.of(again), Composite()).worth)
+    worth, variance = worth_of(Totals.of(seen), Composite())
+    assert float(worth) == pytest.approx(measured(Totals.of(seen), Composite()).worth)
+    assert math.sqrt(float(variance)) == pytest.approx(float(np.std(worths)), rel=0.12)
+
+
+def test_users_who_resemble_themselves_make_it_less_sure_than_their_questions_suggest() -> None:
+    seen = drawn_alike(200, seed=3, spread=0.4)
+    clicks = Composite(1.0, 0.0, 0.0)
+    alone = [Observation(str(place), each.at, each.results, each.clicked) for place, each in enumerate(seen)]
+    assert float(worth_of(Totals.of(seen), clicks)[1]) > 1.5 * float(worth_of(Totals.of(alone), clicks)[1])
+
+
+def test_many_looks_at_once_are_each_of_them() -> None:
+    parts = [Totals.of(drawn_alike(20, seed=seed)) for seed in (1, 2, 3)]
+    names = ("questions", "clicked", "empty", "results", "ratings", "stars")
+    together = Totals(*(np.stack([getattr(part, name) for part in parts]) for name in names))
+    worths, variances = worth_of(together, Composite())
+    for place, part in enumerate(parts):
+        worth, variance = worth_of(part, Composite())
+        assert (worths[place], variances[place]) == pytest.approx((float(worth), float(variance)))
+
+
+def test_one_user_says_nothing_about_others() -> None:
+    assert math.isnan(float(worth_of(Totals.of(SEEN[:2]), Composite())[1]))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"rating": 7},
+        {"rating": 0},
+        {"rating": 3.5},
+        {"results": -1},
+        {"clicked": 1},
+        {"results": 0, "clicked": True},
+        {"at": datetime(2026, 5, 7)},
+        {"user": None},
+    ],
+)
+def test_what_cannot_have_happened_is_refused(changes: dict[str, Any]) -> None:
+    good: dict[str, Any] = {"user": "ann", "at": DAY, "results": 3, "clicked": False, "rating": None}
+    with pytest.raises(InvalidArgument):
+        Observation(**good | changes)
+
+
+@pytest.mark.parametrize("weights", [(0.5, 0.5, 0.5), (1.2, -0.2, 0.0), (0.0, 0.0, 0.0)])
+def test_weights_of_the_composite_sum_to_one(weights: tuple[float, float, float]) -> None:
+    with pytest.raises(InvalidArgument):
+        Composite(*weights)

@@ -1,4 +1,4 @@
-"""Two writers and four readers at once on one file, each a process; run by test_crowd.py.
+"""Two writers and four readers at once on one file, each a process; run by test_processes.py.
 
 Writers add batches and count up the same memories by optimistic updates. Readers look again and again: a
 batch is there whole or not at all, in every leg, and what was seen once is there ever after.

@@ -1,4 +1,4 @@
-"""Looks after a namespace, or removes it, in a process that its parent kills; run by test_upkeep_kill.py.
+"""Looks after a namespace, or removes it, in a process that its parent kills, of test_maintenance_kill.py.
 
 Says "begin" when the store is open and the work starts, and "end" when it is done.
 """

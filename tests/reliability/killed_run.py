@@ -1,4 +1,4 @@
-"""Supersedes duplicates one group at a time, and says so after each; killed by test_killed_run.py."""
+"""Supersedes duplicates one group at a time, and says so after each; killed by test_duplicates_kill.py."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Several processes make the same new file at the same moment, again and again; run by test_crowd.py."""
+"""Several processes make the same new file at the same moment, again and again; run by test_processes.py."""
 
 import os
 import sys

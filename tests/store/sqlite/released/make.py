@@ -1,6 +1,6 @@
 """Makes the database files of this folder, each with the code of a commit that had its schema.
 
-They are kept so that today's code is held to opening them (test_released.py). Run from the top of the
+They are kept so that today's code is held to opening them (test_released_schemas.py). Run from the top of the
 repository, and only to add the file of a newly released schema::
 
     python tests/store/sqlite/released/make.py 2

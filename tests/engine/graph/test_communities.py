@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 import memorata
-from memorata.engine.graph.communities import Partitioning, Structure
+from memorata.engine.graph.communities import FoundPath, Partitioning, PathStep, Structure, written
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 
 NOW = datetime(2026, 5, 7, tzinfo=UTC)
@@ -68,3 +68,46 @@ def test_a_summary_knows_when_its_memories_are_said_to_have_happened_at_last() -
         memory.update("m0", valid_from=then, namespace="one")
         (after,) = memory.graph.communities(namespace="one").groups
         assert (after.summary.since, after.summary.until) == (then, NOW)
+
+
+def test_a_path_reads_as_it_was_walked() -> None:
+    steps = (
+        PathStep("belongs_to", forward=True, weight=1.0, entity="fleet", memory=None),
+        PathStep("mentions", forward=False, weight=1.0, entity=None, memory="m1"),
+    )
+    assert str(FoundPath("UAV-001", steps, 0.7225)) == "UAV-001 —belongs_to→ fleet ←mentions— m1"
+
+
+def test_a_stem_is_the_beginning_of_its_word() -> None:
+    said = "Mira is allergic to walnuts; the appointment is in December."
+    assert written(["allerg", "appoint", "decemb", "mira", "walnut"], said) == {
+        "allerg": "allergic",
+        "appoint": "appointment",
+        "decemb": "December",
+        "mira": "Mira",
+        "walnut": "walnuts",
+    }
+
+
+def test_the_last_letter_of_a_stem_may_be_another() -> None:
+    assert written(["happi", "citi"], "Happy in the city.") == {"happi": "Happy", "citi": "city"}
+
+
+def test_a_word_belongs_to_the_longest_term_it_begins_with() -> None:
+    assert written(["port", "porto"], "Porto has ports.") == {"port": "ports", "porto": "Porto"}
+
+
+def test_the_most_frequent_word_is_taken_then_the_shortest_then_the_first() -> None:
+    assert written(["prune"], "prunes pruned pruned")["prune"] == "pruned"
+    assert written(["prune"], "prunes prune")["prune"] == "prune"
+    assert written(["prune"], "prunes pruned")["prune"] == "pruned"
+
+
+def test_what_the_text_does_not_have_is_left_out() -> None:
+    assert written(["tea", "x"], "Coffee.") == {}
+    assert written([], "Coffee.") == {}
+    assert written(["tea"], "") == {}
+
+
+def test_other_scripts_are_words_too() -> None:
+    assert written(["ключ", "квартир"], "Ключи от квартиры") == {"ключ": "Ключи", "квартир": "квартиры"}
