@@ -32,8 +32,9 @@ How to write portable SQL
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
@@ -41,10 +42,9 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 from memorata._frozen import frozen
 
 if TYPE_CHECKING:
-    from memorata.model.errors import IndexCorrupt
     from memorata.model.memory import Memory
-    from memorata.store.entries import Entry
     from memorata.store.filters import Filter
+    from memorata.store.sqlite.hash_index import HashIndex
 
 _Result = TypeVar("_Result")
 
@@ -87,260 +87,138 @@ class Condition:
 EVERYTHING: Final = Condition("1 = 1")
 
 
-class Postings(Protocol):
+@frozen(eq=False)
+class Postings:
     """Statements on blocks of posting lists; values are a namespace, a segment, a place in it and a block.
 
     `add` and `put` take all four, `one` and `drop` the first three, `remove` the first two.
     """
 
-    @property
-    def add(self) -> str:
-        """Adds a block."""
-        ...
-
-    @property
-    def put(self) -> str:
-        """Adds a block, or puts it in place of another."""
-        ...
-
-    @property
-    def strays(self) -> str:
-        """Removes all blocks of a namespace, or all that belong to no segment."""
-        ...
-
-    @property
-    def one(self) -> str:
-        """Reads a block."""
-        ...
-
-    @property
-    def drop(self) -> str:
-        """Removes a block."""
-        ...
-
-    @property
-    def remove(self) -> str:
-        """Removes the blocks of a segment."""
-        ...
-
-    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
-        """Return the statement that reads some blocks: segment, place and block of each."""
-        ...
-
-    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
-        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
-        ...
+    add: str
+    put: str
+    """Adds a block, or puts it in place of another."""
+    strays: str
+    """Removes all blocks of a namespace, or all that belong to no segment."""
+    one: str
+    drop: str
+    remove: str
+    """Removes the blocks of a segment."""
+    some: Callable[[int, Iterable[tuple[int, int]]], Statement]
+    """Makes the statement that reads some blocks of a namespace: segment, place and block of each."""
+    of_segments: Callable[[int, Sequence[int]], Statement]
+    """Makes the statement that reads all blocks of segments: segment, place and block, in order."""
 
 
-class HashIndex(Protocol):
-    """What finds memories by their fingerprints, and vectors by what was embedded."""
+class Dialect(ABC):
+    """How a database writes what SQL has no common form for; what is not abstract suits a single machine."""
 
-    def add(
-        self,
-        session: Session,
-        number: int,
-        first: int,
-        batch: Sequence[Entry],
-        embedder: tuple[int, int] | None,
-        *,
-        together: bool,
-    ) -> None:
-        """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
-        ...
-
-    def add_vectors(
-        self, session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]
-    ) -> None:
-        """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
-        ...
-
-    def add_current(self, session: Session, numbers: Sequence[int]) -> None:
-        """Let memories be found again that are current again."""
-        ...
-
-    def leave_out(self, session: Session, numbers: Sequence[int]) -> None:
-        """Let memories no longer be found that were superseded as soon as they were written."""
-        ...
-
-    def remove(self, session: Session, number: int, slots: Sequence[int]) -> None:
-        """Remove all hashes of some slots, and of their vectors."""
-        ...
-
-    def remove_namespace(self, session: Session, number: int) -> None:
-        """Remove all hashes of a namespace."""
-        ...
-
-    def keep_vectors_of(self, session: Session, embedder: int) -> None:
-        """Remove the hashes of what other embedders read."""
-        ...
-
-    def memories(self, session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
-        """Return the numbers of memories that may have one of the fingerprints, ascending."""
-        ...
-
-    def vectors(self, session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
-        """Return the numbers of vectors that may be of texts with one of the addresses."""
-        ...
-
-    def make_anew(self, session: Session, error: IndexCorrupt) -> None:
-        """Make all hashes anew because some cannot be read."""
-        ...
-
-    def rebuild(self, session: Session) -> None:
-        """Make all hashes anew from the memories and the vectors."""
-        ...
-
-    def problems(self, session: Session) -> Iterable[str]:
-        """Yield what is wrong with the hashes."""
-        ...
-
-
-class Dialect(Protocol):
-    """How a database writes what SQL has no common form for."""
-
-    @property
-    def name(self) -> str:
-        """``"sqlite"`` or ``"postgresql"``."""
-        ...
-
-    @property
-    def remote(self) -> bool:
-        """Whether every statement whose rows are read waits for a network."""
-        ...
-
-    def namespace_number(self, path: str) -> int | None:
-        """Return the number of a namespace, there or not, where it follows from its path; None elsewhere."""
-        ...
-
-    def number(self, namespace: int, slot: int) -> int:
-        """Return the number of a memory's row."""
-        ...
-
-    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
-        """Return the number of the row with the vectors an embedder made of a memory."""
-        ...
-
-    def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
-        """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
-        ...
-
-    @property
-    def skip_locked(self) -> str:
-        """The end of a SELECT that locks its rows and leaves out those that others have locked."""
-        ...
+    name: str
+    remote: bool = False
+    """Whether every statement whose rows are read waits for a network."""
+    skip_locked: str = ""
+    """The end of a SELECT that locks its rows and leaves out those that others have locked."""
+    own_replies: str = "1 = 1"
+    """The condition on replies that selects those given by this user of the database."""
+    hash_index: HashIndex | None = None
+    """What finds memories and vectors by hashes; None where indexes of the database do."""
+    postings: Postings
+    memory_key: str
+    """The columns of the memories `m` that put those of all namespaces in order."""
+    change_key: str
+    """The columns of the changes `c` that put those of all namespaces in order."""
+    change_columns: str
+    """The key of the table of changes."""
+    change_memory: str
+    """The number of the memory that a change `c` is about."""
+    taken_changes: str
+    """The statement that reads the numbers which no other change of a namespace may have."""
 
     @property
     def unique_errors(self) -> tuple[type[Exception], ...]:
         """What a violated UNIQUE raises where it happens; nothing where it is found out later."""
-        ...
+        return ()
 
-    def lock_reply(self, session: Session, caller: str, key: str) -> None:
+    def namespace_number(self, path: str) -> int | None:
+        """Return the number of a namespace, there or not, where it follows from its path; None elsewhere."""
+        return None
+
+    @abstractmethod
+    def number(self, namespace: int, slot: int) -> int:
+        """Return the number of a memory's row."""
+
+    @abstractmethod
+    def vectors_number(self, embedder: int, namespace: int, slot: int) -> int:
+        """Return the number of the row with the vectors an embedder made of a memory."""
+
+    @abstractmethod
+    def array(self, values: Sequence[Any]) -> Any:  # noqa: ANN401 - a value of a statement
+        """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
+
+    def lock_reply(self, session: Session, caller: str, key: str) -> None:  # noqa: B027 - one writer at a time
         """Inside a write, make others who ask for the reply to the same request wait until it ends."""
-        ...
 
-    @property
-    def own_replies(self) -> str:
-        """The condition on replies that selects those given by this user of the database."""
-        ...
-
+    @abstractmethod
     def clock(self, session: Session, now: datetime) -> int:
         """Return the time in microseconds: that of a server, which several machines share, or else `now`."""
-        ...
 
     def tenant(self, session: Session) -> str:
         """Return the tenant whose rows alone are seen; empty for all rows."""
-        ...
+        return ""
 
     def checked_name(self, argument: str, name: str) -> str:
         """Return a name by which rows are found; raise if it is too long for an index."""
-        ...
+        return name
 
+    @abstractmethod
     def joined(self, sql: str) -> str:
         """Return what gives the count, and all values in one, of a statement with a column of bytes."""
-        ...
 
+    @abstractmethod
     def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
         """Return the bytes of one column of one row, which may be many."""
-        ...
 
-    @property
-    def hash_index(self) -> HashIndex | None:
-        """What finds memories and vectors by hashes; None where indexes of the database do."""
-        ...
-
-    @property
-    def postings(self) -> Postings:
-        """The statements on blocks of posting lists."""
-        ...
-
-    @property
-    def memory_key(self) -> str:
-        """The columns of the memories `m` that put those of all namespaces in order."""
-        ...
-
-    @property
-    def change_key(self) -> str:
-        """The columns of the changes `c` that put those of all namespaces in order."""
-        ...
-
-    @property
-    def change_columns(self) -> str:
-        """The key of the table of changes."""
-        ...
-
-    @property
-    def change_memory(self) -> str:
-        """The number of the memory that a change `c` is about."""
-        ...
-
-    @property
-    def taken_changes(self) -> str:
-        """The statement that reads the numbers which no other change of a namespace may have."""
-        ...
-
+    @abstractmethod
     def condition(self, filter: Filter | None) -> Condition:
         """Return the condition on memories `m` that selects what a filter lets through."""
-        ...
 
+    @abstractmethod
     def make_namespace(self, session: Session, path: str) -> None:
         """Add the row of a namespace that is not there yet."""
-        ...
 
+    @abstractmethod
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
         """Remove every row of a namespace, and its name; the feed tells that something was purged."""
-        ...
 
+    @abstractmethod
     def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
         """Give a namespace another path that nobody has, with all its rows; return its number from then."""
-        ...
 
+    @abstractmethod
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
         """Note in the feed that the memories of some slots were added."""
-        ...
 
+    @abstractmethod
     def statistics(self, session: Session) -> Mapping[str, Any]:
         """Return the size of the database, and what only it knows, for people."""
-        ...
 
     def problems(self, session: Session) -> list[str]:
         """Return what is wrong with the database itself, whatever its tables mean."""
-        ...
+        return []
 
     def row_problems(self, session: Session, number: int) -> list[str]:
         """Return what is wrong with the columns of a namespace's memories that change one by one."""
-        ...
+        return []
 
-    def mend(self, session: Session) -> None:
+    def mend(self, session: Session) -> None:  # noqa: B027 - a server looks after its files itself
         """Mend what is wrong with the database itself, as far as that can be."""
-        ...
 
+    @abstractmethod
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
         """Remove vectors that stand in a namespace and say that they belong elsewhere."""
-        ...
 
     def leniently(self, session: Session) -> AbstractContextManager[None]:
         """Read damaged texts as bytes in a block, instead of failing at them."""
-        ...
+        return nullcontext()
 
 
 class Session(Protocol):

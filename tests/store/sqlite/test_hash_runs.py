@@ -49,7 +49,7 @@ def test_what_is_found_has_one_of_the_wanted_hashes(
     run = run_of(pairs)
     asked = sorted(set(wanted))
     expected = [pair for key in asked for pair in [each for each in sorted(pairs) if each[0] == key][:most]]
-    assert listed(run.found(np.array(asked, np.int64), most)) == expected
+    assert listed(run.of_many(np.array(asked, np.int64), most)) == expected
     for key in asked:
         assert run.of_one(key) == [place for each, place in sorted(pairs) if each == key]
 

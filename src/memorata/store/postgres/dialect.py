@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +22,7 @@ from psycopg.pq import Format
 from psycopg.types.string import StrDumperUnknown
 
 from memorata.model.errors import InvalidArgument, StoreError
-from memorata.store.database import EVERYTHING, Condition, Session, Statement
+from memorata.store.database import EVERYTHING, Condition, Dialect, Postings, Session, Statement
 from memorata.store.postgres.errors import Contended, ViewMoved
 from memorata.store.rows import NO_MEMORY, SLOTS
 
@@ -51,49 +50,45 @@ def namespace_key(path: str) -> int:
     return int.from_bytes(sha256(path.encode("utf-8", "surrogatepass")).digest()[:8], "big", signed=True)
 
 
-class PostgresPostings:
-    """Blocks of posting lists, each by its segment and its place there."""
-
-    add: Final = "INSERT INTO postings (namespace, segment, place, block) VALUES (?, ?, ?, ?)"
-    put: Final = f"{add} ON CONFLICT (namespace, segment, place) DO UPDATE SET block = excluded.block"
-    strays: Final = "DELETE FROM postings WHERE namespace = ?"
-    one: Final = "SELECT block FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
-    drop: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?"
-    remove: Final = "DELETE FROM postings WHERE namespace = ? AND segment = ?"
-
-    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
-        """Return the statement that reads some blocks: segment, place and block of each."""
-        segments, places = zip(*wanted, strict=True)
-        return (
-            "SELECT p.segment, p.place, p.block FROM unnest(?::bigint[], ?::bigint[]) AS w (segment, place) "
-            "JOIN postings p ON p.segment = w.segment AND p.place = w.place WHERE p.namespace = ?",
-            (list(segments), list(places), namespace),
-        )
-
-    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
-        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
-        return (
-            "SELECT segment, place, block FROM postings WHERE namespace = ? "
-            "AND segment IN (SELECT value FROM json_each(?)) ORDER BY segment, place",
-            (namespace, list(segments)),
-        )
+def _some_blocks(namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
+    segments, places = zip(*wanted, strict=True)
+    return (
+        "SELECT p.segment, p.place, p.block FROM unnest(?::bigint[], ?::bigint[]) AS w (segment, place) "
+        "JOIN postings p ON p.segment = w.segment AND p.place = w.place WHERE p.namespace = ?",
+        (list(segments), list(places), namespace),
+    )
 
 
-class PostgresDialect:
-    """A :class:`~memorata.store.database.Dialect`."""
+_ADD_BLOCK: Final = "INSERT INTO postings (namespace, segment, place, block) VALUES (?, ?, ?, ?)"
+_POSTINGS: Final = Postings(
+    add=_ADD_BLOCK,
+    put=f"{_ADD_BLOCK} ON CONFLICT (namespace, segment, place) DO UPDATE SET block = excluded.block",
+    strays="DELETE FROM postings WHERE namespace = ?",
+    one="SELECT block FROM postings WHERE namespace = ? AND segment = ? AND place = ?",
+    drop="DELETE FROM postings WHERE namespace = ? AND segment = ? AND place = ?",
+    remove="DELETE FROM postings WHERE namespace = ? AND segment = ?",
+    some=_some_blocks,
+    of_segments=lambda namespace, segments: (
+        "SELECT segment, place, block FROM postings WHERE namespace = ? "
+        "AND segment IN (SELECT value FROM json_each(?)) ORDER BY segment, place",
+        (namespace, list(segments)),
+    ),
+)
 
-    name: Final = "postgresql"
-    remote: Final = True
-    skip_locked: Final = " FOR UPDATE SKIP LOCKED"
-    unique_errors: Final = ()
-    hash_index: Final = None
-    own_replies: Final = "role = session_user"
-    postings: Final = PostgresPostings()
-    memory_key: Final = "m.namespace, m.number"
-    change_key: Final = "c.change, c.namespace"
-    change_columns: Final = "namespace, change"
-    change_memory: Final = "c.slot"
-    taken_changes: Final = "SELECT change FROM changes WHERE namespace = ?"
+
+class PostgresDialect(Dialect):
+    """How PostgreSQL writes what SQL has no common form for."""
+
+    name = "postgresql"
+    remote = True
+    skip_locked = " FOR UPDATE SKIP LOCKED"
+    own_replies = "role = session_user"
+    postings = _POSTINGS
+    memory_key = "m.namespace, m.number"
+    change_key = "c.change, c.namespace"
+    change_columns = "namespace, change"
+    change_memory = "c.slot"
+    taken_changes = "SELECT change FROM changes WHERE namespace = ?"
 
     def namespace_number(self, path: str) -> int:
         """Return the number of a namespace, there or not."""
@@ -227,26 +222,11 @@ class PostgresDialect:
             found["single_shard"], found["multi_shard"] = distribution.single_shard, distribution.multi_shard
         return found
 
-    def problems(self, session: Session) -> list[str]:
-        """Return nothing: a server looks after its files itself."""
-        return []
-
-    def row_problems(self, session: Session, number: int) -> list[str]:
-        """Return nothing: a server looks after its files itself."""
-        return []
-
-    def mend(self, session: Session) -> None:
-        """Do nothing: a server looks after its files itself."""
-
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
         """Remove vectors whose number is not that of their embedder and slot."""
         session.execute(
             f"DELETE FROM vectors WHERE namespace = ? AND number <> embedder * {SLOTS} + slot", (number,)
         )
-
-    def leniently(self, session: Session) -> AbstractContextManager[None]:
-        """Read as always: a server holds no text that is no UTF-8."""
-        return nullcontext()
 
     def lock_reply(self, session: Session, caller: str, key: str) -> None:
         """Make others who ask for the reply to the same request wait until this transaction ends.

@@ -21,7 +21,6 @@ from time import monotonic, sleep
 from typing import Any, Final, cast
 
 from memorata.model.errors import InvalidArgument, StoreCorrupt, StoreError, StoreTooNew, StoreUnavailable
-from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.encryption import (
     check_encryption,
     connected,
@@ -32,6 +31,7 @@ from memorata.store.sqlite.encryption import (
     wrong_key,
 )
 from memorata.store.sqlite.files import create_private
+from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import sum_rows
 from memorata.store.sqlite.migrations import Migration, migrate
 from memorata.store.sqlite.schema import APPLICATION_ID
@@ -202,7 +202,7 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            derived = {ADDRESSED: cast(Any, hash_index.rebuild), SUMMED: sum_rows}
+            derived = {ADDRESSED: cast(Any, HASH_INDEX.rebuild), SUMMED: sum_rows}
             done = migrate(connection, MIGRATIONS, copied, derived)
     except StoreError:
         # The disk may have had room for the copy and for nothing else.

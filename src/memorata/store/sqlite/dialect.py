@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from memorata.index.postings import PLACES
-from memorata.store.database import EVERYTHING, Condition, Session, Statement
+from memorata.store.database import EVERYTHING, Condition, Dialect, Postings, Session
 from memorata.store.rows import NAMESPACES, SLOTS, checked_limit, microseconds
-from memorata.store.sqlite import hash_index, integrity
+from memorata.store.sqlite import integrity
 from memorata.store.sqlite.encryption import database_errors
 from memorata.store.sqlite.files import kept_copies
+from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import undecoded
 
 if TYPE_CHECKING:
@@ -35,29 +36,26 @@ _BLOCKS_OF_SEGMENTS: Final = (
 )
 
 
-class SqlitePostings:
-    """Blocks of posting lists; the number of a row is made of that of the segment and the place in it."""
-
-    add: Final = f"INSERT INTO postings (number, block) VALUES (?2 * {PLACES} + ?3, ?4)"
-    put: Final = f"{add} ON CONFLICT DO UPDATE SET block = excluded.block"
-    one: Final = f"SELECT block FROM postings WHERE number = ?2 * {PLACES} + ?3"
-    drop: Final = f"DELETE FROM postings WHERE number = ?2 * {PLACES} + ?3"
-    strays: Final = (
-        f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1"
-    )
-    remove: Final = f"DELETE FROM postings WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES}"
-
-    def some(self, namespace: int, wanted: Iterable[tuple[int, int]]) -> Statement:
-        """Return the statement that reads some blocks: segment, place and block of each."""
-        # A list of whole numbers is written in JSON as in Python.
-        return _SOME_BLOCKS, (str([segment * PLACES + place for segment, place in wanted]),)
-
-    def of_segments(self, namespace: int, segments: Sequence[int]) -> Statement:
-        """Return the statement that reads all blocks of segments: segment, place and block, in order."""
-        return _BLOCKS_OF_SEGMENTS, (str(list(segments)),)
+_AT: Final = f"number = ?2 * {PLACES} + ?3"
+_ADD_BLOCK: Final = f"INSERT INTO postings (number, block) VALUES (?2 * {PLACES} + ?3, ?4)"
+_POSTINGS: Final = Postings(
+    add=_ADD_BLOCK,
+    put=f"{_ADD_BLOCK} ON CONFLICT DO UPDATE SET block = excluded.block",
+    strays=f"DELETE FROM postings WHERE number / {PLACES} NOT IN (SELECT number FROM segments) AND ?1",
+    one=f"SELECT block FROM postings WHERE {_AT}",
+    drop=f"DELETE FROM postings WHERE {_AT}",
+    remove=f"DELETE FROM postings WHERE number >= ?2 * {PLACES} AND number < (?2 + 1) * {PLACES}",
+    # A list of whole numbers is written in JSON as in Python.
+    some=lambda namespace, wanted: (
+        _SOME_BLOCKS,
+        (str([segment * PLACES + place for segment, place in wanted]),),
+    ),
+    of_segments=lambda namespace, segments: (_BLOCKS_OF_SEGMENTS, (str(list(segments)),)),
+)
+"""The number of a row is made of that of the segment and the place in it."""
 
 
-class SqliteDialect:
+class SqliteDialect(Dialect):
     """How SQLite writes what SQL has no common form for.
 
     SQLite finds a row by its whole number without any index. A row's number therefore says what it belongs
@@ -65,26 +63,19 @@ class SqliteDialect:
     be written with every memory, the memories of a namespace lie side by side, and so do their vectors.
     """
 
-    name: Final = "sqlite"
-    remote: Final = False
-    own_replies: Final = "1 = 1"
-    memory_key: Final = "m.number"
-    change_key: Final = "c.change"
-    change_columns: Final = "change"
-    change_memory: Final = "(c.namespace << 31) + c.slot"
-    taken_changes: Final = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
-    skip_locked: Final = ""
-    hash_index: Final = hash_index
-    postings: Final = SqlitePostings()
+    name = "sqlite"
+    memory_key = "m.number"
+    change_key = "c.change"
+    change_columns = "change"
+    change_memory = "(c.namespace << 31) + c.slot"
+    taken_changes = "SELECT change FROM changes WHERE ?1 IS NOT NULL"
+    hash_index = HASH_INDEX
+    postings = _POSTINGS
 
     @property
     def unique_errors(self) -> tuple[type[Exception], ...]:
         """What a second row with a key raises."""
         return database_errors("IntegrityError")
-
-    def namespace_number(self, path: str) -> None:
-        """Return None: namespaces are numbered as they come."""
-        return
 
     def number(self, namespace: int, slot: int) -> int:
         """Return the number of a memory's row.
@@ -107,20 +98,9 @@ class SqliteDialect:
         """Return many values as one, in JSON."""
         return json.dumps(list(values), ensure_ascii=False)
 
-    def lock_reply(self, session: Session, caller: str, key: str) -> None:
-        """Do nothing: a file has one writer at a time."""
-
     def clock(self, session: Session, now: datetime) -> int:
         """Return `now` in microseconds."""
         return microseconds(now)
-
-    def tenant(self, session: Session) -> str:
-        """Return nothing: a file has no tenants."""
-        return ""
-
-    def checked_name(self, argument: str, name: str) -> str:
-        """Return the name: an index of SQLite takes all of it."""
-        return name
 
     def joined(self, sql: str) -> str:
         """Return the count and the one value after the other of a statement with one column of bytes.

@@ -5,8 +5,6 @@ hashes wait in a small table until a segment is written, or a batch brings enoug
 neighbouring runs of a size become one. All of it happens inside the transaction of the write that caused it.
 A hash may be left of a memory that was superseded, and of a vector that is gone: who looks one up reads what
 is there. None is ever missing of a current memory that is no turn of a transcript, nor of a vector.
-
-This module is a :class:`~memorata.store.database.HashIndex`.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from memorata.model.errors import IndexCorrupt
 from memorata.store.database import Session
 from memorata.store.entries import Entry
 from memorata.store.memory.lookup import PLAIN
-from memorata.store.rows import NAMESPACES, SLOTS, marks
+from memorata.store.rows import NAMESPACES, SLOTS
 from memorata.store.sqlite.hash_runs import (
     HashRun,
     Keys,
@@ -34,19 +32,20 @@ from memorata.store.sqlite.hash_runs import (
     fingerprint_keys,
 )
 
-_OF_ONE_TEXT: Final = 2
+_VECTORS_PER_TEXT: Final = 2
 """All vectors of a text are the same, so a few of them are enough to find one that is still there."""
 RUN: Final = 256
 """From how many on those that are added together become a run."""
-_MOST: Final = 2**20
+_MAX_MERGED: Final = 2**20
 """The most that runs are merged to."""
 _FAN_OUT: Final = 8
-_LEAST: Final = 4_096
+_FIRST_LEVEL: Final = 4_096
 """A run of fewer is of the first size, one of eight times as many of the next."""
-_AT_ONCE: Final = 500
-_RECENT: Final = 1_000
+_IN: Final = "IN (SELECT value FROM json_each(?))"
+"""With a list of whole numbers, which is written in JSON as in Python."""
+_RECENT_SLOTS: Final = 1_000
 """How many of the last memories of a namespace may have been added just now."""
-_BLOCK: Final = 100_000
+_ROWS_PER_BLOCK: Final = 100_000
 _FINGERPRINTS: Final = "SELECT number, CAST(fingerprint AS BLOB) FROM memories"
 """As bytes: a damaged text cannot be read, and is for `check` to tell."""
 _NEWEST: Final = "SELECT number FROM address_runs ORDER BY number DESC LIMIT 1"
@@ -54,69 +53,141 @@ _Gone = Callable[[HashRun], npt.NDArray[np.bool_]]
 _LOG: Final = logging.getLogger(__name__)
 
 
-def add(
-    session: Session,
-    number: int,
-    first: int,
-    batch: Sequence[Entry],
-    embedder: tuple[int, int] | None,
-    *,
-    together: bool,
-) -> None:
-    """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
-    row = number * SLOTS + first
-    embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
-    if len(batch) == 1 and not together:
-        (entry,) = batch
-        few = []
-        if not entry.memory.source.is_turn:
-            few.append((fingerprint_key(number, entry.memory.fingerprint), row))
-        if embedder is not None and entry.vectors is not None:
-            few.append((digest_key(embedder[0], number, entry.digest), embedded))
-        add_few(session, few)
-        return
-    plain = [at for at, entry in enumerate(batch) if not entry.memory.source.is_turn]
-    rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
-    keys = fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
-    digests = [batch[at].digest for at in rows]
-    keys = np.concatenate([keys, digest_keys(embedder[0] if embedder else 0, number, digests)])
-    places = np.concatenate([row + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
-    add_hashes(session, keys, places, together=together)
+class HashIndex:
+    """What finds memories by their fingerprints, and vectors by what was embedded."""
+
+    def add(
+        self,
+        session: Session,
+        number: int,
+        first: int,
+        batch: Sequence[Entry],
+        embedder: tuple[int, int] | None,
+        *,
+        together: bool,
+    ) -> None:
+        """Let a batch, whose first slot is given, be found by the hashes of its texts and of its vectors."""
+        row = number * SLOTS + first
+        embedded = ((embedder[0] if embedder else 0) * NAMESPACES + number) * SLOTS + first
+        if len(batch) == 1 and not together:
+            (entry,) = batch
+            few = []
+            if not entry.memory.source.is_turn:
+                few.append((fingerprint_key(number, entry.memory.fingerprint), row))
+            if embedder is not None and entry.vectors is not None:
+                few.append((digest_key(embedder[0], number, entry.digest), embedded))
+            add_few(session, few)
+            return
+        plain = [at for at, entry in enumerate(batch) if not entry.memory.source.is_turn]
+        rows = [] if embedder is None else [at for at, entry in enumerate(batch) if entry.vectors is not None]
+        keys = fingerprint_keys(number, [batch[at].memory.fingerprint for at in plain])
+        digests = [batch[at].digest for at in rows]
+        keys = np.concatenate([keys, digest_keys(embedder[0] if embedder else 0, number, digests)])
+        places = np.concatenate([row + np.array(plain, np.int64), embedded + np.array(rows, np.int64)])
+        add_hashes(session, keys, places, together=together)
+
+    def add_vectors(
+        self, session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]
+    ) -> None:
+        """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
+        keys = digest_keys(embedder, number, [digest for digest, _ in placed])
+        places = (embedder * NAMESPACES + number) * SLOTS + np.array([slot for _, slot in placed], np.int64)
+        add_hashes(session, keys, places)
+
+    def add_current(self, session: Session, numbers: Sequence[int]) -> None:
+        """Add the addresses of memories that are current again, which may have been left out before."""
+        keys, places = _addresses(session, numbers)
+        add_hashes(session, keys, places)
+
+    def leave_out(self, session: Session, numbers: Sequence[int]) -> None:
+        """Remove addresses of memories of one namespace that were superseded as soon as they were written.
+
+        Otherwise what is said thousands of times would have thousands of addresses, of which one is wanted.
+        """
+        if not numbers:
+            return
+        (slots,) = session.execute(
+            "SELECT slots FROM namespaces WHERE number = ?", (numbers[0] // SLOTS,)
+        ).fetchone()
+        recent = [number for number in numbers if number % SLOTS >= slots - _RECENT_SLOTS]
+        if not recent:
+            return
+        repeated = HashRun(*_addresses(session, recent))
+        if _remove_waiting(session, repeated) < len(repeated):
+            _rewrite_runs(session, lambda run: np.isin(run.places, repeated.places), _NEWEST)
+
+    def remove(self, session: Session, number: int, slots: Sequence[int]) -> None:
+        """Remove all hashes of some slots and of their vectors: they tell a text to who guesses it."""
+        embedders = [each for (each,) in session.execute("SELECT number FROM embedders").fetchall()]
+        whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
+        places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
+        remove_places(session, places.ravel())
+
+    def remove_namespace(self, session: Session, number: int) -> None:
+        """Remove all addresses of a namespace."""
+        _rewrite(session, lambda run: run.places // SLOTS % NAMESPACES == number)
+
+    def keep_vectors_of(self, session: Session, embedder: int) -> None:
+        """Remove the addresses of the vectors of all other embedders."""
+
+        def others(run: HashRun) -> npt.NDArray[np.bool_]:
+            whose = run.places // (SLOTS * NAMESPACES)
+            gone: npt.NDArray[np.bool_] = (whose > 0) & (whose != embedder)
+            return gone
+
+        _rewrite(session, others)
+
+    def memories(self, session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
+        """Return the numbers of memories that may have one of the fingerprints, ascending."""
+        book = _book(session)
+        if len(fingerprints) == 1:
+            return sorted(set(book.of_one(session, fingerprint_key(number, fingerprints[0]))))
+        numbers: list[int] = np.sort(
+            book.of_many(session, fingerprint_keys(number, fingerprints)).places
+        ).tolist()
+        return numbers
+
+    def vectors(self, session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
+        """Return the numbers of vectors that may be of texts with one of the addresses."""
+        book = _book(session)
+        if len(digests) == 1:
+            places = book.of_one(session, digest_key(embedder, number, digests[0]))
+        else:
+            keys = digest_keys(embedder, number, digests)
+            places = book.of_many(session, keys, _VECTORS_PER_TEXT).places.tolist()
+        return [place for place in places if place // SLOTS == embedder * NAMESPACES + number]
+
+    def make_anew(self, session: Session, error: IndexCorrupt) -> None:
+        """Make all addresses anew because some cannot be read, inside a write transaction."""
+        _LOG.warning("making the addresses of memories and vectors anew: %s", error)
+        self.rebuild(session)
+
+    def rebuild(self, session: Session) -> None:
+        """Make all addresses anew from the memories and the vectors."""
+        session.execute("DELETE FROM address_runs")
+        session.execute("DELETE FROM new_addresses")
+        for block in everything(session):
+            _write(session, block)
+        while _merge_newest(session):
+            pass
+
+    def problems(self, session: Session) -> Iterator[str]:
+        """Yield what is wrong with the addresses."""
+        try:
+            runs = [*Book().runs(session), _waiting(session)]
+        except IndexCorrupt as error:
+            yield str(error)
+            return
+        there = HashRun.joined(runs)
+        missing = 0
+        for block in everything(session):
+            known = there.of_many(np.unique(block.keys))
+            missing += len(HashRun.joined([known, block])) - len(known)
+        if missing:
+            yield f"{missing} memories or vectors are not found by the hashes of their words"
 
 
-def add_vectors(session: Session, number: int, embedder: int, placed: Sequence[tuple[bytes, int]]) -> None:
-    """Let vectors that slots of a namespace got later be found by the addresses of their texts."""
-    keys = digest_keys(embedder, number, [digest for digest, _ in placed])
-    places = (embedder * NAMESPACES + number) * SLOTS + np.array([slot for _, slot in placed], np.int64)
-    add_hashes(session, keys, places)
-
-
-def remove(session: Session, number: int, slots: Sequence[int]) -> None:
-    """Remove all hashes of some slots and of their vectors: they tell a text to who guesses it."""
-    embedders = [each for (each,) in session.execute("SELECT number FROM embedders").fetchall()]
-    whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
-    places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
-    remove_places(session, places.ravel())
-
-
-def memories(session: Session, number: int, fingerprints: Sequence[str]) -> list[int]:
-    """Return the numbers of memories that may have one of the fingerprints, ascending."""
-    book = _book(session)
-    if len(fingerprints) == 1:
-        return sorted(set(book.of_one(session, fingerprint_key(number, fingerprints[0]))))
-    numbers: list[int] = np.sort(book.found(session, fingerprint_keys(number, fingerprints)).places).tolist()
-    return numbers
-
-
-def vectors(session: Session, number: int, embedder: int, digests: Sequence[bytes]) -> list[int]:
-    """Return the numbers of vectors that may be of texts with one of the addresses."""
-    book = _book(session)
-    if len(digests) == 1:
-        places = book.of_one(session, digest_key(embedder, number, digests[0]))
-    else:
-        keys = digest_keys(embedder, number, digests)
-        places = book.found(session, keys, _OF_ONE_TEXT).places.tolist()
-    return [place for place in places if place // SLOTS == embedder * NAMESPACES + number]
+HASH_INDEX: Final = HashIndex()
 
 
 def _book(session: Session) -> Book:
@@ -148,7 +219,7 @@ def add_hashes(session: Session, keys: Keys, places: Places, *, together: bool =
         while _merge_newest(session):
             pass
     except IndexCorrupt as error:
-        make_anew(session, error)
+        HASH_INDEX.make_anew(session, error)
         # Their rows may be still to come.
         add_few(session, zip(keys.tolist(), places.tolist(), strict=True))
 
@@ -163,7 +234,7 @@ class Book:
     def __init__(self) -> None:
         self._runs: dict[tuple[int, int], HashRun] = {}
 
-    def found(self, session: Session, wanted: Keys, most: int | None = None) -> HashRun:
+    def of_many(self, session: Session, wanted: Keys, most: int | None = None) -> HashRun:
         """Return the addresses with one of some hashes, of each run no more than `most` of one.
 
         Raises
@@ -172,18 +243,15 @@ class Book:
             A run cannot be read.
         """
         wanted = np.unique(wanted)
-        values = wanted.tolist()
-        waiting: list[tuple[int, int]] = []
-        for start in range(0, len(values), _AT_ONCE):
-            some = values[start : start + _AT_ONCE]
-            waiting += session.execute(
-                f"SELECT key, place FROM new_addresses WHERE key IN ({marks(some)}) ORDER BY key, place", some
-            ).fetchall()
-        parts = [_table(waiting), *(run.found(wanted, most) for run in self.runs(session))]
+        waiting = session.execute(
+            f"SELECT key, place FROM new_addresses WHERE key {_IN} ORDER BY key, place",
+            (str(wanted.tolist()),),
+        ).fetchall()
+        parts = [_table(waiting), *(run.of_many(wanted, most) for run in self.runs(session))]
         return HashRun.joined([part for part in parts if len(part)] or parts[:1])
 
     def of_one(self, session: Session, key: int) -> list[int]:
-        """Return the places of one hash, in no order; as :meth:`found`, where there is one to look for."""
+        """Return the places of one hash, in no order; as :meth:`of_many`, where there is one to look for."""
         rows = session.execute("SELECT key, place FROM new_addresses WHERE key = ?", (key,)).fetchall()
         # Most texts are new: there is nothing to make a table of.
         places: list[int] = _table(rows).places.tolist() if rows else []
@@ -208,96 +276,21 @@ def remove_places(session: Session, places: Places) -> None:
     _rewrite(session, lambda run: np.isin(run.places, places))
 
 
-def remove_namespace(session: Session, number: int) -> None:
-    """Remove all addresses of a namespace."""
-    _rewrite(session, lambda run: run.places // SLOTS % NAMESPACES == number)
-
-
-def keep_vectors_of(session: Session, embedder: int) -> None:
-    """Remove the addresses of the vectors of all other embedders."""
-
-    def others(run: HashRun) -> npt.NDArray[np.bool_]:
-        whose = run.places // (SLOTS * NAMESPACES)
-        gone: npt.NDArray[np.bool_] = (whose > 0) & (whose != embedder)
-        return gone
-
-    _rewrite(session, others)
-
-
-def add_current(session: Session, numbers: Sequence[int]) -> None:
-    """Add the addresses of memories that are current again, which may have been left out before."""
-    keys, places = _said(session, numbers)
-    add_hashes(session, keys, places)
-
-
-def leave_out(session: Session, numbers: Sequence[int]) -> None:
-    """Remove addresses of memories of one namespace that were superseded as soon as they were written.
-
-    Otherwise what is said thousands of times would have thousands of addresses, of which one is wanted.
-    """
-    if not numbers:
-        return
-    (slots,) = session.execute(
-        "SELECT slots FROM namespaces WHERE number = ?", (numbers[0] // SLOTS,)
-    ).fetchone()
-    recent = [number for number in numbers if number % SLOTS >= slots - _RECENT]
-    if not recent:
-        return
-    repeated = HashRun(*_said(session, recent))
-    if _remove_waiting(session, repeated) < len(repeated):
-        _rewrite_runs(session, lambda run: np.isin(run.places, repeated.places), _NEWEST)
-
-
-def rebuild(session: Session) -> None:
-    """Make all addresses anew from the memories and the vectors."""
-    session.execute("DELETE FROM address_runs")
-    session.execute("DELETE FROM new_addresses")
-    for block in everything(session):
-        _write(session, block)
-    while _merge_newest(session):
-        pass
-
-
-def make_anew(session: Session, error: IndexCorrupt) -> None:
-    """Make all addresses anew because some cannot be read, inside a write transaction."""
-    _LOG.warning("making the addresses of memories and vectors anew: %s", error)
-    rebuild(session)
-
-
 def everything(session: Session) -> Iterator[HashRun]:
     """Yield the addresses that there have to be, a block at a time."""
     fingerprints = session.execute(f"{_FINGERPRINTS} WHERE {PLAIN} ORDER BY number")
-    while rows := list(islice(fingerprints, _BLOCK)):
+    while rows := list(islice(fingerprints, _ROWS_PER_BLOCK)):
         yield HashRun.of(*_of_memories(rows))
     embedded = session.execute("SELECT number, CAST(digest AS BLOB) FROM vectors ORDER BY number")
-    while rows := list(islice(embedded, _BLOCK)):
+    while rows := list(islice(embedded, _ROWS_PER_BLOCK)):
         places = np.array([number for number, _ in rows], np.int64)
         embedders, namespaces = np.divmod(places // SLOTS, NAMESPACES)
         yield HashRun.of(digest_keys(embedders, namespaces, [digest for _, digest in rows]), places)
 
 
-def problems(session: Session) -> Iterator[str]:
-    """Yield what is wrong with the addresses."""
-    try:
-        runs = [*Book().runs(session), _waiting(session)]
-    except IndexCorrupt as error:
-        yield str(error)
-        return
-    there = HashRun.joined(runs)
-    missing = 0
-    for block in everything(session):
-        known = there.found(np.unique(block.keys))
-        missing += len(HashRun.joined([known, block])) - len(known)
-    if missing:
-        yield f"{missing} memories or vectors are not found by the hashes of their words"
-
-
-def _said(session: Session, numbers: Sequence[int]) -> tuple[Keys, Places]:
-    rows: list[tuple[int, bytes]] = []
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = numbers[start : start + _AT_ONCE]
-        rows += session.execute(f"{_FINGERPRINTS} WHERE number IN ({marks(some)})", some).fetchall()
-    return _of_memories(rows)
+def _addresses(session: Session, numbers: Sequence[int]) -> tuple[Keys, Places]:
+    rows = session.execute(f"{_FINGERPRINTS} WHERE number {_IN}", (str(list(numbers)),))
+    return _of_memories(rows.fetchall())
 
 
 def _of_memories(rows: Sequence[tuple[int, bytes]]) -> tuple[Keys, Places]:
@@ -324,14 +317,12 @@ def _write(session: Session, run: HashRun) -> None:
 def _read(session: Session, numbers: Sequence[int]) -> dict[tuple[int, int], HashRun]:
     """Return the runs with some numbers, and with their checksums, as far as they are there."""
     runs = {}
-    for start in range(0, len(numbers), _AT_ONCE):
-        some = numbers[start : start + _AT_ONCE]
-        for number, checksum, blob in session.execute(
-            f"SELECT number, checksum, run FROM address_runs WHERE number IN ({marks(some)})", some
-        ):
-            if type(blob) is not bytes or checksum != _checksum(blob):
-                raise IndexCorrupt("addresses are not those that were written")
-            runs[number, checksum] = HashRun.decoded(blob)
+    for number, checksum, blob in session.execute(
+        f"SELECT number, checksum, run FROM address_runs WHERE number {_IN}", (str(list(numbers)),)
+    ):
+        if type(blob) is not bytes or checksum != _checksum(blob):
+            raise IndexCorrupt("addresses are not those that were written")
+        runs[number, checksum] = HashRun.decoded(blob)
     return runs
 
 
@@ -345,7 +336,7 @@ def _rewrite(session: Session, gone: _Gone) -> None:
     try:
         waiting = _waiting(session)
     except IndexCorrupt as error:
-        make_anew(session, error)
+        HASH_INDEX.make_anew(session, error)
         waiting = _waiting(session)
     _remove_waiting(session, waiting.without(~gone(waiting)))
     _rewrite_runs(session, gone, "SELECT number FROM address_runs")
@@ -365,7 +356,7 @@ def _rewrite_runs(session: Session, gone: _Gone, which: str) -> None:
                     (len(left), _checksum(blob), blob, number),
                 )
     except IndexCorrupt as error:
-        make_anew(session, error)
+        HASH_INDEX.make_anew(session, error)
 
 
 def _waiting(session: Session) -> HashRun:
@@ -389,7 +380,7 @@ def _merge_newest(session: Session) -> bool:
     sizes = [entries for _, entries in newest]
     if not all(type(entries) is int for entries in sizes):
         raise IndexCorrupt("the length of a run of addresses is no number")
-    if len(newest) < _FAN_OUT or sum(sizes) > _MOST or len(set(map(_level, sizes))) > 1:
+    if len(newest) < _FAN_OUT or sum(sizes) > _MAX_MERGED or len(set(map(_level, sizes))) > 1:
         return False
     merged = HashRun.joined(list(_read(session, [number for number, _ in newest]).values()))
     session.execute("DELETE FROM address_runs WHERE number >= ?", (newest[-1][0],))
@@ -399,7 +390,7 @@ def _merge_newest(session: Session) -> bool:
 
 def _level(entries: int) -> int:
     level = 0
-    while entries >= _LEAST:
+    while entries >= _FIRST_LEVEL:
         entries //= _FAN_OUT
         level += 1
     return level

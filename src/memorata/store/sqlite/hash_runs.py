@@ -76,7 +76,7 @@ class HashRun:
         return HashRun(self.keys[~gone], self.places[~gone])
 
     def of_one(self, key: int) -> list[int]:
-        """Return the places of one hash; for one, this takes a fifth of the time of :meth:`found`.
+        """Return the places of one hash; for one, this takes a fifth of the time of :meth:`of_many`.
 
         >>> import numpy as np
         >>> HashRun.of(np.array([3, 5, 5]), np.array([0, 2, 1])).of_one(5)
@@ -89,12 +89,12 @@ class HashRun:
         places: list[int] = self.places[first : bisect_right(ordered, key, first)].tolist()
         return places
 
-    def found(self, wanted: Keys, most: int | None = None) -> HashRun:
+    def of_many(self, wanted: Keys, most: int | None = None) -> HashRun:
         """Return those with one of the wanted hashes, which ascend; no more than `most` of each.
 
         >>> import numpy as np
         >>> run = HashRun.of(np.array([3, 5, 5, 5]), np.array([0, 1, 2, 3]))
-        >>> run.found(np.array([4, 5, 6])).places.tolist(), run.found(np.array([5]), 2).places.tolist()
+        >>> run.of_many(np.array([4, 5, 6])).places.tolist(), run.of_many(np.array([5]), 2).places.tolist()
         ([1, 2, 3], [1, 2])
         """
         first = np.searchsorted(self.keys, wanted)

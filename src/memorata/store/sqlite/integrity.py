@@ -9,8 +9,8 @@ from typing import Any, Final, cast
 
 from memorata.store.database import Session
 from memorata.store.rows import COLUMNS, NAMESPACES, NO_MEMORY, SLOTS, STATED, checksum
-from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.encryption import database_errors
+from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.schema import state_checksum
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
@@ -115,7 +115,7 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         session.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (path if by_name else number,))
     # After the rows: damaged addresses are made anew of those that there are.
-    hash_index.remove_namespace(session, number)
+    HASH_INDEX.remove_namespace(session, number)
     change = last + 1
     session.execute(
         "INSERT INTO changes (change, namespace, slot, kind) VALUES (?, ?, ?, 'purge')",
