@@ -9,25 +9,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.text.dates import time_expressions
-from memorata.text.dates.english import ENGLISH
-from memorata.text.dates.german import GERMAN
+from memorata.text.dates.grammar import named, numbered, read_language
 from memorata.text.dates.language import (
     DIGITS,
     NUMERIC,
     NUMERIC_DAY_FIRST,
     DateLanguage,
-    inflected,
     single_words,
-    spelled,
-    table,
 )
-from memorata.text.dates.russian import RUSSIAN
+
+ENGLISH, GERMAN, RUSSIAN = map(read_language, ("english", "german", "russian"))
 
 
 def test_tables_number_their_words() -> None:
-    assert table("a,b", "c", first=1) == {"a": 1, "b": 1, "c": 2}
-    assert spelled("new year, sylvester", 9) == {"new year": 9, "sylvester": 9}
-    assert inflected("dies letzt", "e|en") == "diese,diesen,letzte,letzten"
+    assert numbered("a, b; c", first=1) == {"a": 1, "b": 1, "c": 2}
+    assert numbered("9: new  year,\n sylvester; 12: x") == {"new year": 9, "sylvester": 9, "x": 12}
+    assert named("0: dies(e|en), letzt(|e)") == {"diese": "0", "diesen": "0", "letzt": "0", "letzte": "0"}
 
 
 @pytest.mark.parametrize("words", [ENGLISH.vocabulary, RUSSIAN.vocabulary, GERMAN.vocabulary])

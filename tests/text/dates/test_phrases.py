@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorata.text.dates import calendar
 from memorata.text.dates.calendar import FIRST_DAY, Days, one_day
-from memorata.text.dates.english import ENGLISH
+from memorata.text.dates.grammar import read_language
 from memorata.text.dates.language import DIGITS, NUMERIC
 from memorata.text.dates.phrases import (
     DateSpan,
@@ -25,6 +25,8 @@ from memorata.text.dates.phrases import (
     windows,
 )
 from memorata.text.dates.readers import Reading
+
+ENGLISH = read_language("english")
 
 TODAY = date(2023, 11, 15)
 DAYS = one_day(TODAY)

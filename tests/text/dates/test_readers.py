@@ -8,10 +8,10 @@ import pytest
 
 from memorata.text.dates import calendar
 from memorata.text.dates import readers as read
-from memorata.text.dates.english import WORDS as ENGLISH
-from memorata.text.dates.german import WORDS as GERMAN
+from memorata.text.dates.grammar import read_language
 from memorata.text.dates.readers import Phrase, Reader, Reading
-from memorata.text.dates.russian import WORDS as RUSSIAN
+
+ENGLISH, GERMAN, RUSSIAN = (read_language(name).vocabulary for name in ("english", "german", "russian"))
 
 TODAY = date(2023, 11, 15)
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memorata.text.dates import time_expressions
-from memorata.text.dates.russian import WORDS
+from memorata.text.dates.grammar import read_language
 
 NOW = datetime(2023, 11, 15, 14, 30, tzinfo=UTC)
 
@@ -16,6 +16,9 @@ def test_every_form_of_a_month_with_a_year() -> None:
     for form, month in WORDS.month.items():
         [expression] = time_expressions(f"{form} 2021 года", NOW, "russian")
         assert expression.period.start == datetime(2021, month, 1, tzinfo=UTC), form
+
+
+WORDS = read_language("russian").vocabulary
 
 
 @pytest.mark.parametrize(

@@ -40,25 +40,18 @@ from memorata.model.period import Period
 from memorata.text.dates import phrases
 from memorata.text.dates.calendar import FIRST_DAY
 from memorata.text.dates.clock import clock_time
-from memorata.text.dates.dutch_swedish import DUTCH, SWEDISH
-from memorata.text.dates.east_asian import CHINESE, JAPANESE, KOREAN
-from memorata.text.dates.english import ENGLISH
-from memorata.text.dates.german import GERMAN
+from memorata.text.dates.grammar import read_language
 from memorata.text.dates.language import DIGITS, NUMERIC, NUMERIC_DAY_FIRST, DateLanguage
 from memorata.text.dates.phrases import DateSpan
-from memorata.text.dates.romance import FRENCH, ITALIAN, PORTUGUESE, SPANISH
-from memorata.text.dates.russian import RUSSIAN
 from memorata.text.language import detect
 
-_LANGUAGES: Final = {
-    "english": ENGLISH, "russian": RUSSIAN, "german": GERMAN, "french": FRENCH, "spanish": SPANISH,
-    "italian": ITALIAN, "portuguese": PORTUGUESE, "dutch": DUTCH, "swedish": SWEDISH,
-    "chinese": CHINESE, "japanese": JAPANESE, "korean": KOREAN,
-}  # fmt: skip
+DATE_LANGUAGES: Final = (
+    "english", "russian", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish",
+    "chinese", "japanese", "korean",
+)  # fmt: skip
+"""The languages whose time phrases are read."""
 _TOLD_BY_FUNCTION_WORDS: Final = frozenset({"french", "spanish", "italian", "portuguese", "dutch", "swedish"})
 """Languages whose time words are those of others, too («mars», "mayo"): read where the text is in them."""
-DATE_LANGUAGES: Final = tuple(_LANGUAGES)
-"""The languages whose time phrases are read."""
 
 _ALSO_ENGLISH: Final = frozenset(
     {"am", "an", "in", "ab", "von", "die", "aus", "zu", "tag", "ende"}
@@ -352,7 +345,13 @@ def _named(*words: list[str]) -> str:
 @cache
 def triggers() -> frozenset[str]:
     """Return the words, and the mark of digits, without which no language finds anything."""
-    return frozenset[str]().union({DIGITS}, *(language.triggers for language in _LANGUAGES.values()))
+    return frozenset[str]().union({DIGITS}, *(language.triggers for language in languages().values()))
+
+
+@cache
+def languages() -> dict[str, DateLanguage]:
+    """Return the languages by name, read when the first text needs them."""
+    return {name: read_language(name) for name in DATE_LANGUAGES}
 
 
 def _spans(text: str, lower: str, today: date, language: str | None, nearest: bool) -> list[DateSpan]:
@@ -368,11 +367,11 @@ def _spans(text: str, lower: str, today: date, language: str | None, nearest: bo
 def _languages_of(text: str, words: set[str], language: str | None) -> list[DateLanguage]:
     """Return the languages that have time words in a text; for figures alone, any one will do."""
     if language is not None:
-        return [_LANGUAGES[language]]
+        return [languages()[language]]
     if east := _east_asian(text):
-        return [_LANGUAGES[east]]
+        return [languages()[east]]
     spoken, detected = [], ""
-    for name, one in _LANGUAGES.items():
+    for name, one in languages().items():
         triggers = (one.beside_digits if DIGITS in words else one.triggers) & words
         doubtful = name == "german" and triggers <= _ALSO_ENGLISH
         if name in _TOLD_BY_FUNCTION_WORDS:
@@ -385,8 +384,8 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
     if len(spoken) > 1:
         # Its words may look like those of others: «sept jours» is not September.
         told = detected or detect(text)
-        spoken = [one for one in spoken if told not in _TOLD_BY_FUNCTION_WORDS or one is _LANGUAGES[told]]
-    return spoken or [ENGLISH]
+        spoken = [one for one in spoken if told not in _TOLD_BY_FUNCTION_WORDS or one is languages()[told]]
+    return spoken or [languages()["english"]]
 
 
 def _east_asian(text: str) -> str:
@@ -401,8 +400,8 @@ def _east_asian(text: str) -> str:
 @cache
 def _own_words(name: str) -> frozenset[str]:
     """Return the time words of a language that no other has, and English least of all."""
-    others = (one.triggers for other, one in _LANGUAGES.items() if other != name)
-    return _LANGUAGES[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *others)
+    others = (one.triggers for other, one in languages().items() if other != name)
+    return languages()[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *others)
 
 
 def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | None:

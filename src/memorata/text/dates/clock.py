@@ -11,7 +11,9 @@ particular, an article or a possessive: "before dinner" is any.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Final, NamedTuple
 
 from memorata.model.period import Period
@@ -43,28 +45,20 @@ _UNIT: Final = (
 _EAST_UNIT: Final = r"\s?(?:个|個)?(?:(?P<hours>小时|小時|钟头|時間|시간)|分钟|分鐘|分間?|분)"
 _AGO: Final = (
     # What tells that it is past stands after the time in some languages, before it in others.
-    re.compile(rf"(?<!\w)(?:för )?{_COUNT}[\s-]{_UNIT} (?:ago|fa|atrás|geleden|sedan|назад)(?!\w)", re.I),
-    re.compile(rf"(?<!\w)(?:vor|il y a|hace|há) {_COUNT}[\s-]{_UNIT}(?!\w)", re.I),
-    re.compile(rf"{_COUNT}{_EAST_UNIT}\s?(?:之前|以前|前|전)"),
+    rf"(?i)(?<!\w)(?:för )?{_COUNT}[\s-]{_UNIT} (?:ago|fa|atrás|geleden|sedan|назад)(?!\w)",
+    rf"(?i)(?<!\w)(?:vor|il y a|hace|há) {_COUNT}[\s-]{_UNIT}(?!\w)",
+    rf"{_COUNT}{_EAST_UNIT}\s?(?:之前|以前|前|전)",
 )
 _LAST: Final = (
-    re.compile(
-        r"(?<!\w)(?:(?:the|den|les|las|los|le|as|os|gli|de) )?(?:last|past|letzten|dernières|últim[ao]s|ultim[ei]|"
-        rf"laatste|senaste|последни[ех]) (?:{_COUNT} )?{_UNIT}(?!\w)",
-        re.I,
-    ),
-    re.compile(rf"(?:最近|过去|過去|この|지난|최근)(?:的|の)?\s?{_COUNT}{_EAST_UNIT}"),
+    r"(?i)(?<!\w)(?:(?:the|den|les|las|los|le|as|os|gli|de) )?(?:last|past|letzten|dernières|últim[ao]s|ultim[ei]|"
+    rf"laatste|senaste|последни[ех]) (?:{_COUNT} )?{_UNIT}(?!\w)",
+    rf"(?:最近|过去|過去|この|지난|최근)(?:的|の)?\s?{_COUNT}{_EAST_UNIT}",
 )
 _AT: Final = (
-    re.compile(
-        r"(?<!\w)(?:at|um|à|a las?|all[ae']|às?|om|klockan|kl\.?|в) ?(?P<hour>2[0-3]|1\d|0?\d)(?:[:.](?P<minute>[0-5]\d))?"
-        r"\s?(?P<half>am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h|heures?|horas?|uur|час(?:а|ов)?)?(?![\w%:])",
-        re.I,
-    ),
-    re.compile(
-        r"(?P<half>上午|早上|凌晨|中午|下午|晚上|午前|午後|夜|朝|오전|오후|저녁|밤)の?\s?"
-        rf"{_COUNT.replace('count', 'hour')}\s?(?:点|點|時(?!間)|시(?!간)|:)\s?(?P<minute>半|반|[0-5]?\d(?=分|분)|(?<=:)[0-5]\d)?"
-    ),
+    r"(?i)(?<!\w)(?:at|um|à|a las?|all[ae']|às?|om|klockan|kl\.?|в) ?(?P<hour>2[0-3]|1\d|0?\d)(?:[:.](?P<minute>[0-5]\d))?"
+    r"\s?(?P<half>am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h|heures?|horas?|uur|час(?:а|ов)?)?(?![\w%:])",
+    r"(?P<half>上午|早上|凌晨|中午|下午|晚上|午前|午後|夜|朝|오전|오후|저녁|밤)の?\s?"
+    rf"{_COUNT.replace('count', 'hour')}\s?(?:点|點|時(?!間)|시(?!간)|:)\s?(?P<minute>半|반|[0-5]?\d(?=分|분)|(?<=:)[0-5]\d)?",
 )
 _ASCII_CUE: Final = re.compile(rf"\d|[\s-]{_UNIT}", re.I)
 """One of these stands in every plain text that names a time of the clock."""
@@ -127,8 +121,14 @@ def clock_time(text: str, now: datetime, day: Period | None = None) -> ClockTime
 _NOON: Final = 12
 
 
-def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:
-    return next((match for pattern in patterns if (match := pattern.search(text))), None)
+def _first(patterns: Iterable[str], text: str) -> re.Match[str] | None:
+    return next((match for pattern in patterns if (match := _compiled(pattern).search(text))), None)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, compiled when a query first needs it: all of them take ten milliseconds."""
+    return re.compile(pattern)
 
 
 def _number(written: str) -> float:
@@ -149,12 +149,7 @@ _TABLES: Final = (
 _BOUNDS: Final = ("before", "after", "since", "during")
 _EVENT_CUES: Final = tuple(word for words, _ in _TABLES for word in words)
 _PATTERNS: Final = tuple(
-    (
-        bound,
-        re.compile(
-            rf"(?<!\w){word}\s{{1,3}}(?:{particular})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})", re.IGNORECASE
-        ),
-    )
+    (bound, rf"(?i)(?<!\w){word}\s{{1,3}}(?:{particular})\s{{1,3}}(?P<event>[^,;.!?¿]{{3,80}})")
     for words, particular in _TABLES
     for bound, word in zip(_BOUNDS, words, strict=True)
 )
@@ -182,9 +177,9 @@ def event_reference(text: str) -> EventReference | None:
     lower = text.lower()
     if not any(cue in lower for cue in _EVENT_CUES):
         return None
-    found = [
+    references = [
         EventReference(match.start(), match.end(), bound, match["event"].strip())
         for bound, pattern in _PATTERNS
-        if (match := pattern.search(text)) is not None
+        if (match := _compiled(pattern).search(text)) is not None
     ]
-    return min(found, default=None)
+    return min(references, default=None)

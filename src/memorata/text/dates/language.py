@@ -11,10 +11,11 @@ Expressions are compiled when a text first needs them: all of them take a third 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from itertools import starmap
+from typing import Final, NamedTuple
 
 from memorata.text.dates import readers as read
 from memorata.text.dates.readers import Reader
@@ -24,6 +25,8 @@ DIGITS: Final = "0"
 
 _LEFT: Final = r"(?<![\w@#$€£+/\\])(?<!\d[.,:–-])"
 _RIGHT: Final = r"(?!\w)(?![.,:/–-]\d)(?!\s?[%°])"
+_NEVER: Final = "(?!)"
+"""An expression that nothing matches."""
 _TABLES: Final = ("month", "weekday", "season", "holiday", "fixed", "unit", "which", "ordinal")
 _NUMBERS: Final = {
     "day": r"(?P<day>3[01]|[12]\d|0?[1-9])",
@@ -32,31 +35,13 @@ _NUMBERS: Final = {
     "last_year": r"(?P<last_year>(?:1[5-9]|20)\d\d)",
 }
 
-Rule = tuple[Reader, str] | tuple[Reader, str, str]
-"""A reader, its pattern, and where the pattern names no table the words of which a match holds one."""
 
+class Rule(NamedTuple):
+    """A reader, its pattern, and where the pattern names no table the words of which a match holds one."""
 
-def spelled(words: str, value: int) -> dict[str, int]:
-    """Return a table in which every one of some comma-separated words means `value`."""
-    return {" ".join(word.split()): value for word in words.split(",")}
-
-
-def table(*words: str, first: int = 0) -> dict[str, int]:
-    """Return a table of words, comma-separated where there are several, numbered from `first`."""
-    numbered: dict[str, int] = {}
-    for value, several in enumerate(words, first):
-        numbered |= spelled(several, value)
-    return numbered
-
-
-def forms(**words: str) -> dict[str, str]:
-    """Return a table from each of some comma-separated words to the name they are given under."""
-    return {form: name for name, several in words.items() for form in several.split(",")}
-
-
-def inflected(stems: str, endings: str) -> str:
-    """Return every stem with every ending, comma-separated: the forms of an adjective."""
-    return ",".join(stem + ending for stem in stems.split() for ending in endings.split("|"))
+    reader: Reader
+    pattern: str
+    triggers: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,24 +61,24 @@ class Vocabulary:
       ".
     """
 
-    month: Mapping[str, int]
-    weekday: Mapping[str, int]
-    season: Mapping[str, int]
-    holiday: Mapping[str, int]
-    fixed: Mapping[str, int]
-    number: Mapping[str, int]
-    ordinal: Mapping[str, int]
-    which: Mapping[str, int]
-    decade: Mapping[str, int]
-    units: Mapping[str, str]
+    month: Mapping[str, int] = field(default_factory=dict)
+    weekday: Mapping[str, int] = field(default_factory=dict)
+    season: Mapping[str, int] = field(default_factory=dict)
+    holiday: Mapping[str, int] = field(default_factory=dict)
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    number: Mapping[str, int] = field(default_factory=dict)
+    ordinal: Mapping[str, int] = field(default_factory=dict)
+    which: Mapping[str, int] = field(default_factory=dict)
+    decade: Mapping[str, int] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     only_title: frozenset[str] = frozenset()
     never_title: frozenset[str] = frozenset()
-    counted: str = r"(?!)"
-    denial: str = r"(?!)"
-    ahead: str = r"(?!)"
-    past: str = r"(?!)"
+    counted: str = _NEVER
+    denial: str = _NEVER
+    ahead: str = _NEVER
+    past: str = _NEVER
     """An expression for words that put a question in the past: "did"."""
-    boundaries: tuple[str, str] = (_LEFT, _RIGHT)
+    boundaries: Sequence[str] = (_LEFT, _RIGHT)
     """What may stand before and after a phrase; where words have no spaces between them, another word."""
 
     def value(self, group: str, matched: str) -> int:
@@ -146,14 +131,14 @@ class Prepositions:
       before", "not until".
     """
 
-    licences: Mapping[str, str]
-    bounds: Mapping[str, str]
-    ranges: Mapping[str, str]
-    joins: str
-    lists: str
-    articles: str
-    parts: Mapping[str, int]
-    measures: str
+    licences: Mapping[str, str] = field(default_factory=dict)
+    bounds: Mapping[str, str] = field(default_factory=dict)
+    ranges: Mapping[str, str] = field(default_factory=dict)
+    joins: str = _NEVER
+    lists: str = _NEVER
+    articles: str = _NEVER
+    parts: Mapping[str, int] = field(default_factory=dict)
+    measures: str = _NEVER
 
     @cached_property
     def before(self) -> re.Pattern[str]:
@@ -192,8 +177,8 @@ class DateLanguage:
     def compiled_rules(self) -> tuple[CompiledRule, ...]:
         """The rules, ready to search with."""
         compiled = []
-        for reader, pattern, *words in self.rules:
-            triggers = frozenset(words[0].split()) if words else self.vocabulary.triggers(pattern)
+        for reader, pattern, words in self.rules:
+            triggers = frozenset(words.split()) or self.vocabulary.triggers(pattern)
             compiled.append(CompiledRule(reader, pattern, triggers, self.vocabulary))
         return tuple(compiled)
 
@@ -224,7 +209,7 @@ def single_words(phrases: Iterable[str]) -> frozenset[str]:
 def _any_of(words: Iterable[str]) -> str:
     """Return an alternation that prefers the longest."""
     ordered = sorted(words, key=lambda word: (-len(word), word))
-    return "|".join(_spaced(word.replace(".", r"\.")) for word in ordered) or r"(?!)"
+    return "|".join(_spaced(word.replace(".", r"\.")) for word in ordered) or _NEVER
 
 
 def _spaced(pattern: str) -> str:
@@ -237,9 +222,9 @@ def _spaced(pattern: str) -> str:
 # first.
 _MONTH: Final = r"(?P<month_number>1[0-2]|0?[1-9])"
 _CLOCK: Final = r"(?:[t\s]\d\d:\d\d(?::\d\d)?(?:\.\d{1,9})?(?:z|[+-]\d\d:?\d\d)?)?"
-_NO_WORDS: Final = Vocabulary({}, {}, {}, {}, {}, {}, {}, {}, {}, {})
-_NO_PREPOSITIONS: Final = Prepositions({}, {}, {}, "-|–|—", "(?!)", "(?!)", {}, "(?!)")
-_NUMERIC_RULES: Final[tuple[Rule, ...]] = (
+_NO_WORDS: Final = Vocabulary()
+_DASHES: Final = Prepositions(joins="-|–|—")
+_NUMERIC_RULES: Final = (
     (read.iso_day, r"{year}-(?P<month_number>1[0-2]|0[1-9])-(?P<day>3[01]|[12]\d|0[1-9])" + _CLOCK),
     (read.iso_day, rf"{{year}}/{_MONTH}/{{day}}"),
     (read.iso_day, rf"{{day}}\.\s?{_MONTH}\.\s?{{year}}"),
@@ -249,7 +234,9 @@ _NUMERIC_RULES: Final[tuple[Rule, ...]] = (
     (read.quarter, r"q(?P<ordinal>[1-4])", DIGITS),
 )
 _SLASHED: Final = r"(?P<first>3[01]|[12]\d|0?[1-9])/(?P<second>3[01]|[12]\d|0?[1-9])/{year}"
-NUMERIC: Final = DateLanguage(_NO_WORDS, _NO_PREPOSITIONS, (*_NUMERIC_RULES, (read.slashed_day, _SLASHED)))
+NUMERIC: Final = DateLanguage(
+    _NO_WORDS, _DASHES, tuple(starmap(Rule, (*_NUMERIC_RULES, (read.slashed_day, _SLASHED))))
+)
 NUMERIC_DAY_FIRST: Final = DateLanguage(
-    _NO_WORDS, _NO_PREPOSITIONS, (*_NUMERIC_RULES, (read.slashed_day_first, _SLASHED))
+    _NO_WORDS, _DASHES, tuple(starmap(Rule, (*_NUMERIC_RULES, (read.slashed_day_first, _SLASHED))))
 )
