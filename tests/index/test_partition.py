@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memorata.index import partition as module
+from memorata.index.index import Speakers
 from memorata.index.lexical import Saturated, TermList
 from memorata.index.partition import Blocks, Partition
 from memorata.index.postings import MOST
 from memorata.index.record import FORGOTTEN, Records, changed, gone, packed, unpacked
 from memorata.model.errors import IndexCorrupt
-from memorata.model.memory import Memory
+from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25
 
 DAY = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -347,16 +348,32 @@ def test_names_are_read_once_and_again_where_a_memory_has_changed() -> None:
 def test_who_speaks_in_what_was_just_added_is_not_read() -> None:
     partition, asked = filled(record()), []
 
-    def read(start: int) -> list[str]:
+    def read(start: int) -> list[tuple[str, str]]:
         asked.append(start)
-        return ["Anna"]
+        return [("one", "Anna")]
 
-    partition.add_speakers(1, ["Bruno"])
-    assert partition.speakers(read) == {"Anna"}
+    bruno = Source(speaker="Bruno", session="one")
+    partition.add_speakers(1, [bruno])
+    assert partition.speakers(read).names == {"Anna"}
     partition.append(unpacked([record(), record()]))
-    partition.add_speakers(1, ["Bruno", ""])
-    assert partition.speakers(read) == {"Anna", "Bruno"}
+    partition.add_speakers(1, [bruno, Source(session="two")])
+    assert partition.speakers(read).names == partition.speakers(read).of("one") == {"Anna", "Bruno"}
+    assert not partition.speakers(read).of("two")
     assert asked == [0]
+
+
+def test_people_talk_in_pairs_where_hardly_any_session_has_more_than_two() -> None:
+    speakers = Speakers()
+    assert speakers.in_pairs
+    speakers.add(("", name) for name in ("Anna", "Bruno", "Clara"))
+    # Nobody talks to anybody.
+    assert not speakers.in_pairs
+    speakers.add((f"s{number}", name) for number in range(9) for name in ("Anna", "Bruno"))
+    assert speakers.in_pairs
+    speakers.add(("all", name) for name in ("Anna", "Bruno", "Clara", "Dana"))
+    assert speakers.in_pairs
+    speakers.add([("s1", "Clara"), ("s1", "Dana"), ("s1", "Clara")])
+    assert not speakers.in_pairs
 
 
 def test_a_damaged_block_keeps_only_its_own_words_from_being_found() -> None:

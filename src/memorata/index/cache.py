@@ -147,7 +147,7 @@ def catch_up(partition: Partition, added: Sequence[Added], until: int, dimension
     partition.append(unpacked(records))
     if 0 < first == partition.named:
         partition.add_names(first, [listed(entry.memory.entities) for entry in entries])
-    partition.add_speakers(first, [entry.memory.source.speaker for entry in entries])
+    partition.add_speakers(first, [entry.memory.source for entry in entries])
     if dimension:
         partition.add_vectors(owners, rows)
     partition.change = change

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -51,6 +51,40 @@ class Found:
 
 NOTHING: Final = Found(np.zeros(0, np.intp), np.zeros(0))
 """What a leg finds that has nothing to look for, or nowhere to start from."""
+
+
+_ALMOST_ALL: Final = 0.9
+
+
+class Speakers:
+    """Who speaks in a namespace, and in which of its sessions; grows with what is remembered."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+        self._by_session: dict[str, frozenset[str]] = {}
+        self._crowded = 0
+
+    def add(self, spoken: Iterable[tuple[str, str]]) -> None:
+        """Add who speaks in a session; the session of what is said in none is empty."""
+        names = set()
+        for session, speaker in spoken:
+            before = self._by_session.get(session, frozenset())
+            names.add(speaker)
+            if session and speaker not in before:
+                self._by_session[session] = before | {speaker}
+                self._crowded += len(before) == 2
+        if not names <= self.names:
+            self.names |= names
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether no more than two speak: in the namespace, or in nine of ten of its sessions."""
+        sessions = len(self._by_session)
+        return len(self.names) <= 2 or 0 < sessions >= _ALMOST_ALL * sessions + self._crowded
+
+    def of(self, session: str) -> frozenset[str]:
+        """Return who speaks in a session."""
+        return self._by_session.get(session, frozenset())
 
 
 @frozen
@@ -113,8 +147,8 @@ class Index(Protocol):
         """
         ...
 
-    def speakers(self) -> frozenset[str]:
-        """Return the names of who speaks in the namespace."""
+    def speakers(self) -> Speakers:
+        """Return who speaks in the namespace."""
         ...
 
     def restricted(self, slots: IntArray) -> Index:

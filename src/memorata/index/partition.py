@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
+from memorata.index.index import Speakers
 from memorata.index.lexical import Mask, Saturated, TermList
 from memorata.index.postings import MOST, Checked
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
@@ -24,7 +25,7 @@ from memorata.index.session_context import LINKED, Neighbours
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt
-from memorata.model.memory import Memory
+from memorata.model.memory import Memory, Source
 from memorata.rank.bm25 import BM25
 
 Segment: TypeAlias = tuple[int, int, int]
@@ -116,7 +117,7 @@ class Partition:
         self._totals: list[tuple[float, int]] = []
         self._pending: int | None = None
         self._neighbours = Neighbours()
-        self._speakers, self.spoken = frozenset[str](), 0
+        self._speakers, self.spoken = Speakers(), 0
         self._columns = np.full(1, -1, np.int32)
         self._token_rows: dict[str, TokenRows] = {}
         self._memories: dict[int, Memory] = {}
@@ -350,18 +351,18 @@ class Partition:
             self._names.update({slot: listed for slot, listed in enumerate(names, first) if listed != "[]"})
             self.named = first + len(names)
 
-    def speakers(self, read: Callable[[int], Iterable[str]]) -> frozenset[str]:
-        """Return who speaks in the namespace; `read` is asked for who does from a slot on."""
+    def speakers(self, read: Callable[[int], Iterable[tuple[str, str]]]) -> Speakers:
+        """Return who speaks in the namespace; `read` is asked for sessions and who speaks from a slot on."""
         if self.spoken < len(self):
-            self._speakers = self._speakers.union(read(self.spoken))
+            self._speakers.add(read(self.spoken))
             self.spoken = len(self)
         return self._speakers
 
-    def add_speakers(self, first: int, speakers: Sequence[str]) -> None:
+    def add_speakers(self, first: int, sources: Sequence[Source]) -> None:
         """Keep who speaks in memories that were just added, where it is known who speaks in all others."""
         if 0 < first == self.spoken:
-            self._speakers = self._speakers.union(filter(None, speakers))
-            self.spoken = first + len(speakers)
+            self._speakers.add((source.session, source.speaker) for source in sources if source.speaker)
+            self.spoken = first + len(sources)
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""

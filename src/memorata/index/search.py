@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from datetime import datetime
 from operator import attrgetter
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from memorata.embed.vectors import are_directions
 from memorata.index.codes import Floats, Owners
-from memorata.index.index import NOTHING, Found, Status
+from memorata.index.index import NOTHING, Found, Speakers, Status
 from memorata.index.lexical import (
     LexicalQuery,
     Mask,
@@ -232,12 +232,13 @@ class NamespaceIndex:
         rows = self._partition.token_rows(table)
         return rows.of(slots, len(self._partition), lambda unread: read(self.memories(unread)))
 
-    def speakers(self) -> frozenset[str]:
-        """Return the names of who speaks in the namespace."""
+    def speakers(self) -> Speakers:
+        """Return who speaks in the namespace."""
 
-        def read(start: int) -> list[str]:
-            statement = speakers_in(self._session, self._namespace.number, start)
-            return [speaker for (speaker,) in self._session.execute(*statement).fetchall()]
+        def read(start: int) -> Iterable[tuple[str, str]]:
+            return self._session.execute(
+                *speakers_in(self._session, self._namespace.number, start)
+            ).fetchall()
 
         return self._partition.speakers(read)
 

@@ -338,10 +338,10 @@ def named_in(number: int, start: int, end: int) -> Statement:
 
 
 def speakers_in(session: Session, number: int, start: int) -> Statement:
-    """Return what reads who speaks in the memories from a slot on."""
+    """Return what reads the sessions of memories from a slot on, and who speaks in each."""
     place = session.dialect.number
     return (
-        "SELECT DISTINCT m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
+        "SELECT DISTINCT m.session, m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
         "AND m.number < ? AND m.speaker <> ''",
         (number, place(number, start), place(number, SLOTS)),
     )

@@ -19,6 +19,7 @@ from memorata.engine.recall.text_evidence import (
     text_evidence,
     told_by,
 )
+from memorata.index.index import Speakers
 from memorata.model import Memory, Source
 from memorata.text import ANALYSERS
 
@@ -32,7 +33,9 @@ def said(content: str, speaker: str = "", session: str = "s") -> Memory:
 
 def asked(query: str, *speakers: str) -> Asked:
     named = tuple(term for name in speakers if name in query for term in SNOWBALL.tokens(name))
-    return asked_of(replace(parse_query(query, SNOWBALL), speakers=named), SNOWBALL, lambda: speakers)
+    everybody = Speakers()
+    everybody.add(("s", name) for name in speakers)
+    return asked_of(replace(parse_query(query, SNOWBALL), speakers=named), SNOWBALL, lambda: everybody)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +101,25 @@ def test_among_several_who_talk_it_does_not_matter_who_tells_it() -> None:
     of = asked("Why does Melanie run?", "Melanie", "Caroline", "Zoe")
     assert text_evidence(of, [said("I run.", "Melanie")])[0, :2].tolist() == [0, 0]
     assert text_evidence(of, [said("I run.", "Melanie", session="")])[0, :2].tolist() == [1, 1]
+
+
+def test_in_many_talks_of_two_it_matters_who_tells_it_and_to_whom() -> None:
+    everybody = Speakers()
+    everybody.add([("one", "Melanie"), ("one", "Caroline"), ("two", "Zoe"), ("two", "Caroline")])
+    query = replace(parse_query("Why does Melanie run?", SNOWBALL), speakers=("melani",))
+    of = asked_of(query, SNOWBALL, lambda: everybody)
+    assert (of.people, of.pair) == (("melanie",), True)
+    assert told_by(of, said("I run.", "Melanie", "one")) == 1
+    assert told_by(of, said("Your runs are great!", "Caroline", "one")) == 0.7
+    # That is said to Zoe.
+    assert told_by(of, said("Your runs are great!", "Caroline", "two")) == 0
+
+
+def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:
+    of = asked("Where does Anna live?")
+    asking, telling = "What does Anna drink?", "Does Anna drink tea? She drinks it every day."
+    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -0.5
+    assert text_evidence(of, [said(asking, "user"), said(telling, "user", "")])[:, 0].tolist() == [0, 0]
 
 
 def test_requirements_are_met_by_who_is_named_and_by_the_years_that_are() -> None:

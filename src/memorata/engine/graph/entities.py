@@ -212,7 +212,7 @@ class Entities:
             for word in undone - set(map(folded, known)):
                 terms = tuple(analyser.tokens(word))
                 _, having = view.document_frequencies(terms)
-                known[word] = alias_of(word, view.speakers()), max(having.values(), default=0)
+                known[word] = alias_of(word, view.speakers().names), max(having.values(), default=0)
             return tuple(
                 SpeakerAlias(word, *known[word], undone=folded(word) in undone) for word in sorted(known)
             )
@@ -412,7 +412,7 @@ _NAME_WORD: Final = re.compile(r"[^\W\d_]\w*")
 
 def _nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
     """Return the nicknames that queries are read by: for each whose it is, and how many memories use it."""
-    speakers = view.speakers()
+    speakers = view.speakers().names
     short = {
         part[:length]: part
         for speaker in speakers

@@ -47,7 +47,7 @@ _CONTEXT_POOL: Final = 50
 _SOFT_DEPTH, _SOFT_DEPTH_ABROAD = 30, 50
 """So many of the best by meaning and by words are compared token by token; more for a query in other letters
 than plain ones (Chinese loses 0.8 of nDCG@10 with thirty; fifty changed no other set)."""
-_PAIR, _TALKED_ABOUT = 2, 0.3
+_TALKED_ABOUT: Final = 0.3
 """Where more than two speak, what the name of one of them counts in what was said."""
 _PHRASE_DEPTH: Final = 3
 """How many times deeper words are searched when a phrase may lift what lies there."""
@@ -73,7 +73,7 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     also: dict[str, Mapping[str, float]] = {"roots": query.roots}
     if query.speakers:
         # Of two who talk it is the other who says a name; among several one is talked about as well.
-        said = _TALKED_ABOUT if len(view.speakers()) > _PAIR else 0.0
+        said = 0.0 if view.speakers().in_pairs else _TALKED_ABOUT
         weights = {term: times * (said if term in query.speakers else 1) for term, times in terms.items()}
         also["content"] = {term: weight for term, weight in weights.items() if weight}
     lexical_query = LexicalQuery(

@@ -319,7 +319,7 @@ def with_speakers(
 
     `undone` are folded words that stand for themselves, whoever they might be short for.
     """
-    speakers_here = view.speakers()
+    speakers_here = view.speakers().names
     if not speakers_here:
         return query
     names, aliases, count, said = _spoken_names(query, names, view, speakers_here, analyser, undone)

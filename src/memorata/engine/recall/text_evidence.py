@@ -8,7 +8,7 @@ read in the text itself; a few of the best are read so, and what speaks for one 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
@@ -17,6 +17,7 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.engine.recall.query import ParsedQuery, word_terms
+from memorata.index.index import Speakers
 from memorata.index.record import ROLES
 from memorata.model.checks import FloatArray
 from memorata.model.explanation import Explanation
@@ -26,7 +27,7 @@ from memorata.text.spelling import folded
 from memorata.text.word_lists import word_set
 
 EVIDENCE: Final = (
-    "told by who is named",
+    "who tells it",
     "told of oneself",
     "years that are named",
     "words in the same order",
@@ -37,7 +38,7 @@ _WEIGHTS: Final = np.array(EVIDENCE_WEIGHTS)
 _ONLY_ASKS: Final = 0.4
 """What a question of somebody who is named counts: it tells of another."""
 _ASKED: Final = -0.5
-"""What a question counts that another asks who is named: it answers nothing."""
+"""What a question counts that another asks who is named, or somebody in no session: it answers nothing."""
 _TOLD_YOU: Final = 0.7
 """What counts that is said to the one who is named, by the only other one who talks."""
 _FEW_LETTERS: Final = 12
@@ -68,8 +69,10 @@ class Asked:
 
     people: tuple[str, ...]
     """The names of who speaks that it names, folded."""
+    speakers: Speakers | None
+    """Who speaks, where one of them is named."""
     pair: bool
-    """Whether two people talk in the namespace, and nobody else."""
+    """Whether two people talk, here or in almost every session."""
     years: frozenset[str]
     phrases: frozenset[tuple[str, str]]
     """Its words, two by two."""
@@ -78,7 +81,7 @@ class Asked:
         return bool(self.people or self.years or self.phrases)
 
 
-def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Collection[str]]) -> Asked:
+def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Speakers]) -> Asked:
     """Read what a query asks of a text; `speakers` tells who speaks, and is called where one is named."""
     words, named = _words(query.text), set(query.speakers)
     full = [query.aliases.get(word, word) for word in _WORD.findall(query.text)] if named else []
@@ -86,9 +89,11 @@ def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Coll
         dict.fromkeys(folded(name) for name in full if not named.isdisjoint(word_terms(analyser, name)))
     )
     phrases = pairwise(words) if len(words) <= _MAX_QUERY_WORDS else ()
+    among = speakers() if people else None
     return Asked(
         people,
-        bool(people) and len(speakers()) == 2,
+        among,
+        among is not None and among.in_pairs,
         frozenset(_YEAR.findall(query.text)),
         frozenset(phrases),
     )
@@ -102,8 +107,10 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
         # To look for words as letters takes a tenth of the time that it takes to cut a text into them.
         phrases = {phrase for phrase in asked.phrases if phrase[0] in text and phrase[1] in text}
         # Among several who talk, the one who is named is often talked about by others.
-        told = bool(asked.people) and (asked.pair or not memory.source.session)
-        if not (told or asked.years or phrases):
+        alone = not memory.source.session
+        told = bool(asked.people) and (asked.pair or alone)
+        only_asks = (told or alone) and _only_asks(memory.content)
+        if not (told or only_asks or asked.years or phrases):
             continue
         words = _WORD.findall(text)
         if told:
@@ -111,7 +118,7 @@ def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
             row[1] = not _FIRST_PERSON.isdisjoint(words)
         if asked.years:
             row[2] = len(asked.years.intersection(words)) / len(asked.years)
-        if told and row[0] == 0 and _only_asks(memory.content):
+        if only_asks and row[0] == 0:
             row[0] = _ASKED
         elif phrases:
             row[3] = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
@@ -131,7 +138,7 @@ def told_by(asked: Asked, memory: Memory) -> float:
     plain = folded(text)
     if any(name in plain and _is_told_of(name, plain, spoken) for name in asked.people):
         return 1.0
-    return _TOLD_YOU if spoken and asked.pair and to_you else 0.0
+    return _TOLD_YOU if spoken and to_you and asked.pair and _talks(asked, memory.source.session) else 0.0
 
 
 def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArray) -> float:
@@ -176,6 +183,13 @@ def explained_with_text(explain: Callable[[], Explanation], parts: Sequence[floa
     """Return the explanation of a score to which the text added something."""
     leaves = [Explanation.leaf(name, value) for name, value in zip(EVIDENCE, parts, strict=True) if value]
     return Explanation.of("sum", "with what its text says", [explain(), *leaves])
+
+
+def _talks(asked: Asked, session: str) -> bool:
+    """Return whether who is named speaks in a session; of what is said in none that is not known."""
+    assert asked.speakers is not None  # where two talk, somebody is named
+    names = asked.speakers.of(session)
+    return not names or any(not set(asked.people).isdisjoint(_WORD.findall(folded(name))) for name in names)
 
 
 def _outside_questions(text: str) -> str:
