@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from memorata.model.errors import InvalidArgument
 from memorata.text.analysers import ANALYSERS
 from memorata.text.language import (
-    _ALSO_ENGLISH,
-    _FAMILIAR,
     DETECTED_LANGUAGES,
     detect,
     function_words,
@@ -22,7 +20,7 @@ from memorata.text.language import (
     tells_language,
 )
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, listed, negations, stop_words
 
 SENTENCES = {
     "english": """
@@ -351,13 +349,12 @@ def test_words_are_stemmed_in_their_script_or_language(text: str, terms: list[st
 def slow_votes(tokens: list[str]) -> str:
     """Count ASCII votes by looking each word up in every list."""
     lists = {
-        one: stop_words(one) | negations(one) | set(_FAMILIAR.get(one, "").split())
-        for one in STOP_WORD_LANGUAGES
+        one: stop_words(one) | negations(one) | listed("familiar", one) for one in STOP_WORD_LANGUAGES
     } | {one: function_words(one) for one in FEW_WORDS}
     totals = dict.fromkeys(lists, 0.0) | {"english": 1 / 3}
     for token in tokens:
         owners = [one for one in lists if token in lists[one]]
-        if owners and token in _ALSO_ENGLISH.split() and "english" not in owners:
+        if owners and token in listed("names", "also_english") and "english" not in owners:
             owners.append("english")
         for owner in owners:
             totals[owner] += 1 / len(owners)

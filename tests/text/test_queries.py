@@ -19,9 +19,9 @@ from memorata.text.queries import (
     QueryClassifier,
     RuleClassifier,
     has_content,
+    query_cues,
     without_event_verbs,
 )
-from memorata.text.query_cues import CUES
 from memorata.text.tokens import words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, pronouns, stop_words
 
@@ -378,11 +378,11 @@ def slow_evidence(question: str) -> dict[str, float]:
     """Add up the cues with one regular expression, longest first, over the words joined by spaces."""
     tokens = words(question)
     language = detect(tokens)
-    blocks: list[tuple[str, str, float]] = [(CUES[language].get("neutral", ""), "", 0.0)]
+    blocks: list[tuple[str, str, float]] = [(query_cues()[language].get("neutral", ""), "", 0.0)]
     for type_ in QUERY_TYPES:
         blocks += [
             (block, type_, strength)
-            for block, strength in zip(CUES[language][type_].split("|"), (3.0, 1.0, 0.5), strict=True)
+            for block, strength in zip(query_cues()[language][type_].split("|"), (3.0, 1.0, 0.5), strict=True)
         ]
     cues = [
         (" ".join(cue.split()), meaning, strength)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from memorata.text.queries import QUERY_TYPES
-from memorata.text.query_cues import CUES
+from memorata.text.queries import QUERY_TYPES, query_cues
 from memorata.text.tokens import words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES
+
+CUES = query_cues()
 
 
 def every_cue(cues: Mapping[str, str]) -> list[str]:

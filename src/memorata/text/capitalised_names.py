@@ -27,23 +27,12 @@ from memorata.text.word_lists import (
     TITLES,
     has_common_words,
     is_common,
+    languages_listed,
+    listed,
     stop_words,
     word_set,
 )
 
-_SUBJECT_VERBS: Final = {
-    "english": word_set("""is was has had will can could would should does did says said told went came got
-        gave made took saw left lost won met knew thinks thought felt became began wrote read bought sold
-        built found taught won't can't isn't wasn't hasn't doesn't didn't might may must also just never
-        always often usually recently still really finally and or who which"""),
-    "german": word_set("""ist war hat hatte wird wurde kann konnte muss musste soll sollte will wollte mag
-        mochte ging kam sah gab lag saß las schrieb sprach fuhr flog trank aß und"""),
-    "russian": word_set("и не был была есть"),
-    "french": word_set("est était a avait va sera et habite travaille aime adore préfère vit veut"),
-    "spanish": word_set("es era está tiene fue va vive trabaja y come quiere prefiere dijo le"),
-    "italian": word_set("è era ha aveva va vive lavora ama e vuole preferisce"),
-    "portuguese": word_set("é era está tem foi vai mora trabalha gosta e quer prefere disse"),
-}
 _VERB_ENDINGS: Final = {
     "english": ("s", "ed"),
     "german": ("t", "te"),
@@ -147,7 +136,7 @@ class Evidence:
 def _is_verb(word: str, language: str) -> bool:
     """Return whether a word looks like a verb that says what one person or thing does."""
     # A short sentence of another language often passes for English, which has few words of its own in it.
-    verbs = _all_subject_verbs() if language == "english" else _SUBJECT_VERBS.get(language, frozenset())
+    verbs = _all_subject_verbs() if language == "english" else listed("subject_verbs", language)
     if word in verbs:
         return True
     built = len(word) > 2 and word.endswith(_VERB_ENDINGS.get(language, ()))
@@ -156,8 +145,8 @@ def _is_verb(word: str, language: str) -> bool:
 
 @cache
 def _all_subject_verbs() -> frozenset[str]:
-    others = [verbs for language, verbs in _SUBJECT_VERBS.items() if language != "english"]
-    return _SUBJECT_VERBS["english"] | {
+    others = [listed("subject_verbs", language) for language in languages_listed("subject_verbs")]
+    return listed("subject_verbs", "english") | {
         verb for verbs in others for verb in verbs if len(verb) > _MAX_SHARED_VERB
     }
 

@@ -21,32 +21,14 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.text.scripts import script_counts
 from memorata.text.tokens import words
-from memorata.text.word_lists import STOP_WORD_LANGUAGES, negations, stop_words
+from memorata.text.word_lists import STOP_WORD_LANGUAGES, languages_listed, listed, negations, stop_words
 
-# Languages that are stemmed, and of which only the most common function words are known: enough to tell them
-# from others. (py3langid tells 97 languages, and these in 99.8 of 100 passages of the development sets where
-# votes do in 97; it takes 0.4 s and 90 MB to load and 60 µs a text.)
-_MORE: Final = {
-    "turkish": """ve bir bu için ile da olarak olan daha çok gibi kadar sonra en ne ama değil var mı mi ben
-        sen biz onu onun ya hangi nedir nerede kim zaman oldu vardır tarafından ancak veya ise her
-        olduğu""",
-    "danish": """og jeg ikke er det af til på med han hun vi som har hvad hvor hvem fra mig min mit blev
-        efter også været hvornår noget nogen disse deres""",
-    "norwegian": """og jeg ikke er det av til på med han hun vi som har hva hvor hvem fra meg min mitt ble
-        etter også vært når noe noen disse deres""",
-    "finnish": """ja on ei että se hän oli mutta minä sinä me he mikä missä kuka kun niin joka myös ovat tai
-        kuin minun sen hänen ole mitä milloin""",
-    "hungarian": """és az egy hogy nem van volt ez meg csak már én te ő mi hol ki mikor is de mert vagy kell
-        nagyon egyik amely ami""",
-    "romanian": """și este că cu pentru sunt eu unde cine ce când cum sau după fost avea acest această lui ei
-        în""",
-    "polish": """i w nie na się jest że z do to jak ale po gdzie kto kiedy co mnie mój moja był była są dla
-        od przez który która""",
-    "indonesian": """yang dan di saya tidak untuk dengan ini itu adalah dari pada akan ke kami kita dia apa
-        siapa kapan mana sudah bisa juga oleh karena""",
-}
 DETECTED_LANGUAGES: Final = (*STOP_WORD_LANGUAGES, "none")
 """Every answer :func:`detect` can give."""
+_MORE: Final = languages_listed("function_words")
+"""Languages of which only the most common function words are known: enough to tell them from others.
+(py3langid tells 97 languages, and these in 99.8 of 100 passages of the development sets where votes do in 97;
+it takes 0.4 s and 90 MB to load and 60 µs a text.)"""
 _VOTED: Final = (*STOP_WORD_LANGUAGES, *_MORE, "none")
 
 _LATIN = tuple(language for language in STOP_WORD_LANGUAGES if language != "russian")
@@ -59,28 +41,6 @@ _LETTER_VOTE = 1 / 3
 """What a word with a letter of few languages adds, shared between them."""
 _DEFAULT_VOTE = 1 / 3
 """What the default starts with: "Zürich hotels" has one umlaut and no verb, and is no German for it."""
-
-# Function words of one language that an English text also uses, as a word or inside a name: Los Angeles,
-# Vincent van Gogh, AI, sea, war, vitamin C. There they vote for English as much as for the others.
-_ALSO_ENGLISH: Final = """
-    ad ai al am as ben bent bin bland c car chi come con d da dan de deed del den der des di die doe
-    don dont door dos du due e ed el en era eras et fare fast favor font gut hans hat hay heel hen her
-    i im j l la las le les lo los m ma mag man mas me men mia mine mot n o or ora os par per plus poi
-    pour quest reeds s sea ser si sin son state su sue sur t te ten ter the ton tot tu u um un vai van via
-    von want war wart was wilt word y ya yo
-"""
-
-# Short sentences about oneself often hold no function word that only one language has; these do the telling.
-_FAMILIAR: Final = {
-    "english": "like likes liked want wants wanted went said get got know knows think new thanks hello",
-    "german": "gern gerne mögen heute gestern morgen danke hallo gibt geht gut bedeutet hasst heißt",
-    "french": "aime aimes aimer aimait préfère veux veut voudrais merci bonjour oui aujourd hui hier quelqu",
-    "spanish": "gusta gustan gustaba gustaría quiero quiere prefiero prefiere gracias hola hoy ayer favor",
-    "italian": "piace piacciono piaceva vorrei voglio vuole grazie ciao oggi ieri favore funziona",
-    "portuguese": "gosto gosta gostam gostava quero quer prefiro prefere obrigado olá hoje ontem favor",
-    "dutch": "graag hou houdt houden vind vindt vandaag gisteren dank bedankt hallo goed heet heette",
-    "swedish": "gillar gillade tycker tyckte vill idag igår tack hej bra heter hette",
-}
 
 _LETTERS: Final = {
     letter: languages
@@ -184,7 +144,7 @@ def language_code(text: str) -> str:
 
 def function_words(language: str) -> frozenset[str]:
     """Return the few function words of a language that is told by them alone; none of any other."""
-    return frozenset(_MORE.get(language, "").split())
+    return listed("function_words", language)
 
 
 def languages_by_script(text: str | Sequence[str], default: str = "english") -> tuple[str, str, str]:
@@ -288,12 +248,12 @@ def _ballots() -> dict[str, tuple[tuple[str, float], ...]]:
     """Return, for each word that votes, the languages it votes for and the weight of each vote."""
     speakers: dict[str, list[str]] = {}
     for language in _LATIN:
-        for word in stop_words(language) | negations(language) | set(_FAMILIAR[language].split()):
+        for word in stop_words(language) | negations(language) | listed("familiar", language):
             speakers.setdefault(word, []).append(language)
-    for language, function_words in _MORE.items():
-        for word in function_words.split():
+    for language in _MORE:
+        for word in function_words(language):
             speakers.setdefault(word, []).append(language)
-    for word in speakers.keys() & set(_ALSO_ENGLISH.split()):
+    for word in speakers.keys() & listed("names", "also_english"):
         if "english" not in speakers[word]:
             speakers[word].append("english")
     return {word: tuple((one, 1 / len(several)) for one in several) for word, several in speakers.items()}

@@ -23,31 +23,12 @@ from memorata.text.tokens import WORD, WordSpans, is_unspaced
 from memorata.text.word_lists import (
     CALENDAR,
     DATE_PREPOSITIONS,
+    NAMES_AND_WORDS,
     STOP_WORD_LANGUAGES,
     TITLES,
     common_words,
     word_set,
 )
-
-NAMES_AND_WORDS: Final = word_set("""abby ace amber angel apple april art ash aspen august autumn bailey baker
-    barb bay bella berry bill birch blake bliss blue bond booker brad brandy brook brooke brown buck bud buddy
-    burt buster butler cain candy carol carter cash cat celeste chance charity chase chastity cherry chip
-    christian chuck clay cliff cody cole colt constance cooper coral cook cricket crystal daisy dale dana dash
-    dawn dean deacon denver desire destiny dick dixie dolly don dot drake drew duke earl easter echo eden
-    ember ernest eve faith fawn fern finch fisher flora ford forest fox frank gage garnet gene gay ginger glen
-    glenn goldie grace grant gray green guy hale harmony harper harry hawk haven hazel heath heather heaven
-    henna holly honey hope hunter iris ivory ivy jack jade jasmine jay jean jerry jersey jewel jimmy joey john
-    josh joy judge june justice kelvin king kit knight lake lance lane lark laurel lee liberty lily lincoln
-    link love luna major mark marina mars marsh martin mason maverick may meadow melody mercy merit merry mike
-    miles miller mint misty moss myrtle nick nova oak olive opal oracle oz page pansy parker pat patience
-    patty pearl penny pepper petunia phoenix pierce piper poppy porter potter precious prince princess
-    prudence queen quill rain ray raven red reed reef remedy rich ridge river rob robin rocky rod roman rose
-    rosemary rowan ruby rue rusty sage sailor sandy saffron savannah scarlet scout serenity shell shepherd
-    sierra silver skip sky slate smith sonny spencer spike star stella stone storm sue summer sunny sylvan
-    tanner target tate taylor teal temple terry tiger timber tony trace trinity trip tripp trooper turner
-    valentine velvet victor viola violet walker ward wade warden waverly weaver webb west wheeler will willow
-    windows winter wolf wood woody wren young zen zoom""")
-"""Names that are words of English as well, and not among the common ones: given names first of all."""
 
 _DETERMINERS: Final = word_set(
     "the a an my your his her its our their this that these those no any every each some der die das den dem "

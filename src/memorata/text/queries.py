@@ -1,7 +1,7 @@
 """What a query asks for: a fact, a preference or an explanation, and whether it asks for anything at all.
 
 Facts are found by their exact words, explanations by their meaning, preferences in between, so the type of a
-query can choose the weights of a search. Rules by default: the cues of :mod:`memorata.text.query_cues` add up
+query can choose the weights of a search. Rules by default: the cues of ``query_cues.toml`` add up
 for each type, in the tradition of rule-based question typing (Li and Roth 2002, "Learning question
 classifiers", describe the task). Anything with a ``classify`` method may take their place.
 
@@ -13,14 +13,15 @@ either.
 
 from __future__ import annotations
 
+import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Final, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 from unicodedata import category
 
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.text.language import detect
-from memorata.text.query_cues import CUES
 from memorata.text.tokens import words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, pronouns, stop_words
 
@@ -108,7 +109,7 @@ class RuleClassifier:
     default: str = "english"
 
     def __post_init__(self) -> None:
-        checks.one_of("default", self.default, tuple(CUES))
+        checks.one_of("default", self.default, STOP_WORD_LANGUAGES)
 
     def classify(self, query: str) -> Classification:
         """Return the type of `query` and how sure that is."""
@@ -122,7 +123,7 @@ class RuleClassifier:
         tokens = words(checks.text("query", query))
         scores: dict[QueryType, float] = dict.fromkeys(QUERY_TYPES, 0.0)
         language = detect(tokens, self.default)
-        if language not in CUES:
+        if language not in STOP_WORD_LANGUAGES:
             return scores
         cues, at = _cues(language), 0
         while at < len(tokens):
@@ -211,9 +212,25 @@ def _has_name(query: str) -> bool:
 
 
 @cache
+def query_cues() -> dict[str, dict[str, str]]:
+    """Return the cues by language and type, read with the first query that is classified."""
+    cues = tomllib.loads(Path(__file__).with_name("query_cues.toml").read_text(encoding="utf-8"))
+    for of_language in cues.values():
+        habits = (line.split(" * ") for line in of_language.pop("habits"))
+        usual = [
+            f"{opening} * {adverb}"
+            for openings, adverbs in habits
+            for opening in openings.split(", ")
+            for adverb in adverbs.split(", ")
+        ]
+        of_language["preference"] = ", ".join((*usual, of_language["preference"]))
+    return cues
+
+
+@cache
 def _cues(language: str) -> dict[str, list[_Cue]]:
     """Return the cues of a language by the first letters of their first word, longest first."""
-    cues = CUES[language]
+    cues = query_cues()[language]
     listed = [_Cue.read(cue, None, 0.0) for cue in _split(cues.get("neutral", ""))]
     for type_ in QUERY_TYPES:
         for strength, several in zip(_STRENGTHS, cues[type_].split("|"), strict=True):
