@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
+from memorata.store.facets import Facet, reads, writes
 from memorata.store.rows import instant, microseconds, moment
 
 _KEY: Final = "id, name, digest, namespaces, scopes, created_at, expires_at, revoked_at"
@@ -59,115 +60,90 @@ class Reply:
     created_at: datetime
 
 
-class KeyStore:
+class KeyStore(Facet):
     """The API keys of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, key: ApiKey) -> None:
+    @writes
+    def add(self, session: Session, key: ApiKey) -> None:
         """Store a key; its id must be new."""
-        values = (
-            key.id,
-            key.name,
-            key.digest,
-            json.dumps(key.namespaces, ensure_ascii=False),
-            json.dumps(key.scopes),
-            microseconds(key.created_at),
-            microseconds(key.expires_at),
-            microseconds(key.revoked_at),
+        added = session.execute(
+            f"INSERT INTO access_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (id) DO NOTHING RETURNING id",
+            (
+                key.id,
+                key.name,
+                key.digest,
+                json.dumps(key.namespaces, ensure_ascii=False),
+                json.dumps(key.scopes),
+                microseconds(key.created_at),
+                microseconds(key.expires_at),
+                microseconds(key.revoked_at),
+            ),
         )
+        if added.fetchone() is None:
+            raise InvalidArgument("id", key.id, "that of no other key")
 
-        def write(session: Session) -> None:
-            added = session.execute(
-                f"INSERT INTO access_keys ({_KEY}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
-                "ON CONFLICT (id) DO NOTHING RETURNING id",
-                values,
-            )
-            if added.fetchone() is None:
-                raise InvalidArgument("id", key.id, "that of no other key")
-
-        self._database.write(write)
-
-    def list(self) -> list[ApiKey]:
-        """Return every key, revoked ones too, in the order they were added."""
-        sql = f"SELECT {_KEY} FROM access_keys ORDER BY number"
-        return [_api_key(row) for row in self._database.read(lambda session: session.execute(sql).fetchall())]
-
-    def find(self, id: str) -> ApiKey | None:
+    @reads
+    def find(self, session: Session, id: str) -> ApiKey | None:
         """Return a key by its id, or None."""
-        sql = f"SELECT {_KEY} FROM access_keys WHERE id = ?"
-        row = self._database.read(lambda session: session.execute(sql, (id,)).fetchone())
+        row = session.execute(f"SELECT {_KEY} FROM access_keys WHERE id = ?", (id,)).fetchone()
         return None if row is None else _api_key(row)
 
-    def revoke(self, id: str, now: datetime) -> None:
+    @writes
+    def revoke(self, session: Session, id: str, now: datetime) -> None:
         """End a key; one that was revoked already stays revoked since then."""
+        revoked = session.execute(
+            "UPDATE access_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? RETURNING id",
+            (microseconds(now), id),
+        )
+        if revoked.fetchone() is None:
+            raise InvalidArgument("id", id, "the id of a key (memorata key list shows them)")
 
-        def write(session: Session) -> None:
-            revoked = session.execute(
-                "UPDATE access_keys SET revoked_at = coalesce(revoked_at, ?) WHERE id = ? RETURNING id",
-                (microseconds(now), id),
-            )
-            if revoked.fetchone() is None:
-                raise InvalidArgument("id", id, "the id of a key (memorata key list shows them)")
-
-        self._database.write(write)
+    @reads
+    def list(self, session: Session) -> list[ApiKey]:
+        """Return every key, revoked ones too, in the order they were added."""
+        return [_api_key(row) for row in session.execute(f"SELECT {_KEY} FROM access_keys ORDER BY number")]
 
 
-class ReplyStore:
+class ReplyStore(Facet):
     """The replies to requests with an idempotency key."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def find(self, caller: str, key: str) -> Reply | None:
+    @reads
+    def find(self, session: Session, caller: str, key: str) -> Reply | None:
         """Return the reply to a caller's request, if there is one.
 
         Inside a write, whoever asks about the same request next, on whichever server, waits until the write
         has ended: else both would find that nothing was done yet, and do it.
         """
-
-        def read(session: Session) -> tuple[Any, ...] | None:
-            session.dialect.lock_reply(session, caller, key)
-            own = session.dialect.own_replies
-            sql = f"SELECT {_REPLY} FROM replies WHERE caller = ? AND key = ? AND status <> 0 AND {own}"
-            row: tuple[Any, ...] | None = session.execute(sql, (caller, key)).fetchone()
-            return row
-
-        row = self._database.read(read)
+        session.dialect.lock_reply(session, caller, key)
+        own = session.dialect.own_replies
+        row = session.execute(
+            f"SELECT {_REPLY} FROM replies WHERE caller = ? AND key = ? AND status <> 0 AND {own}",
+            (caller, key),
+        ).fetchone()
         if row is None:
             return None
-        namespace, request, status, body, created = row[2:]
-        return Reply(caller, key, namespace, request, status, body, moment(created))
+        namespace, request, status, body, created_at = row[2:]
+        return Reply(caller, key, namespace, request, status, body, moment(created_at))
 
-    def save(self, reply: Reply) -> None:
+    @writes
+    def save(self, session: Session, reply: Reply) -> None:
         """Store a reply, in place of an older one to a request with the same key."""
-        values = (
-            reply.caller,
-            reply.key,
-            reply.namespace,
-            reply.request,
-            reply.status,
-            reply.body,
-            microseconds(reply.created_at),
+        *values, created_at = (getattr(reply, column) for column in _REPLY.split(", "))
+        own = session.dialect.own_replies
+        session.execute(f"DELETE FROM replies WHERE caller = ? AND key = ? AND {own}", values[:2])
+        session.execute(
+            f"INSERT INTO replies ({_REPLY}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (*values, microseconds(created_at)),
         )
 
-        def write(session: Session) -> None:
-            own = session.dialect.own_replies
-            session.execute(f"DELETE FROM replies WHERE caller = ? AND key = ? AND {own}", values[:2])
-            session.execute(f"INSERT INTO replies ({_REPLY}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-
-        self._database.write(write)
-
-    def remove(self, before: datetime) -> int:
+    @writes
+    def remove(self, session: Session, before: datetime) -> int:
         """Remove the replies that were given before a moment; return how many."""
-        return self._database.write(
-            lambda session: len(
-                session.execute(
-                    "DELETE FROM replies WHERE created_at < ? RETURNING 1", (microseconds(before),)
-                ).fetchall()
-            )
+        removed = session.execute(
+            "DELETE FROM replies WHERE created_at < ? RETURNING 1", (microseconds(before),)
         )
+        return len(removed.fetchall())
 
 
 def erase_replies(session: Session, namespace: str) -> None:

@@ -15,8 +15,9 @@ from typing import Any, Final
 from memorata._frozen import frozen
 from memorata.model.entity import Entity
 from memorata.model.errors import InvalidArgument, StoreCorrupt
-from memorata.store.database import Database, Session
-from memorata.store.rows import SLOTS, find_namespace, log_change, made_namespace
+from memorata.store.database import Session
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.rows import SLOTS, Namespace, log_change, made_namespace
 from memorata.text.spelling import folded
 
 _UNTYPED: Final = "thing"
@@ -30,20 +31,30 @@ class EntityRecord:
     merged_into: str | None = None
 
 
-class EntityStore:
+class EntityStore(Facet):
     """The declared entities of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def list(self, namespace: str, first: int = 0) -> list[EntityRecord]:
+    @reads_namespace(list)
+    def list(self, session: Session, namespace: Namespace, first: int = 0) -> list[EntityRecord]:
         """Return the entities of a namespace in the order of their declaration, from one on."""
+        rows = session.execute(
+            "SELECT number, type, description, merged_into FROM entities WHERE namespace = ? "
+            "ORDER BY number LIMIT ? OFFSET ?",
+            (namespace.number, SLOTS, first),
+        ).fetchall()
+        if not rows:
+            return []
+        names: dict[int, list[str]] = {}
+        for entity, name in session.execute(
+            "SELECT entity, name FROM names WHERE +namespace = ? AND entity >= ? ORDER BY entity, position",
+            (namespace.number, rows[0][0]),
+        ):
+            names.setdefault(entity, []).append(name)
 
-        def read(session: Session) -> list[EntityRecord]:
-            found = find_namespace(session, namespace)
-            return [] if found is None else _listed(session, found.number, first)
+        def name_of(entity: int) -> str:
+            return names[entity][0] if entity in names else _name_of(session, namespace.number, entity)
 
-        return self._database.read(read)
+        return [_record(row, names.get(row[0], []), name_of) for row in rows]
 
     def describe(
         self,
@@ -61,57 +72,69 @@ class EntityStore:
         """
         # The constructor checks its arguments.
         checked = Entity(name, type or "", () if aliases is None else tuple(aliases), description or "")
-        names = None if aliases is None else checked.aliases
+        return self._describe(
+            namespace, name, type, None if aliases is None else checked.aliases, description
+        )
 
-        def write(session: Session) -> EntityRecord:
-            number = made_namespace(session, namespace).number
-            return _described(session, number, name, type, names, description)
+    @writes_namespace
+    def _describe(
+        self,
+        session: Session,
+        namespace: str,
+        name: str,
+        type: str | None,
+        aliases: Sequence[str] | None,
+        description: str | None,
+    ) -> EntityRecord:
+        number = made_namespace(session, namespace).number
+        entity, new = declared(session, number, "name", name)
+        entity = _redirects(session, number, entity)[-1]
+        before = _one(session, number, entity).entity
+        described = (
+            before.type if type is None else type,
+            before.description if description is None else description,
+        )
+        changed = described != (before.type, before.description)
+        if changed:
+            session.execute(
+                "UPDATE entities SET type = ?, description = ? WHERE +namespace = ? AND number = ?",
+                (*described, number, entity),
+            )
+        renamed = aliases is not None and _set_aliases(session, number, entity, aliases)
+        if new or renamed or changed:
+            kind = "rename" if renamed else "declare" if new else "describe"
+            log_change(session, number, kind, naming=True)
+        return _one(session, number, entity)
 
-        return self._database.write(write, namespace)
-
-    def merge(self, namespace: str, keep: str, other: str) -> None:
+    @writes_namespace
+    def merge(self, session: Session, namespace: str, keep: str, other: str) -> None:
         """Read `other` as `keep` from now on; `undo_merge` takes it back."""
+        number = made_namespace(session, namespace).number
+        kept, _ = declared(session, number, "keep", keep)
+        merged, _ = declared(session, number, "other", other)
+        if merged == kept:
+            raise InvalidArgument("other", other, f"another entity than {keep!r}")
+        ahead = _redirects(session, number, merged)
+        if len(ahead) > 1:
+            part_of = _name_of(session, number, ahead[-1])
+            raise InvalidArgument("other", other, f"a name not merged yet (it is part of {part_of!r})")
+        if merged in _redirects(session, number, kept):
+            raise InvalidArgument("keep", keep, f"a name that does not lead back to {other!r}")
+        _redirect(session, number, merged, kept, "merge")
 
-        def write(session: Session) -> None:
-            owner = made_namespace(session, namespace)
-            kept, _ = declared(session, owner.number, "keep", keep)
-            given_up, _ = declared(session, owner.number, "other", other)
-            if given_up == kept:
-                raise InvalidArgument("other", other, f"another entity than {keep!r}")
-            ahead = _redirects(session, owner.number, given_up)
-            if len(ahead) > 1:
-                part_of = _name_of(session, owner.number, ahead[-1])
-                raise InvalidArgument("other", other, f"a name not merged yet (it is part of {part_of!r})")
-            if given_up in _redirects(session, owner.number, kept):
-                raise InvalidArgument("keep", keep, f"a name that does not lead back to {other!r}")
-            session.execute(
-                "UPDATE entities SET merged_into = ? WHERE +namespace = ? AND number = ?",
-                (kept, owner.number, given_up),
-            )
-            log_change(session, owner.number, "merge", naming=True)
-
-        self._database.write(write, namespace)
-
-    def undo_merge(self, namespace: str, name: str) -> None:
+    @writes_namespace
+    def undo_merge(self, session: Session, namespace: str, name: str) -> None:
         """Let a merged name stand for itself again; what was merged into it stays with it."""
-
-        def write(session: Session) -> None:
-            owner = made_namespace(session, namespace)
-            row = session.execute(
-                "SELECT e.number FROM names n JOIN entities e ON e.namespace = n.namespace "
-                "AND e.number = n.entity "
-                "WHERE n.namespace = ? AND n.folded = ? AND e.merged_into IS NOT NULL",
-                (owner.number, name_key("name", name)),
-            ).fetchone()
-            if row is None:
-                raise InvalidArgument("name", name, "a name that was merged")
-            session.execute(
-                "UPDATE entities SET merged_into = NULL WHERE +namespace = ? AND number = ?",
-                (owner.number, row[0]),
-            )
-            log_change(session, owner.number, "unmerge", naming=True)
-
-        self._database.write(write, namespace)
+        number = made_namespace(session, namespace).number
+        row = session.execute(
+            "SELECT e.number FROM names n JOIN entities e ON e.namespace = n.namespace "
+            "AND e.number = n.entity "
+            "WHERE n.namespace = ? AND n.folded = ? AND e.merged_into IS NOT NULL",
+            (number, name_key("name", name)),
+        ).fetchone()
+        if row is None:
+            raise InvalidArgument("name", name, "a name that was merged")
+        _redirect(session, number, row[0], None, "unmerge")
 
 
 def name_key(argument: str, name: str) -> str:
@@ -276,27 +299,6 @@ def refold(session: Session, number: int) -> None:
         _put_name(session, number, folded(name), entity, position, name)
 
 
-def _listed(session: Session, number: int, first: int = 0) -> list[EntityRecord]:
-    rows = session.execute(
-        "SELECT number, type, description, merged_into FROM entities WHERE namespace = ? "
-        "ORDER BY number LIMIT ? OFFSET ?",
-        (number, SLOTS, first),
-    ).fetchall()
-    if not rows:
-        return []
-    names: dict[int, list[str]] = {}
-    for entity, name in session.execute(
-        "SELECT entity, name FROM names WHERE +namespace = ? AND entity >= ? ORDER BY entity, position",
-        (number, rows[0][0]),
-    ):
-        names.setdefault(entity, []).append(name)
-
-    def name_of(entity: int) -> str:
-        return names[entity][0] if entity in names else _name_of(session, number, entity)
-
-    return [_record(row, names.get(row[0], []), name_of) for row in rows]
-
-
 def _one(session: Session, number: int, entity: int) -> EntityRecord:
     row = session.execute(
         "SELECT number, type, description, merged_into FROM entities WHERE +namespace = ? AND number = ?",
@@ -316,32 +318,11 @@ def _record(row: tuple[Any, ...], names: list[str], name_of: Callable[[int], str
     return EntityRecord(entity, None if into is None else name_of(into))
 
 
-def _described(
-    session: Session,
-    number: int,
-    name: str,
-    type: str | None,
-    aliases: Sequence[str] | None,
-    description: str | None,
-) -> EntityRecord:
-    entity, new = declared(session, number, "name", name)
-    entity = _redirects(session, number, entity)[-1]
-    before = _one(session, number, entity).entity
-    described = (
-        before.type if type is None else type,
-        before.description if description is None else description,
+def _redirect(session: Session, number: int, entity: int, into: int | None, kind: str) -> None:
+    session.execute(
+        "UPDATE entities SET merged_into = ? WHERE +namespace = ? AND number = ?", (into, number, entity)
     )
-    changed = described != (before.type, before.description)
-    if changed:
-        session.execute(
-            "UPDATE entities SET type = ?, description = ? WHERE +namespace = ? AND number = ?",
-            (*described, number, entity),
-        )
-    renamed = aliases is not None and _set_aliases(session, number, entity, aliases)
-    if new or renamed or changed:
-        kind = "rename" if renamed else "declare" if new else "describe"
-        log_change(session, number, kind, naming=True)
-    return _one(session, number, entity)
+    log_change(session, number, kind, naming=True)
 
 
 def _set_aliases(session: Session, number: int, entity: int, aliases: Sequence[str]) -> bool:

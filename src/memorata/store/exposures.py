@@ -8,8 +8,9 @@ from dataclasses import field
 from datetime import datetime
 
 from memorata._frozen import frozen
-from memorata.store.database import Database, Session
-from memorata.store.rows import find_namespace, ids_at, is_inhabited, microseconds, moment, slots_of
+from memorata.store.database import Session
+from memorata.store.facets import Facet, reads_namespace
+from memorata.store.rows import Namespace, ids_at, is_inhabited, microseconds, moment, slots_of
 from memorata.text.name_matching import may_mention
 
 
@@ -28,41 +29,32 @@ class Exposure:
     """For two rankings in one list: by memory, whose it was (1, -1, or 0 for neither)."""
 
 
-class ExposureStore:
+class ExposureStore(Facet):
     """The exposures of a database; they are written with the log of recalls (:mod:`.recall_log`)."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def list(self, namespace: str, experiment: str) -> list[Exposure]:
+    @reads_namespace(list)
+    def list(self, session: Session, namespace: Namespace, experiment: str) -> list[Exposure]:
         """Return the exposures to an experiment, in the order in which they happened."""
-
-        def read(session: Session) -> list[Exposure]:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return []
-            rows = session.execute(
-                'SELECT variant, "user", recall, at, results, teams FROM exposures '
-                "WHERE namespace = ? AND experiment = ? ORDER BY number",
-                (found.number, experiment),
-            ).fetchall()
-            teams = [{int(slot): team for slot, team in json.loads(row[5]).items()} for row in rows]
-            ids = ids_at(session, found.number, {slot for by_slot in teams for slot in by_slot})
-            return [
-                Exposure(
-                    namespace,
-                    experiment,
-                    variant,
-                    user,
-                    recall,
-                    moment(at),
-                    results,
-                    {ids[slot]: team for slot, team in by_slot.items() if slot in ids},
-                )
-                for (variant, user, recall, at, results, _), by_slot in zip(rows, teams, strict=True)
-            ]
-
-        return self._database.read(read)
+        rows = session.execute(
+            'SELECT variant, "user", recall, at, results, teams FROM exposures '
+            "WHERE namespace = ? AND experiment = ? ORDER BY number",
+            (namespace.number, experiment),
+        ).fetchall()
+        teams = [{int(slot): team for slot, team in json.loads(row[5]).items()} for row in rows]
+        ids = ids_at(session, namespace.number, {slot for by_slot in teams for slot in by_slot})
+        return [
+            Exposure(
+                namespace.path,
+                experiment,
+                variant,
+                user,
+                recall,
+                moment(at),
+                results,
+                {ids[slot]: team for slot, team in by_slot.items() if slot in ids},
+            )
+            for (variant, user, recall, at, results, _), by_slot in zip(rows, teams, strict=True)
+        ]
 
 
 def add(session: Session, number: int, exposures: Sequence[Exposure]) -> None:

@@ -14,11 +14,20 @@ from typing import Final
 from memorata._frozen import frozen
 from memorata.model.errors import InvalidArgument, RecallNotFound
 from memorata.model.feedback import Feedback, Signal
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
 from memorata.store.exposures import team_slots
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.logged_recall import column_name
 from memorata.store.recall_log import read_recalls
-from memorata.store.rows import find_namespace, ids_at, is_inhabited, microseconds, moment, slots_of
+from memorata.store.rows import (
+    Namespace,
+    find_namespace,
+    ids_at,
+    is_inhabited,
+    microseconds,
+    moment,
+    slots_of,
+)
 
 _LONG_AGO: Final = -(2**63)
 _NO_SLOT: Final = -1
@@ -35,71 +44,58 @@ class LoggedFeedback:
     """The embedder its similarity is of."""
 
 
-class FeedbackStore:
+class FeedbackStore(Facet):
     """The feedback of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, namespace: str, feedback: Feedback) -> None:
+    @writes_namespace
+    def add(self, session: Session, namespace: str, feedback: Feedback) -> None:
         """Write feedback on a hit of a logged recall, with what was known of the hit then."""
+        row = find_namespace(session, namespace)
+        if row is None:
+            raise RecallNotFound(feedback.recall_id, namespace)
+        slot = slots_of(session, row.number, [feedback.memory_id]).get(feedback.memory_id, _NO_SLOT)
+        recalls = read_recalls(session, row, ids=[feedback.recall_id])
+        if not recalls:
+            raise RecallNotFound(feedback.recall_id, namespace)
+        (recall,) = recalls
+        features: Mapping[str, float] = {}
+        if feedback.memory_id in recall.ids:
+            features = recall.of(feedback.memory_id)
+        elif slot not in team_slots(session, row.number, feedback.recall_id):
+            raise InvalidArgument(
+                "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
+            )
+        _insert(session, row.number, slot, LoggedFeedback(feedback, features, recall.embedder))
 
-        def write(session: Session) -> None:
-            found = find_namespace(session, namespace)
-            if found is None:
-                raise RecallNotFound(feedback.recall_id, namespace)
-            slot = slots_of(session, found.number, [feedback.memory_id]).get(feedback.memory_id, _NO_SLOT)
-            recalls = read_recalls(session, found, ids=[feedback.recall_id])
-            if not recalls:
-                raise RecallNotFound(feedback.recall_id, namespace)
-            (recall,) = recalls
-            features: Mapping[str, float] = {}
-            if feedback.memory_id in recall.ids:
-                features = recall.of(feedback.memory_id)
-            elif slot not in team_slots(session, found.number, feedback.recall_id):
-                raise InvalidArgument(
-                    "memory_id", feedback.memory_id, f"a memory that the recall {recall.id} found"
-                )
-            _insert(session, found.number, slot, LoggedFeedback(feedback, features, recall.embedder))
-
-        self._database.write(write, namespace)
-
-    def put(self, namespace: str, logged: Sequence[LoggedFeedback]) -> None:
+    @writes_namespace
+    def put(self, session: Session, namespace: str, logged: Sequence[LoggedFeedback]) -> None:
         """Write feedback on memories of a namespace as it was logged elsewhere."""
+        row = find_namespace(session, namespace)
+        assert row is not None  # the memories are there
+        slots = slots_of(session, row.number, [entry.feedback.memory_id for entry in logged])
+        for entry in logged:
+            _insert(session, row.number, slots[entry.feedback.memory_id], entry)
 
-        def write(session: Session) -> None:
-            found = find_namespace(session, namespace)
-            assert found is not None  # the memories are there
-            slots = slots_of(session, found.number, [each.feedback.memory_id for each in logged])
-            for each in logged:
-                _insert(session, found.number, slots[each.feedback.memory_id], each)
-
-        self._database.write(write, namespace)
-
-    def list(self, namespace: str, *, since: datetime | None = None) -> list[LoggedFeedback]:
+    @reads_namespace(list)
+    def list(
+        self, session: Session, namespace: Namespace, *, since: datetime | None = None
+    ) -> list[LoggedFeedback]:
         """Return feedback in the order in which it was given."""
-
-        def read(session: Session) -> list[LoggedFeedback]:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return []
-            rows = session.execute(
-                "SELECT recall, slot, signal, given_at, rating, features, embedder FROM feedback "
-                "WHERE namespace = ? AND given_at >= ? ORDER BY given_at, number",
-                (found.number, _LONG_AGO if since is None else microseconds(since)),
-            ).fetchall()
-            ids = ids_at(session, found.number, {row[1] for row in rows})
-            return [
-                LoggedFeedback(
-                    Feedback(recall, ids[slot], Signal(signal), moment(at), rating),
-                    {column_name(name): value for name, value in json.loads(features).items()},
-                    embedder,
-                )
-                for recall, slot, signal, at, rating, features, embedder in rows
-                if slot in ids
-            ]
-
-        return self._database.read(read)
+        rows = session.execute(
+            "SELECT recall, slot, signal, given_at, rating, features, embedder FROM feedback "
+            "WHERE namespace = ? AND given_at >= ? ORDER BY given_at, number",
+            (namespace.number, _LONG_AGO if since is None else microseconds(since)),
+        ).fetchall()
+        ids = ids_at(session, namespace.number, {row[1] for row in rows})
+        return [
+            LoggedFeedback(
+                Feedback(recall, ids[slot], Signal(signal), moment(at), rating),
+                {column_name(name): value for name, value in json.loads(features).items()},
+                embedder,
+            )
+            for recall, slot, signal, at, rating, features, embedder in rows
+            if slot in ids
+        ]
 
 
 def _insert(session: Session, number: int, slot: int, logged: LoggedFeedback) -> None:

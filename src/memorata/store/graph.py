@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -12,8 +12,9 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import StoreCorrupt
-from memorata.store.database import Database, Session
-from memorata.store.rows import NO_MEMORY, SLOTS, find_namespace, instant, slots_of
+from memorata.store.database import Session
+from memorata.store.facets import Facet, reads_namespace
+from memorata.store.rows import NO_MEMORY, SLOTS, Namespace, find_namespace, instant, slots_of
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
@@ -73,30 +74,28 @@ class Points:
     lons: FloatArray
 
 
-class GraphStore:
+class GraphStore(Facet):
     """What a database tells about the graph of a namespace."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def delta(self, namespace: str, since: int) -> GraphDelta:
         """Return what has happened to a namespace after the change `since`."""
 
         def read(session: Session) -> GraphDelta:
-            found = find_namespace(session, namespace)
-            if found is None:
+            row = find_namespace(session, namespace)
+            if row is None:
                 return GraphDelta(0, 0, (), _REPLACED if since else frozenset())
-            if since and since < found.begun:
-                return GraphDelta(found.change, found.slots, (), _REPLACED)
-            if found.change == since:
-                return GraphDelta(since, found.slots, (), frozenset())
-            rows = session.execute(
+            if since and since < row.begun:
+                return GraphDelta(row.change, row.slots, (), _REPLACED)
+            if row.change == since:
+                return GraphDelta(since, row.slots, (), frozenset())
+            changes = session.execute(
                 "SELECT DISTINCT slot, kind FROM changes "
                 "WHERE namespace = ? AND change > ? AND kind <> 'add'",
-                (found.number, since),
+                (row.number, since),
             ).fetchall()
-            changed = sorted({slot for slot, _ in rows if slot != NO_MEMORY})
-            return GraphDelta(found.change, found.slots, tuple(changed), frozenset(kind for _, kind in rows))
+            changed = sorted({slot for slot, _ in changes if slot != NO_MEMORY})
+            kinds = frozenset(kind for _, kind in changes)
+            return GraphDelta(row.change, row.slots, tuple(changed), kinds)
 
         return self._database.read(read)
 
@@ -104,9 +103,9 @@ class GraphStore:
         """Yield what connects the given memories, and all of them from the slot `first` on."""
         # A page at a time: nobody waits for those who work on what was read.
         for start in range(0, len(slots), _PAGE):
-            yield from self._page(namespace, _links_of, slots[start : start + _PAGE])
+            yield from self._links_of(namespace, slots[start : start + _PAGE])
         while True:
-            page = self._page(namespace, _links_from, first)
+            page = self._links_from(namespace, first)
             yield from page
             if len(page) < _PAGE:
                 return
@@ -114,47 +113,36 @@ class GraphStore:
 
     def points(self, namespace: str, first: int) -> Points:
         """Return the places of memories, from the slot `first` on."""
-
-        def read(session: Session) -> list[Any]:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return []
-            return session.execute(
-                "SELECT slot, lat, lon FROM memories WHERE namespace = ? AND slot >= ? AND lat IS NOT NULL "
-                "ORDER BY slot",
-                (found.number, first),
-            ).fetchall()
-
-        table = np.array(self._database.read(read), np.float64).reshape(-1, 3)
+        table = np.array(self._places(namespace, first), np.float64).reshape(-1, 3)
         return Points(table[:, 0].astype(np.intp), table[:, 1], table[:, 2])
 
-    def _page(
-        self, namespace: str, page: Callable[[Session, int, Any], list[Link]], start: Sequence[int] | int
-    ) -> list[Link]:
-        def read(session: Session) -> list[Link]:
-            found = find_namespace(session, namespace)
-            return [] if found is None else page(session, found.number, start)
+    @reads_namespace(list)
+    def _places(self, session: Session, namespace: Namespace, first: int) -> list[Any]:
+        return session.execute(
+            "SELECT slot, lat, lon FROM memories WHERE namespace = ? AND slot >= ? AND lat IS NOT NULL "
+            "ORDER BY slot",
+            (namespace.number, first),
+        ).fetchall()
 
-        return self._database.read(read)
+    @reads_namespace(list)
+    def _links_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> list[Link]:
+        """Return what connects some memories; those that were purged are left out."""
+        numbers = [session.dialect.number(namespace.number, slot) for slot in slots]
+        rows = session.execute(
+            f"{_LINK}m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number",
+            (namespace.number, session.dialect.array(numbers)),
+        )
+        return _links(session, namespace.number, rows.fetchall())
 
-
-def _links_of(session: Session, number: int, slots: Sequence[int]) -> list[Link]:
-    """Return what connects some memories; those that were purged are left out."""
-    numbers = [session.dialect.number(number, slot) for slot in slots]
-    rows = session.execute(
-        f"{_LINK}m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number",
-        (number, session.dialect.array(numbers)),
-    )
-    return _links(session, number, rows.fetchall())
-
-
-def _links_from(session: Session, number: int, first: int) -> list[Link]:
-    """Return what connects the memories of a namespace, a page of them, from a slot on."""
-    ends = session.dialect.number(number, first), session.dialect.number(number, SLOTS - 1)
-    rows = session.execute(
-        f"{_LINK}m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?", (number, *ends, _PAGE)
-    )
-    return _links(session, number, rows.fetchall())
+    @reads_namespace(list)
+    def _links_from(self, session: Session, namespace: Namespace, first: int) -> list[Link]:
+        """Return what connects the memories of a namespace, a page of them, from a slot on."""
+        ends = [session.dialect.number(namespace.number, slot) for slot in (first, SLOTS - 1)]
+        rows = session.execute(
+            f"{_LINK}m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?",
+            (namespace.number, *ends, _PAGE),
+        )
+        return _links(session, namespace.number, rows.fetchall())
 
 
 def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:

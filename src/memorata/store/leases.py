@@ -18,7 +18,8 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.model.errors import LeaseLost
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
+from memorata.store.facets import Facet, reads, writes
 from memorata.store.rows import moment
 
 EVERYWHERE: Final = "*"
@@ -38,41 +39,38 @@ class Lease:
     until: datetime
 
 
-class LeaseStore:
+class LeaseStore(Facet):
     """The leases of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def acquire(self, kind: str, namespace: str, holder: str, seconds: float, now: datetime) -> Lease | None:
+    @writes
+    def acquire(
+        self, session: Session, kind: str, namespace: str, holder: str, seconds: float, now: datetime
+    ) -> Lease | None:
         """Return the right to do some work for so long; None if somebody else has it."""
+        scope = _scope(session, namespace)
+        clock = session.dialect.clock(session, now)
+        while (number := _current(session, scope, kind)) is not None:
+            # A row that is locked is being renewed at this moment, or taken over: not to be waited for.
+            expired = session.execute(
+                "SELECT 1 FROM leases WHERE namespace = ? AND kind = ? AND number = ? AND until <= ?"
+                f"{session.dialect.skip_locked}",
+                (scope, kind, number, clock),
+            )
+            if expired.fetchone() is not None:
+                session.execute("DELETE FROM leases WHERE namespace = ? AND number = ?", (scope, number))
+                break
+            # It may also have been given back since.
+            if _current(session, scope, kind) is not None:
+                return None
+        added = session.execute(
+            "INSERT INTO leases (namespace, kind, holder, until) VALUES (?, ?, ?, ?) "
+            f"ON CONFLICT (namespace, kind) DO NOTHING RETURNING {_LEASE}",
+            (scope, kind, holder, clock + round(seconds * 1_000_000)),
+        ).fetchone()
+        return None if added is None else _lease(added)
 
-        def write(session: Session) -> Lease | None:
-            scope = _scope(session, namespace)
-            clock = session.dialect.clock(session, now)
-            while (number := _current(session, scope, kind)) is not None:
-                # A row that is locked is being renewed at this moment, or taken over: not to be waited for.
-                expired = session.execute(
-                    "SELECT 1 FROM leases WHERE namespace = ? AND kind = ? AND number = ? AND until <= ?"
-                    f"{session.dialect.skip_locked}",
-                    (scope, kind, number, clock),
-                )
-                if expired.fetchone() is not None:
-                    session.execute("DELETE FROM leases WHERE namespace = ? AND number = ?", (scope, number))
-                    break
-                # It may also have been given back since.
-                if _current(session, scope, kind) is not None:
-                    return None
-            added = session.execute(
-                "INSERT INTO leases (namespace, kind, holder, until) VALUES (?, ?, ?, ?) "
-                f"ON CONFLICT (namespace, kind) DO NOTHING RETURNING {_LEASE}",
-                (scope, kind, holder, clock + round(seconds * 1_000_000)),
-            ).fetchone()
-            return None if added is None else _lease(added)
-
-        return self._database.write(write)
-
-    def renew(self, lease: Lease, seconds: float, now: datetime) -> Lease:
+    @writes
+    def renew(self, session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
         """Return the lease with so much more time, whether or not it ran out.
 
         Raises
@@ -80,21 +78,15 @@ class LeaseStore:
         LeaseLost
             Somebody else has taken the work over, or it was released.
         """
-        return self._database.write(lambda session: _renewed(session, lease, seconds, now))
+        return _renewed(session, lease, seconds, now)
 
-    def release(self, lease: Lease) -> None:
+    @writes
+    def release(self, session: Session, lease: Lease) -> None:
         """Let others do the work; nothing happens if another has it already."""
-        self._database.write(
-            lambda session: session.execute(
-                "DELETE FROM leases WHERE namespace = ? AND number = ?",
-                (_scope(session, lease.namespace), lease.number),
-            )
+        session.execute(
+            "DELETE FROM leases WHERE namespace = ? AND number = ?",
+            (_scope(session, lease.namespace), lease.number),
         )
-
-    def list(self) -> list[Lease]:
-        """Return the leases in the order they were given; that of a killed worker stays until it is taken."""
-        sql = f"SELECT {_LEASE} FROM leases ORDER BY number"
-        return [_lease(row) for row in self._database.read(lambda session: session.execute(sql).fetchall())]
 
     @contextmanager
     def fenced(self, lease: Lease, seconds: float, clock: Callable[[], datetime]) -> Iterator[None]:
@@ -105,6 +97,11 @@ class LeaseStore:
         """
         with self._database.guarded(lambda session: _renewed(session, lease, seconds, clock())):
             yield
+
+    @reads
+    def list(self, session: Session) -> list[Lease]:
+        """Return the leases in the order they were given; that of a killed worker stays until it is taken."""
+        return [_lease(row) for row in session.execute(f"SELECT {_LEASE} FROM leases ORDER BY number")]
 
 
 def _scope(session: Session, namespace: str) -> str:

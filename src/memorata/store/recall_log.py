@@ -17,8 +17,9 @@ import numpy as np
 
 from memorata.model.checks import IntArray
 from memorata.store import exposures
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
 from memorata.store.exposures import Exposure
+from memorata.store.facets import Facet, reads_namespace
 from memorata.store.logged_recall import (
     LogBounds,
     LoggedRecall,
@@ -52,11 +53,8 @@ _ROW_OVERHEAD: Final = 100
 """About how many bytes a row takes beside what is in it."""
 
 
-class RecallLogStore:
+class RecallLogStore(Facet):
     """The logged recalls of a database, and the exposures that are written with them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     def log(
         self,
@@ -92,22 +90,6 @@ class RecallLogStore:
         paths = {entry.namespace for entry in recalls} | {entry.namespace for entry in exposed}
         self._database.write(write, *sorted(paths), durable=False, patience=patience)
 
-    def list(
-        self,
-        namespace: str,
-        *,
-        since: datetime | None = None,
-        limit: int | None = None,
-        ids: Sequence[str] | None = None,
-    ) -> list[LoggedRecall]:
-        """Return logged recalls, the latest first."""
-
-        def read(session: Session) -> list[LoggedRecall]:
-            found = find_namespace(session, namespace)
-            return [] if found is None else read_recalls(session, found, since=since, limit=limit, ids=ids)
-
-        return self._database.read(read)
-
     def move(self, namespace: str, to: str, recalls: Sequence[LoggedRecall]) -> None:
         """Log recalls of one namespace in another instead, as far as their candidates are there."""
 
@@ -128,14 +110,23 @@ class RecallLogStore:
 
         self._database.write(write, namespace, to)
 
-    def ids_of(self, namespace: str, slots: Sequence[int]) -> dict[int, str]:
+    @reads_namespace(dict)
+    def ids_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> dict[int, str]:
         """Return the ids of memories by slot; those that are gone are left out."""
+        return ids_at(session, namespace.number, slots)
 
-        def read(session: Session) -> dict[int, str]:
-            found = find_namespace(session, namespace)
-            return {} if found is None else ids_at(session, found.number, slots)
-
-        return self._database.read(read)
+    @reads_namespace(list)
+    def list(
+        self,
+        session: Session,
+        namespace: Namespace,
+        *,
+        since: datetime | None = None,
+        limit: int | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> list[LoggedRecall]:
+        """Return logged recalls, the latest first."""
+        return read_recalls(session, namespace, since=since, limit=limit, ids=ids)
 
 
 def read_recalls(

@@ -15,17 +15,10 @@ from typing import Any, Final
 
 from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument, MemoryNotFound
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
 from memorata.store.entities import declared, having, is_bare, remove_unreferred
-from memorata.store.rows import (
-    Namespace,
-    find_namespace,
-    instant,
-    log_change,
-    made_namespace,
-    microseconds,
-    moment,
-)
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.rows import Namespace, instant, log_change, made_namespace, microseconds, moment
 
 _MAX_WEIGHT: Final = 1e9
 """Weights are summed over many edges, and must not overflow."""
@@ -46,13 +39,13 @@ _Memory = tuple[int, str, str | None, int | None, bool]
 """The number, fingerprint, successor and moment of succession of a memory, and whether it may be seen."""
 
 
-class RelationStore:
+class RelationStore(Facet):
     """The relations of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def add(self, namespace: str, relations: Sequence[Relation], now: datetime) -> list[Relation]:
+    @writes_namespace
+    def add(
+        self, session: Session, namespace: str, relations: Sequence[Relation], now: datetime
+    ) -> list[Relation]:
         """Write relations, all or none, and return them as they are now.
 
         Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
@@ -60,56 +53,66 @@ class RelationStore:
         learnt, or else from `now`, and goes when the memory that asserts it is purged. Names that no entity
         has yet are declared.
         """
-        return self._database.write(
-            lambda session: _add(session, made_namespace(session, namespace), relations, now), namespace
-        )
+        owner = made_namespace(session, namespace)
+        return [_added(session, owner, relation, now) for relation in relations]
 
-    def remove(self, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]) -> int:
+    @writes_namespace
+    def remove(
+        self, session: Session, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]
+    ) -> int:
         """Remove the relations of a type between entities given by all their folded names; return how many.
 
         An entity that nothing was said about but these goes as well.
         """
+        number = made_namespace(session, namespace).number
+        ends = [having(session, number, keys) for keys in (subjects, objects)]
+        removed = session.execute(
+            "DELETE FROM relations WHERE namespace = ? AND type = ? "
+            "AND subject IN (SELECT value FROM json_each(?)) "
+            "AND object IN (SELECT value FROM json_each(?)) RETURNING number",
+            (number, type, *(session.dialect.array(sorted(end)) for end in ends)),
+        ).fetchall()
+        if removed:
+            log_change(session, number, "unrelate")
+            bare = {entity for entity in ends[0] | ends[1] if is_bare(session, number, entity)}
+            remove_unreferred(session, number, bare)
+        return len(removed)
 
-        def write(session: Session) -> int:
-            owner = made_namespace(session, namespace)
-            ends = [having(session, owner.number, keys) for keys in (subjects, objects)]
-            removed = session.execute(
-                "DELETE FROM relations WHERE namespace = ? AND type = ? "
-                "AND subject IN (SELECT value FROM json_each(?)) "
-                "AND object IN (SELECT value FROM json_each(?)) RETURNING number",
-                (owner.number, type, *(session.dialect.array(sorted(end)) for end in ends)),
-            ).fetchall()
-            if removed:
-                log_change(session, owner.number, "unrelate")
-                bare = {entity for entity in ends[0] | ends[1] if is_bare(session, owner.number, entity)}
-                remove_unreferred(session, owner.number, bare)
-            return len(removed)
-
-        return self._database.write(write, namespace)
-
-    def remove_changes(self, namespace: str, changes: Sequence[int]) -> int:
+    @writes_namespace
+    def remove_changes(self, session: Session, namespace: str, changes: Sequence[int]) -> int:
         """Remove relations by the changes that wrote them last, unless a memory asserts them; count them.
 
         Entities that nothing else refers to go as well.
         """
+        if not changes:
+            return 0
+        number = made_namespace(session, namespace).number
+        removed = session.execute(
+            "DELETE FROM relations WHERE namespace = ? AND memory IS NULL "
+            "AND change IN (SELECT value FROM json_each(?)) RETURNING subject, object",
+            (number, session.dialect.array(list(changes))),
+        ).fetchall()
+        if removed:
+            log_change(session, number, "unrelate")
+            remove_unreferred(session, number, {entity for ends in removed for entity in ends})
+        return len(removed)
 
-        def write(session: Session) -> int:
-            number = made_namespace(session, namespace).number
-            removed = session.execute(
-                "DELETE FROM relations WHERE namespace = ? AND memory IS NULL "
-                "AND change IN (SELECT value FROM json_each(?)) RETURNING subject, object",
-                (number, session.dialect.array(list(changes))),
-            ).fetchall()
-            if removed:
-                log_change(session, number, "unrelate")
-                remove_unreferred(session, number, {entity for ends in removed for entity in ends})
-            return len(removed)
+    @reads_namespace(lambda: None)
+    def next_change(self, session: Session, namespace: Namespace, now: datetime) -> datetime | None:
+        """Return the next moment at which a relation begins or ends to hold by itself."""
+        (turn,) = session.execute(
+            "SELECT min(at) FROM (SELECT min(valid_from) AS at FROM relations "
+            "WHERE namespace = ?1 AND valid_from > ?2 UNION ALL "
+            "SELECT min(valid_to) FROM relations WHERE namespace = ?1 AND valid_to > ?2) AS ends",
+            (namespace.number, microseconds(now)),
+        ).fetchone()
+        return instant(turn)
 
-        return self._database.write(write, namespace) if changes else 0
-
+    @reads_namespace(list)
     def list(
         self,
-        namespace: str,
+        session: Session,
+        namespace: Namespace,
         *,
         now: datetime | None = None,
         as_of: datetime | None = None,
@@ -123,81 +126,59 @@ class RelationStore:
         once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
         or written after the change `since`, if given.
         """
-
-        def read(session: Session) -> list[Relation]:
-            found = find_namespace(session, namespace)
-            return [] if found is None else _listed(session, found.number, now, as_of, names, since)
-
-        return self._database.read(read)
-
-    def next_change(self, namespace: str, now: datetime) -> datetime | None:
-        """Return the next moment at which a relation begins or ends to hold by itself."""
-
-        def read(session: Session) -> datetime | None:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return None
-            (turn,) = session.execute(
-                "SELECT min(at) FROM (SELECT min(valid_from) AS at FROM relations "
-                "WHERE namespace = ?1 AND valid_from > ?2 UNION ALL "
-                "SELECT min(valid_to) FROM relations WHERE namespace = ?1 AND valid_to > ?2) AS ends",
-                (found.number, microseconds(now)),
-            ).fetchone()
-            return instant(turn)
-
-        return self._database.read(read)
+        values: dict[str, Any] = {"owner": namespace.number, "since": since}
+        condition, replaced = "", "0"
+        if now is not None:
+            values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
+            # Of a memory that was superseded, what it only repeats decides.
+            replaced = f"CASE WHEN {_SUPERSEDED[as_of is not None]} THEN 1 ELSE 0 END"
+            learnt = "" if as_of is None else " AND m.created_at <= :at"
+            condition = f" AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN}{learnt}))"
+            condition += "" if as_of is None else " AND r.created_at <= :at"
+        if names is not None:
+            condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
+            values["names"] = session.dialect.array([*names])
+        sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
+        rows = session.execute(sql, values).fetchall()
+        if any(row[-1] for row in rows):
+            still = _Standing(session, namespace.number, values, as_of=as_of is not None)
+            rows = [row for row in rows if not row[-1] or still.holds(row)]
+        return [_relation(row[:8]) for row in rows]
 
 
-def _add(
-    session: Session, namespace: Namespace, relations: Sequence[Relation], now: datetime
-) -> list[Relation]:
-    written = []
-    for relation in relations:
-        if relation.weight > _MAX_WEIGHT:
-            raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_MAX_WEIGHT:g}")
-        session.dialect.checked_name("type", relation.type)
-        memory, learnt_at = None, now
-        if relation.asserted_by is not None:
-            memory, learnt_at = _asserting(session, namespace, relation.asserted_by)
-        subject, new = declared(session, namespace.number, "subject", relation.source)
-        other, also_new = declared(session, namespace.number, "object", relation.target)
-        since, until = microseconds(relation.valid_from), microseconds(relation.valid_to)
-        existing = session.execute(
-            "SELECT number, weight, valid_to, created_at FROM relations WHERE namespace = ? AND subject = ? "
-            "AND type = ? AND object = ? AND memory IS ? AND valid_from IS ?",
-            (namespace.number, subject, relation.type, other, memory, since),
-        ).fetchone()
-        if existing is None:
-            created = relation.created_at or learnt_at
-            change = log_change(session, namespace.number, "relate", naming=new or also_new)
-            session.insert(
-                "relations",
-                "namespace, subject, type, object, weight, memory, valid_from, valid_to, created_at, change",
-                (
-                    namespace.number,
-                    subject,
-                    relation.type,
-                    other,
-                    relation.weight,
-                    memory,
-                    since,
-                    until,
-                    microseconds(created),
-                    change,
-                ),
-            )
-            written.append(replace(relation, created_at=created))
-            continue
-        number, weight, end, created_at = existing
-        if (weight, end) != (relation.weight, until):
-            change = log_change(session, namespace.number, "rerelate")
-            session.execute(
-                "UPDATE relations SET weight = ?, valid_to = ?, change = ? "
-                "WHERE +namespace = ? AND number = ?",
-                (relation.weight, until, change, namespace.number, number),
-            )
-        written.append(replace(relation, created_at=moment(created_at)))
-    return written
+def _added(session: Session, namespace: Namespace, relation: Relation, now: datetime) -> Relation:
+    if relation.weight > _MAX_WEIGHT:
+        raise InvalidArgument("weight", relation.weight, f"a number above 0 and at most {_MAX_WEIGHT:g}")
+    session.dialect.checked_name("type", relation.type)
+    memory, learnt_at = None, now
+    if relation.asserted_by is not None:
+        memory, learnt_at = _asserting(session, namespace, relation.asserted_by)
+    subject, new = declared(session, namespace.number, "subject", relation.source)
+    other, also_new = declared(session, namespace.number, "object", relation.target)
+    since, until = microseconds(relation.valid_from), microseconds(relation.valid_to)
+    key = namespace.number, subject, relation.type, other, memory, since
+    existing = session.execute(
+        "SELECT number, weight, valid_to, created_at FROM relations WHERE namespace = ? AND subject = ? "
+        "AND type = ? AND object = ? AND memory IS ? AND valid_from IS ?",
+        key,
+    ).fetchone()
+    if existing is None:
+        created = relation.created_at or learnt_at
+        change = log_change(session, namespace.number, "relate", naming=new or also_new)
+        session.insert(
+            "relations",
+            "namespace, subject, type, object, memory, valid_from, weight, valid_to, created_at, change",
+            (*key, relation.weight, until, microseconds(created), change),
+        )
+        return replace(relation, created_at=created)
+    number, weight, end, created_at = existing
+    if (weight, end) != (relation.weight, until):
+        change = log_change(session, namespace.number, "rerelate")
+        session.execute(
+            "UPDATE relations SET weight = ?, valid_to = ?, change = ? WHERE +namespace = ? AND number = ?",
+            (relation.weight, until, change, namespace.number, number),
+        )
+    return replace(relation, created_at=moment(created_at))
 
 
 def _asserting(session: Session, namespace: Namespace, id_: str) -> tuple[int, datetime]:
@@ -208,34 +189,6 @@ def _asserting(session: Session, namespace: Namespace, id_: str) -> tuple[int, d
     if row is None:
         raise MemoryNotFound(id_, namespace.path)
     return row[0], moment(row[1])
-
-
-def _listed(
-    session: Session,
-    owner: int,
-    now: datetime | None,
-    as_of: datetime | None,
-    names: Sequence[str] | None,
-    since: int,
-) -> list[Relation]:
-    values: dict[str, Any] = {"owner": owner, "since": since}
-    condition, replaced = "", "0"
-    if now is not None:
-        values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
-        # Of a memory that was superseded, what it only repeats decides.
-        replaced = f"CASE WHEN {_SUPERSEDED[as_of is not None]} THEN 1 ELSE 0 END"
-        known = "" if as_of is None else " AND m.created_at <= :at"
-        condition = f" AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN}{known}))"
-        condition += "" if as_of is None else " AND r.created_at <= :at"
-    if names is not None:
-        condition += f" AND (r.subject IN ({_NAMED}) OR r.object IN ({_NAMED}))"
-        values["names"] = session.dialect.array(list(names))
-    sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
-    rows = session.execute(sql, values).fetchall()
-    if any(row[-1] for row in rows):
-        still = _Standing(session, owner, values, as_of=as_of is not None)
-        rows = [row for row in rows if not row[-1] or still.holds(row)]
-    return [_relation(row[:8]) for row in rows]
 
 
 _SUPERSEDED: Final = ("m.superseded_by IS NOT NULL", "m.superseded_at <= :at")

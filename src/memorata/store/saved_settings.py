@@ -12,8 +12,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from memorata._frozen import frozen
-from memorata.store.database import Database, Session, Statement
-from memorata.store.rows import find_namespace, instant, made_namespace, microseconds, moment
+from memorata.store.database import Session, Statement
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
+from memorata.store.rows import Namespace, find_namespace, instant, made_namespace, microseconds, moment
 
 _COUNT_CHANGE: Final = "UPDATE namespaces SET settings = settings + 1 WHERE number = ?"
 """By which other processes notice that the saved settings of a namespace have changed."""
@@ -34,14 +35,13 @@ class SavedSetting:
     """Since when it is no longer in force; None while it is."""
 
 
-class SavedSettingStore:
+class SavedSettingStore(Facet):
     """The saved settings of a database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+    @writes_namespace
     def save(
         self,
+        session: Session,
         namespace: str,
         kind: str,
         name: str,
@@ -50,32 +50,14 @@ class SavedSettingStore:
         at: datetime,
     ) -> SavedSetting:
         """Write the latest version of a setting."""
-
-        def write(session: Session) -> SavedSetting:
-            number = made_namespace(session, namespace).number
-            saved = session.insert(
-                "saved_settings",
-                "namespace, kind, name, data, evidence, at",
-                (number, kind, name, json.dumps(dict(data)), json.dumps(dict(evidence)), microseconds(at)),
-            )
-            session.execute(_COUNT_CHANGE, (number,))
-            return SavedSetting(saved, kind, name, dict(data), dict(evidence), at)
-
-        return self._database.write(write, namespace)
-
-    def list(
-        self, namespace: str, kind: str, name: str | None = None, *, withdrawn: bool = False
-    ) -> list[SavedSetting]:
-        """Return the settings of a kind, the latest first; withdrawn ones only if asked."""
-
-        def read(session: Session) -> list[SavedSetting]:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return []
-            statement = listing(found.number, kind, name, withdrawn=withdrawn)
-            return [_saved(row) for row in session.execute(*statement)]
-
-        return self._database.read(read)
+        number = made_namespace(session, namespace).number
+        saved = session.insert(
+            "saved_settings",
+            "namespace, kind, name, data, evidence, at",
+            (number, kind, name, json.dumps(dict(data)), json.dumps(dict(evidence)), microseconds(at)),
+        )
+        session.execute(_COUNT_CHANGE, (number,))
+        return SavedSetting(saved, kind, name, dict(data), dict(evidence), at)
 
     def withdraw(self, namespace: str, number: int, at: datetime) -> bool:
         """Take a version out of force; return whether it was until now."""
@@ -85,20 +67,37 @@ class SavedSettingStore:
         """Take every version of a setting out of force; return whether one was until now."""
         return self._withdraw(namespace, at, "kind = ? AND name = ?", kind, name)
 
-    def _withdraw(self, namespace: str, at: datetime, which: str, *values: object) -> bool:
-        def write(session: Session) -> bool:
-            found = find_namespace(session, namespace)
-            if found is None:
-                return False
-            ended = session.execute(
-                "UPDATE saved_settings SET withdrawn_at = ? "
-                f"WHERE namespace = ? AND {which} AND withdrawn_at IS NULL RETURNING number",
-                (microseconds(at), found.number, *values),
-            ).fetchall()
-            session.execute(_COUNT_CHANGE, (found.number,))
-            return bool(ended)
+    @writes_namespace
+    def _withdraw(self, session: Session, namespace: str, at: datetime, which: str, *values: object) -> bool:
+        row = find_namespace(session, namespace)
+        if row is None:
+            return False
+        ended = session.execute(
+            "UPDATE saved_settings SET withdrawn_at = ? "
+            f"WHERE namespace = ? AND {which} AND withdrawn_at IS NULL RETURNING number",
+            (microseconds(at), row.number, *values),
+        ).fetchall()
+        session.execute(_COUNT_CHANGE, (row.number,))
+        return bool(ended)
 
-        return self._database.write(write, namespace)
+    @reads_namespace(list)
+    def list(
+        self,
+        session: Session,
+        namespace: Namespace,
+        kind: str,
+        name: str | None = None,
+        *,
+        withdrawn: bool = False,
+    ) -> list[SavedSetting]:
+        """Return the settings of a kind, the latest first; withdrawn ones only if asked."""
+        rows = session.execute(*listing(namespace.number, kind, name, withdrawn=withdrawn))
+        return [
+            SavedSetting(
+                number, kind, name, json.loads(data), json.loads(evidence), moment(at), instant(withdrawn_at)
+            )
+            for number, kind, name, data, evidence, at, withdrawn_at in rows
+        ]
 
 
 def listing(number: int, kind: str, name: str | None = None, *, withdrawn: bool = False) -> Statement:
@@ -113,10 +112,3 @@ def listing(number: int, kind: str, name: str | None = None, *, withdrawn: bool 
     if not withdrawn:
         sql += " AND withdrawn_at IS NULL"
     return f"{sql} ORDER BY number DESC", values
-
-
-def _saved(row: tuple[Any, ...]) -> SavedSetting:
-    number, kind, name, data, evidence, at, withdrawn_at = row
-    return SavedSetting(
-        number, kind, name, json.loads(data), json.loads(evidence), moment(at), instant(withdrawn_at)
-    )

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 from memorata.index.record import changed
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
-from memorata.store.database import Database, Session
+from memorata.store.database import Session
 from memorata.store.entries import Entry, Terms
+from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
@@ -34,8 +35,10 @@ from memorata.store.memory.supersession import (
     settle_ends,
 )
 from memorata.store.rows import (
+    EMPTY,
     LARGEST,
     OWN,
+    Namespace,
     find,
     find_namespace,
     instant,
@@ -66,230 +69,174 @@ _PAIRS: Final = (
 _BY_NUMBER: Final = "WHERE +namespace = ? AND number = ?"
 
 
-class DuplicateStore:
+class DuplicateStore(Facet):
     """Which memories repeat others, and the runs that superseded them."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def replaced(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
+    @reads_namespace(list)
+    def replaced(self, session: Session, namespace: Namespace, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
-        return self._database.read(lambda session: replaced(session, namespace, ids))
+        rows = []
+        for start in range(0, len(ids), _BATCH):
+            batch = ids[start : start + _BATCH]
+            rows += session.execute(
+                f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(batch)}) "
+                "AND +m.namespace = ?",
+                (*batch, namespace.number),
+            ).fetchall()
+        return [memory(row[1:], namespace.path) for row in sorted(rows, key=lambda row: int(row[0]))]
 
-    def repeat(self, namespace: str, given: Sequence[Repeat], terms_of: _TermsOf | None = None) -> None:
+    @writes_namespace
+    def repeat(
+        self, session: Session, namespace: str, notes: Sequence[Repeat], terms_of: _TermsOf | None = None
+    ) -> None:
         """Supersede memories that repeat others, and note it; all or none.
 
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
-        its `supersedes`; one that repeats an older memory is linked by its own `superseded_by` alone. The one
-        that stays gains mentions and confidence as the note says. Where `terms_of` tells the words of a
-        memory, it also takes over what is known only of the other (:mod:`memorata.store.memory.inheritance`).
+        its `supersedes`; one that repeats an older memory never held by itself, and is linked by its own
+        `superseded_by` alone. The one that stays gains mentions and confidence as the note says. Where
+        `terms_of` tells the words of a memory, it also takes over what is known only of the other
+        (:mod:`memorata.store.memory.inheritance`).
         """
-        self._database.write(lambda session: repeat(session, namespace, given, terms_of), namespace)
+        losers = [_repeat(session, namespace, note, terms_of) for note in notes]
+        if (index := session.dialect.hash_index) is not None:
+            index.leave_out(session, losers)
 
-    def relink(self, namespace: str, links: Sequence[Linked]) -> None:
+    @writes_namespace
+    def relink(self, session: Session, namespace: str, links: Sequence[Linked]) -> None:
         """Say which memories took the place of which, as another store has it; all or none.
 
         Until when each of them held stays as it is. Nobody may lead back to where they began.
         """
-        self._database.write(lambda session: relink(session, namespace, links), namespace)
+        relink(session, namespace, links)
 
+    @reads_namespace(list)
     def repeats(
-        self, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
+        self,
+        session: Session,
+        namespace: Namespace,
+        *,
+        of: Sequence[str] | None = None,
+        run: int | None = None,
     ) -> list[Repeat]:
         """Return notes of repeats, in the order in which they were made."""
-        return self._database.read(lambda session: repeats(session, namespace, of=of, run=run))
-
-    def start_run(self, namespace: str, strategy: str, now: datetime) -> Run:
-        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
-        return self._database.write(lambda session: start_run(session, namespace, strategy, now), namespace)
-
-    def finish_run(self, namespace: str, number: int, now: datetime) -> None:
-        """Say that a run is done."""
-        self._database.write(lambda session: finish_run(session, namespace, number, now), namespace)
-
-    def runs(self, namespace: str) -> list[Run]:
-        """Return the runs over a namespace, the latest first."""
-        return self._database.read(lambda session: runs(session, namespace))
-
-    def reinstate(self, namespace: str, id: str, terms_of: _TermsOf | None = None) -> Memory:
-        """Take back that a memory was superseded, and return it; its successor must be current."""
-        return self._database.write(lambda session: reinstate(session, namespace, id, terms_of), namespace)
-
-    def undo_run(
-        self, namespace: str, number: int, now: datetime, terms_of: _TermsOf | None = None
-    ) -> Undone:
-        """Take back what a run did, in one transaction.
-
-        A confidence that has changed since stays; so does what repeats a memory that was superseded in the
-        meantime. What was taken over is given back where `terms_of` tells the words of a memory.
-        """
-        return self._database.write(
-            lambda session: undo_run(session, namespace, number, now, terms_of), namespace
-        )
-
-
-def replaced(session: Session, namespace: str, ids: Sequence[str]) -> list[Memory]:
-    """Return the memories that any of the given ones superseded, in the order they were added."""
-    owner = find_namespace(session, namespace)
-    if owner is None:
-        return []
-    rows = []
-    for start in range(0, len(ids), _BATCH):
-        batch = ids[start : start + _BATCH]
-        rows += session.execute(
-            f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(batch)}) "
-            "AND +m.namespace = ?",
-            (*batch, owner.number),
+        condition, values = "", list[object]()
+        if of is not None:
+            condition += f" AND w.id IN ({marks(of)})" if of else " AND 1 = 0"
+            values += list(of)
+        if run is not None:
+            condition += " AND r.run = ?"
+            values.append(run)
+        rows = session.execute(
+            "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
+            f"{_PAIRS} WHERE r.namespace = ?{condition} ORDER BY r.number",
+            (namespace.number, *values),
         ).fetchall()
-    return [memory(row[1:], namespace) for row in sorted(rows, key=lambda row: int(row[0]))]
+        from memorata.store.memory.repeats import Repeat
 
+        return [
+            Repeat(id_, of_, kind, reason, moment(at), mentions, confidence, instant(support), run_)
+            for id_, of_, kind, reason, at, mentions, confidence, support, run_ in rows
+        ]
 
-def repeat(
-    session: Session,
-    namespace: str,
-    notes: Sequence[Repeat],
-    terms_of: Callable[[Memory], Terms] | None = None,
-) -> None:
-    """Supersede memories that repeat others, and note it; all or none.
+    @writes_namespace
+    def start_run(self, session: Session, namespace: str, strategy: str, now: datetime) -> Run:
+        """Begin a run that supersedes duplicates, or go on with the last one if it was interrupted."""
+        owner = find_namespace(session, namespace)
+        if owner is None:
+            raise InvalidArgument("namespace", namespace, "one that there is")
+        last = session.execute(_LAST_RUN, (owner.number,)).fetchone()
+        if last is not None and last[2] is None and last[3] is None:
+            return _run(last)
+        session.insert(
+            "duplicate_runs", "namespace, started_at, strategy", (owner.number, microseconds(now), strategy)
+        )
+        return _run(session.execute(_LAST_RUN, (owner.number,)).fetchone())
 
-    Both ends must be current. One that repeats a younger memory held until that began; one that repeats
-    an older memory never held by itself.
-    """
-    losers = [_repeat(session, namespace, note, terms_of) for note in notes]
-    if (index := session.dialect.hash_index) is not None:
-        index.leave_out(session, losers)
-
-
-def repeats(
-    session: Session, namespace: str, *, of: Sequence[str] | None = None, run: int | None = None
-) -> list[Repeat]:
-    """Return notes of repeats, in the order in which they were made."""
-    condition, values = "", list[object]()
-    if of is not None:
-        condition += f" AND w.id IN ({marks(of)})" if of else " AND 1 = 0"
-        values += list(of)
-    if run is not None:
-        condition += " AND r.run = ?"
-        values.append(run)
-    owner = find_namespace(session, namespace)
-    if owner is None:
-        return []
-    rows = session.execute(
-        "SELECT m.id, w.id, r.kind, r.reason, r.at, r.mentions, r.after, r.supported_after, r.run "
-        f"{_PAIRS} WHERE r.namespace = ?{condition} ORDER BY r.number",
-        (owner.number, *values),
-    ).fetchall()
-    from memorata.store.memory.repeats import Repeat
-
-    return [
-        Repeat(id_, of_, kind, reason, moment(at), mentions, confidence, instant(support), run_)
-        for id_, of_, kind, reason, at, mentions, confidence, support, run_ in rows
-    ]
-
-
-def start_run(session: Session, namespace: str, strategy: str, now: datetime) -> Run:
-    """Begin a run, or go on with the last one if it was interrupted."""
-    owner = find_namespace(session, namespace)
-    if owner is None:
-        raise InvalidArgument("namespace", namespace, "one that there is")
-    last = session.execute(_LAST_RUN, (owner.number,)).fetchone()
-    if last is not None and last[2] is None and last[3] is None:
-        return _run(last)
-    session.insert(
-        "duplicate_runs", "namespace, started_at, strategy", (owner.number, microseconds(now), strategy)
-    )
-    return _run(session.execute(_LAST_RUN, (owner.number,)).fetchone())
-
-
-def finish_run(session: Session, namespace: str, number: int, now: datetime) -> None:
-    """Say that a run is done."""
-    owner = find_namespace(session, namespace)
-    if owner is not None:
+    @writes_namespace
+    def finish_run(self, session: Session, namespace: str, number: int, now: datetime) -> None:
+        """Say that a run is done."""
+        owner = find_namespace(session, namespace) or EMPTY
         session.execute(
             f"UPDATE duplicate_runs SET finished_at = ? {_BY_NUMBER}",
             (microseconds(now), owner.number, number),
         )
 
+    @reads_namespace(list)
+    def runs(self, session: Session, namespace: Namespace) -> list[Run]:
+        """Return the runs over a namespace, the latest first."""
+        rows = session.execute(f"{_RUN} ORDER BY number DESC", (namespace.number,)).fetchall()
+        return [_run(row) for row in rows]
 
-def runs(session: Session, namespace: str) -> list[Run]:
-    """Return the runs over a namespace, the latest first."""
-    owner = find_namespace(session, namespace)
-    if owner is None:
-        return []
-    rows = session.execute(f"{_RUN} ORDER BY number DESC", (owner.number,)).fetchall()
-    return [_run(row) for row in rows]
+    @writes_namespace
+    def undo_run(
+        self,
+        session: Session,
+        namespace: str,
+        number: int,
+        now: datetime,
+        terms_of: _TermsOf | None = None,
+    ) -> Undone:
+        """Take back what a run did: what it superseded is current again, in one transaction.
 
+        A confidence that has changed since stays. What repeats something that was superseded in the meantime
+        stays superseded too, for it was corrected in what it repeats. What was taken over is given back where
+        `terms_of` tells the words of a memory.
+        """
+        reinstated, left = [], []
+        # No run has the largest number of a database; one above it cannot even be asked for.
+        key = min(number, LARGEST), (find_namespace(session, namespace) or EMPTY).number
+        rows = session.execute(
+            "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
+            f"r.supported_after {_PAIRS} WHERE r.run = ? AND +r.namespace = ? ORDER BY r.number DESC",
+            key,
+        ).fetchall()
+        for row in rows:
+            _, _, _, winner = find(session, namespace, row[2])
+            _, _, _, loser = find(session, namespace, row[1])
+            if winner.superseded_by is not None or loser.superseded_by != winner.id:
+                left.append(loser)
+            else:
+                reinstated.append(_take_back(session, namespace, row, terms_of))
+        undone = session.execute(
+            "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
+            "WHERE number = ? AND +namespace = ? AND undone_at IS NULL RETURNING number",
+            (microseconds(now), microseconds(now), *key),
+        )
+        if undone.fetchone() is None:
+            raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
+        from memorata.store.memory.repeats import Undone
 
-def undo_run(
-    session: Session,
-    namespace: str,
-    number: int,
-    now: datetime,
-    terms_of: Callable[[Memory], Terms] | None = None,
-) -> Undone:
-    """Take back what a run did: what it superseded is current again, in one transaction.
+        return Undone(tuple(reinstated), tuple(left))
 
-    A confidence that has changed since stays. What repeats something that was superseded in the meantime
-    stays superseded too, for it was corrected in what it repeats.
-    """
-    reinstated, left = [], []
-    # No run has the largest number of a database; one above it cannot even be asked for.
-    wanted = min(number, LARGEST)
-    owner = find_namespace(session, namespace)
-    rows = session.execute(
-        "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
-        f"r.supported_after {_PAIRS} WHERE r.run = ? AND +r.namespace = ? ORDER BY r.number DESC",
-        (wanted, 0 if owner is None else owner.number),
-    ).fetchall()
-    for row in rows:
-        _, _, _, winner = find(session, namespace, row[2])
-        _, _, _, loser = find(session, namespace, row[1])
-        if winner.superseded_by is not None or loser.superseded_by != winner.id:
-            left.append(loser)
-        else:
-            reinstated.append(_take_back(session, namespace, row, terms_of))
-    undone = session.execute(
-        "UPDATE duplicate_runs SET undone_at = ?, finished_at = coalesce(finished_at, ?) "
-        "WHERE number = ? AND +namespace = ? AND undone_at IS NULL RETURNING number",
-        (microseconds(now), microseconds(now), wanted, 0 if owner is None else owner.number),
-    )
-    if undone.fetchone() is None:
-        raise InvalidArgument("run", number, "a run of this namespace that was not undone yet")
-    from memorata.store.memory.repeats import Undone
-
-    return Undone(tuple(reinstated), tuple(left))
-
-
-def reinstate(
-    session: Session, namespace: str, id_: str, terms_of: Callable[[Memory], Terms] | None = None
-) -> Memory:
-    """Take back that a memory was superseded: it is current again, and what it had added is given back."""
-    owner, number, _, loser = find(session, namespace, id_)
-    if loser.superseded_by is None:
-        raise InvalidArgument("id", id_, "a memory that another one superseded")
-    _, winner_number, _, winner = find(session, namespace, loser.superseded_by)
-    if winner.superseded_by is not None:
-        raise InvalidArgument("id", id_, f"one whose successor is current: reinstate {winner.id} first")
-    session.execute(
-        "UPDATE contradictions SET verdict = 'compatible', decided_because = 'taken back' "
-        "WHERE +namespace = ? AND newer = ? AND older = ?",
-        (owner.number, winner_number, number),
-    )
-    note = session.execute(
-        "SELECT number, before, after, mentions, supported_before, supported_after FROM repeats "
-        "WHERE +namespace = ? AND memory = ? AND winner = ?",
-        (owner.number, number, winner_number),
-    ).fetchone()
-    if note is not None:
-        return _take_back(session, namespace, (note[0], loser.id, winner.id, *note[1:]), terms_of)
-    current = _reinstate(session, namespace, loser.id)
-    update(session, _unlisted(session, namespace, winner.id, loser.id), winner.version, terms_of)
-    return current
+    @writes_namespace
+    def reinstate(
+        self, session: Session, namespace: str, id: str, terms_of: _TermsOf | None = None
+    ) -> Memory:
+        """Take back that a memory was superseded, and return it; its successor must be current."""
+        owner, number, _, loser = find(session, namespace, id)
+        if loser.superseded_by is None:
+            raise InvalidArgument("id", id, "a memory that another one superseded")
+        _, winner_number, _, winner = find(session, namespace, loser.superseded_by)
+        if winner.superseded_by is not None:
+            raise InvalidArgument("id", id, f"one whose successor is current: reinstate {winner.id} first")
+        session.execute(
+            "UPDATE contradictions SET verdict = 'compatible', decided_because = 'taken back' "
+            "WHERE +namespace = ? AND newer = ? AND older = ?",
+            (owner.number, winner_number, number),
+        )
+        note = session.execute(
+            "SELECT number, before, after, mentions, supported_before, supported_after FROM repeats "
+            "WHERE +namespace = ? AND memory = ? AND winner = ?",
+            (owner.number, number, winner_number),
+        ).fetchone()
+        if note is not None:
+            return _take_back(session, namespace, (note[0], loser.id, winner.id, *note[1:]), terms_of)
+        current = _reinstate(session, namespace, loser.id)
+        update(session, _unlisted(session, namespace, winner.id, loser.id), winner.version, terms_of)
+        return current
 
 
-def _take_back(
-    session: Session, namespace: str, row: Sequence[Any], terms_of: Callable[[Memory], Terms] | None
-) -> Memory:
+def _take_back(session: Session, namespace: str, row: Sequence[Any], terms_of: _TermsOf | None) -> Memory:
     """Let a repeat be current again, and its winner be as it was without it."""
     note, loser_id, winner_id, before, after, mentions, once, since = row
     owner, _, _, _ = find(session, namespace, winner_id)
@@ -329,9 +276,7 @@ def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
     return linked
 
 
-def _repeat(
-    session: Session, namespace: str, note: Repeat, terms_of: Callable[[Memory], Terms] | None
-) -> int:
+def _repeat(session: Session, namespace: str, note: Repeat, terms_of: _TermsOf | None) -> int:
     """Supersede one memory, and return its number."""
     owner, winner_number, _, winner = find(session, namespace, note.of)
     if winner.superseded_by is not None:
