@@ -84,7 +84,7 @@ def test_what_another_asks_who_is_named_in_the_same_words_is_no_answer() -> None
     rows = text_evidence(of, [said(text, "Caroline") for text in texts])
     # Four pairs of words; the second text tells something, too.
     assert rows[:, 3].tolist() == [0, 2 / 4, 0]
-    assert rows[:, 0].tolist() == [-0.5, 0, -0.5]
+    assert rows[:, 0].tolist() == [-1, 0, -1]
     assert text_evidence(asked("What does it run for?"), [said(texts[2], "Caroline")])[0, 3] == 2 / 4
 
 
@@ -118,7 +118,7 @@ def test_in_many_talks_of_two_it_matters_who_tells_it_and_to_whom() -> None:
 def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:
     of = asked("Where does Anna live?")
     asking, telling = "What does Anna drink?", "Does Anna drink tea? She drinks it every day."
-    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -0.5
+    assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -1
     assert text_evidence(of, [said(asking, "user"), said(telling, "user", "")])[:, 0].tolist() == [0, 0]
 
 
