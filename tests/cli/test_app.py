@@ -1,5 +1,6 @@
 """The whole: what people see first, what start-up costs, and the exit codes of the real process."""
 
+import inspect
 import json
 import os
 import pkgutil
@@ -14,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
-from typer.main import get_group
 
 import memorata.cli
 from memorata import __version__
-from memorata.cli.app import COMMANDS, LazyCommands
+from memorata.cli.app import COMMANDS, GROUPS, LazyCommands
 
 Run = Callable[..., Any]
 
@@ -192,23 +191,40 @@ def homes_loaded(*arguments: str, **variables: str) -> set[str]:
     return {home for home in COMMANDS if f"memorata.cli.{home}" in loaded}
 
 
+def test_the_table_has_every_module_with_commands() -> None:
+    names = [module.name for module in pkgutil.iter_modules(memorata.cli.__path__)]
+    with_commands = {name for name in names if _commands(name)}
+    assert with_commands == set(COMMANDS)
+
+
 @pytest.mark.parametrize("home", COMMANDS)
-def test_a_module_registers_the_commands_that_the_table_says(home: str) -> None:
-    part = typer.Typer()
-    import_module(f"memorata.cli.{home}").register(part)
-    assert tuple(get_group(part).commands) == COMMANDS[home]
+def test_the_table_has_every_command_of_a_module(home: str) -> None:
+    listed = [name for names in COMMANDS[home].values() for name in names.split()]
+    groups = [name for name in listed if name in GROUPS]
+    inner = [name for group in groups for names in GROUPS[group][1].values() for name in names.split()]
+    plain = [name for name in listed if name not in GROUPS]
+    assert sorted([*plain, *inner]) == sorted(_commands(home))
 
 
-def test_every_module_that_registers_commands_is_in_the_table() -> None:
-    names = [each.name for each in pkgutil.iter_modules(memorata.cli.__path__)]
-    registering = {name for name in names if hasattr(import_module(f"memorata.cli.{name}"), "register")}
-    assert registering == set(COMMANDS)
+def _commands(module: str) -> list[str]:
+    """Return the names of the public functions of a module that are run with a session."""
+    functions = vars(import_module(f"memorata.cli.{module}")).items()
+    return [
+        name.rstrip("_").replace("_", "-")
+        for name, function in functions
+        if inspect.isfunction(function)
+        and not name.startswith("_")
+        and function.__module__ == f"memorata.cli.{module}"
+        and function.__annotations__.get("return") == "None"
+        and next(iter(inspect.signature(function).parameters), "") == "session"
+        and name not in ("guarded", "evaluate")
+    ]
 
 
 def test_a_command_is_made_once() -> None:
-    commands = LazyCommands(COMMANDS)
+    commands = LazyCommands()
     assert commands["show"] is commands["show"]
-    assert len(dict(commands)) == len(commands) == sum(map(len, COMMANDS.values()))
+    assert len(dict(commands)) == len(commands)
     with pytest.raises(KeyError, match="shwo"):
         commands["shwo"]
 
@@ -227,6 +243,7 @@ def test_the_shell_completes_a_command_from_those_that_begin_so(home: Path) -> N
 
 
 def test_commands_are_listed_before_they_are_made() -> None:
-    commands = LazyCommands({"recipes": ["recipes"], "bench": ["bench"]})
-    assert (list(commands), commands.get("benc")) == (["recipes", "bench"], None)
+    commands = LazyCommands()
+    assert (list(commands)[:2], commands.get("benc")) == (["remember", "correct"], None)
+    assert not any(commands.data.values())
     assert commands["bench"].name == "bench"

@@ -6,11 +6,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import EMBEDDER_ERROR, UNSOUND, add_commands
+from memorata.cli.command import EMBEDDER_ERROR, UNSOUND
 from memorata.cli.options import new_file
 from memorata.cli.output import counted, memories, one_line, progress, size
 from memorata.cli.session import Session
@@ -37,25 +36,10 @@ _LABELS: Final = {
 }
 _MAX_FAILURES: Final = 20
 
-Repair = Annotated[bool, Option("--repair", help="Rebuild what can be rebuilt.")]
 Target = Annotated[Path, Argument(metavar="FILE", help="Where to put the copy.")]
-DryRun = Annotated[bool, Option("--dry-run", help="Count, measure on a sample, and write nothing.")]
-PromptsName = Annotated[
-    str | None, Option("--prompts", metavar="NAME", help="Use other prompts: own, none, similarity, ….")
-]
-KeepOld = Annotated[bool, Option("--keep-old", help="Keep the vectors of other embedders.")]
-Shards = Annotated[int, Option("--shards", min=1, max=1024, help="Into how many parts tables are cut.")]
-Batch = Annotated[int, Option("--batch", min=1, help="How many memories in one transaction.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(
-        app, "Administration", check, stats, vacuum, backup, encrypt, decrypt, reembed, index, distribute
-    )
-
-
-def check(session: Session, repair: Repair = False) -> None:
+def check(session: Session, repair: bool = Option(False, help="Rebuild what can be rebuilt.")) -> None:
     """Check that the database is sound; --repair rebuilds derived data, and never touches memories."""
     output = session.output
     try:
@@ -144,10 +128,10 @@ def _convert(session: Session, target: Path, *, encrypt: bool) -> None:
 
 def reembed(
     session: Session,
-    prompts: PromptsName = None,
-    dry_run: DryRun = False,
-    keep_old: KeepOld = False,
-    batch: Batch = 256,
+    prompts: str | None = Option(None, metavar="NAME", help="Use other prompts: own, none, similarity, …."),
+    dry_run: bool = Option(False, help="Count, measure on a sample, and write nothing."),
+    keep_old: bool = Option(False, help="Keep the vectors of other embedders."),
+    batch: int = Option(256, min=1, help="How many memories in one transaction."),
 ) -> None:
     """Embed everything anew after a change of --embedder, or what could not be embedded when it was written.
 
@@ -196,7 +180,9 @@ def index(session: Session) -> None:
         output.say(f"{leg} leg: {method}")
 
 
-def distribute(session: Session, shards: Shards = 32) -> None:
+def distribute(
+    session: Session, shards: int = Option(32, min=1, max=1024, help="Into how many parts tables are cut.")
+) -> None:
     """Distribute the tables over the servers of a Citus cluster, whose coordinator --db names."""
     from memorata.store.postgres.address import is_address
 

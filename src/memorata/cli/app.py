@@ -7,11 +7,13 @@ errors at the top, and the engine where a command runs.
 
 from __future__ import annotations
 
+import inspect
 import os
 import sys
 from collections import UserDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any, Final
 
 import typer
@@ -19,32 +21,58 @@ from typer import Option
 from typer.main import get_group
 
 from memorata._version import __version__
-from memorata.cli.command import Group, guarded, with_global_options
+from memorata.cli.command import Group, add_command, guarded, with_global_options
 from memorata.cli.session import GlobalOptions, Session
 
-COMMANDS: Final = {
-    "memories": (
-        "remember", "correct", "list", "show", "history", "update", "forget", "restore", "purge",
+COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "memories": {
+        "Remember and recall": "remember correct",
+        "Look around": "list show history",
+        "Keep in order": "update",
+        "Remove": "forget restore purge",
+    },
+    "recall": {"Remember and recall": "recall briefing", "Look around": "recipes"},
+    "entities": {"Entities, graph, place and time": "relate entities", "Remove": "about purge-entity"},
+    "graph": {"Entities, graph, place and time": "paths communities hubs near cells timeline"},
+    "lifecycle": {"Keep in order": "pin unpin used confirm maintain consolidate"},
+    "duplicates": {"Keep in order": "duplicates contradictions"},
+    "transfer": {"Files": "import export copy"},
+    "namespaces": {
+        "Look around": "namespaces",
+        "Remove": "purge-namespace",
+        "Keep in order": "namespace",
+    },
+    "admin": {"Administration": "check stats vacuum backup encrypt decrypt reembed index distribute"},
+    "configuration": {"Administration": "doctor trust", "For programs": "install uninstall"},
+    "server": {"For agents": "mcp", "For programs": "serve proxy key"},
+    "bench": {"Administration": "bench"},
+    "feedback": {"Learn from use": "feedback log replay retune"},
+    "demo": {"Remember and recall": "demo"},
+    "models": {"Administration": "model"},
+    "evaluation": {"Administration": "eval"},
+    "tuning": {"Learn from use": "tune"},
+    "experiments": {"Learn from use": "experiment"},
+}
+"""By module and heading, the commands, in the order in which the help shows them."""
+GROUPS: Final[Mapping[str, tuple[str, Mapping[str | None, str]]]] = {
+    "namespace": ("Link, move and split namespaces.", {None: "link unlink links move split"}),
+    "key": ("API keys of the server.", {None: "create list revoke"}),
+    "model": ("Embedders and re-rankers.", {None: "list install verify remove"}),
+    "eval": (
+        "Measure the recipes on data with labels.",
+        {
+            "Data sets": "longmemeval locomo multihop beir smart facts jsonl",
+            "Many sets": "suite",
+            "Run files": "score compare report",
+        },
     ),
-    "recall": ("recall", "briefing", "recipes"),
-    "entities": ("relate", "entities", "about", "purge-entity"),
-    "graph": ("paths", "communities", "hubs", "near", "cells", "timeline"),
-    "lifecycle": ("pin", "unpin", "used", "confirm", "maintain", "consolidate"),
-    "duplicates": ("duplicates", "contradictions"),
-    "transfer": ("import", "export", "copy"),
-    "namespaces": ("namespaces", "purge-namespace", "namespace"),
-    "admin": ("check", "stats", "vacuum", "backup", "encrypt", "decrypt", "reembed", "index", "distribute"),
-    "configuration": ("doctor", "trust", "install", "uninstall"),
-    "server": ("mcp", "serve", "proxy", "key"),
-    "bench": ("bench",),
-    "feedback": ("feedback", "log", "replay", "retune"),
-    "demo": ("demo",),
-    "models": ("model",),
-    "evaluation": ("eval",),
-    "tuning": ("tune",),
-    "experiments": ("experiment",),
-}  # fmt: skip
-"""By module, the commands it registers, in the order in which the help shows them."""
+    "tune": (
+        "Tune on feedback and labels; what wins on held-out questions is saved.",
+        {None: "weights thresholds recipe namespaces"},
+    ),
+    "experiment": ("Compare variants with users.", {None: "create assign recall status stop"}),
+}
+"""By name, the help of the commands that are groups, and their own commands by heading."""
 
 _FIRST_STEPS: Final = """\
 Memorata remembers what you tell it and finds it again, by vectors and by words.
@@ -62,16 +90,37 @@ Memorata remembers what you tell it and finds it again, by vectors and by words.
 class LazyCommands(UserDict[str, Any]):
     """Commands by name, each built with the others of its module when it is first looked up."""
 
-    def __init__(self, modules: Mapping[str, Sequence[str]]) -> None:
-        self._module_of = {name: module for module, names in modules.items() for name in names}
+    def __init__(self) -> None:
+        self._module_of = {
+            name: module
+            for module, panels in COMMANDS.items()
+            for names in panels.values()
+            for name in names.split()
+        }
         super().__init__(dict.fromkeys(self._module_of))
 
     def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - typer keeps the type of a command to itself
         if super().__getitem__(name) is None:
+            module_name = self._module_of[name]
+            module = import_module(f"{__package__}.{module_name}")
             part = typer.Typer(cls=Group, rich_markup_mode="rich")
-            import_module(f"{__package__}.{self._module_of[name]}").register(part)
+            _add_all(part, module, COMMANDS[module_name])
             self.update(get_group(part).commands)
         return super().__getitem__(name)
+
+
+def _add_all(app: typer.Typer, module: ModuleType, panels: Mapping[Any, str]) -> None:
+    for panel, names in panels.items():
+        for name in names.split():
+            if name in GROUPS:
+                help_, own = GROUPS[name]
+                group = typer.Typer(cls=Group, no_args_is_help=True, help=help_)
+                _add_all(group, module, own)
+                app.add_typer(group, name=name, rich_help_panel=panel)
+            else:
+                attribute = name.replace("-", "_")
+                function = getattr(module, f"{attribute}_", None) or getattr(module, attribute)
+                add_command(app, name, panel, function)
 
 
 class AllCommands(Group):
@@ -79,7 +128,7 @@ class AllCommands(Group):
 
     def __init__(self, **attributes: Any) -> None:  # noqa: ANN401 - as typer gives them
         super().__init__(**attributes)
-        self.commands = LazyCommands(COMMANDS)
+        self.commands = LazyCommands()
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - typer keeps its context's type to itself
         """Return the names of the commands, without building any of them."""
@@ -110,7 +159,7 @@ def start(ctx: typer.Context, version: Version = False, **options: Any) -> None:
         guarded(session, lambda: _show_first_steps(session))
 
 
-app.callback()(with_global_options(start, start))
+app.callback()(with_global_options(start, [inspect.signature(start, eval_str=True).parameters["version"]]))
 
 
 def run() -> None:

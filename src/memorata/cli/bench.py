@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
 from typer import Option
 
-from memorata.cli.command import add_commands
 from memorata.cli.output import embedder_name
 from memorata.cli.session import Session
 
@@ -30,16 +28,12 @@ _PLACES: Final = (
     "on Monday",
 )
 
-Memories = Annotated[int, Option("--memories", min=1, help="How many to remember.")]
-Queries = Annotated[int, Option("--queries", min=2, help="How many queries to recall.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    add_commands(app, "Administration", bench)
-
-
-def bench(session: Session, memories: Memories = 500, queries: Queries = 100) -> None:
+def bench(
+    session: Session,
+    memories: int = Option(500, min=1, help="How many to remember."),
+    queries: int = Option(100, min=2, help="How many queries to recall."),
+) -> None:
     """Measure this machine: made-up memories in a temporary database, written and recalled one by one."""
     import tempfile
 

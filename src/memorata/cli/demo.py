@@ -13,13 +13,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from typer import Option
 
 from memorata._frozen import frozen
-from memorata.cli.command import add_commands
 from memorata.cli.output import counted, embedder_name, hidden_reasons, memory_table, one_line
 from memorata.cli.recall import explanation_tree, hits_table, signals
 from memorata.cli.session import Session
@@ -30,15 +28,11 @@ if TYPE_CHECKING:
 
     from memorata.engine import Engine, RecallResult
 
-Keep = Annotated[Path | None, Option("--keep", metavar="FILE", help="Keep the memories in a new file.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the application."""
-    add_commands(app, "Remember and recall", demo)
-
-
-def demo(session: Session, keep: Keep = None) -> None:
+def demo(
+    session: Session,
+    keep: Path | None = Option(None, metavar="FILE", help="Keep the memories in a new file."),
+) -> None:
     """Show remember and recall step by step, on a conversation that was made up for it."""
     if keep is not None and keep.exists():
         raise InvalidArgument("--keep", str(keep), "a file that does not exist yet")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
-import typer
 from typer import Argument, Option
 
-from memorata.cli.command import NOT_FOUND, add_commands
+from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import memory_of, one_of
 from memorata.cli.output import Output, counted, memories, one_line, progress
 from memorata.cli.session import Session
@@ -23,42 +22,17 @@ _METHODS: Final = ("matrix", "lsh")
 _STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")
 _EXCERPT: Final = 70
 
-Apply = Annotated[bool, Option("--apply", help="Supersede them; without it, only show.")]
-Undo = Annotated[bool, Option("--undo", help="Undo the last run.")]
-RunNumber = Annotated[int | None, Option("--run", metavar="N", help="With --undo, the run to undo.")]
-Runs = Annotated[bool, Option("--runs", help="Show the runs so far.")]
-Method = Annotated[str | None, Option("--method", help="With --paraphrases: matrix or lsh.")]
-Strategy = Annotated[str, Option("--strategy", help=", ".join(_STRATEGIES) + ".")]
-Paraphrases = Annotated[bool, Option("--paraphrases", help="Paraphrases too, as far as vectors can tell.")]
-Limit = Annotated[int, Option("--limit", "-l", help="How many groups to show; --apply takes all.")]
-
-OneId = Annotated[str | None, Argument(metavar="[ID]", help="Only those of this memory.")]
-All = Annotated[bool, Option("--all", help="Also what was resolved, and what is hidden by now.")]
-Accept = Annotated[
-    str | None, Option("--accept", metavar="OLDER", help="ID contradicts and supersedes OLDER.")
-]
-Reject = Annotated[str | None, Option("--reject", metavar="OLDER", help="ID and OLDER can both be true.")]
-Because = Annotated[str | None, Option("--because", help="The reason, which is kept.")]
-Reinstate = Annotated[bool, Option("--undo", help="Make ID current again, which another one superseded.")]
-Model = Annotated[str | None, Option("--model", help="Let this language model resolve all open ones.")]
-Address = Annotated[str, Option("--address", metavar="URL", help="Its OpenAI-compatible address, up to /v1.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Keep in order", duplicates, contradictions)
-
 
 def duplicates(
     session: Session,
-    apply: Apply = False,
-    undo: Undo = False,
-    run: RunNumber = None,
-    runs: Runs = False,
-    method: Method = None,
-    strategy: Strategy = "keep_highest_confidence",
-    paraphrases: Paraphrases = False,
-    limit: Limit = 20,
+    apply: bool = Option(False, help="Supersede them; without it, only show."),
+    undo: bool = Option(False, help="Undo the last run."),
+    run: int | None = Option(None, metavar="N", help="With --undo, the run to undo."),
+    runs: bool = Option(False, help="Show the runs so far."),
+    method: str | None = Option(None, help="With --paraphrases: matrix or lsh."),
+    strategy: str = Option("keep_highest_confidence", help=", ".join(_STRATEGIES) + "."),
+    paraphrases: bool = Option(False, help="Paraphrases too, as far as vectors can tell."),
+    limit: int = Option(20, "-l", help="How many groups to show; --apply takes all."),
 ) -> None:
     """Show duplicates, and supersede them with --apply; nothing is lost."""
     from memorata.model import checks
@@ -92,14 +66,16 @@ def duplicates(
 
 def contradictions(
     session: Session,
-    id: OneId = None,
-    all: All = False,
-    accept: Accept = None,
-    reject: Reject = None,
-    because: Because = None,
-    undo: Reinstate = False,
-    model: Model = None,
-    address: Address = "http://127.0.0.1:11434/v1",
+    id: str | None = Argument(None, metavar="[ID]", help="Only those of this memory."),
+    all: bool = Option(False, help="Also what was resolved, and what is hidden by now."),
+    accept: str | None = Option(None, metavar="OLDER", help="ID contradicts and supersedes OLDER."),
+    reject: str | None = Option(None, metavar="OLDER", help="ID and OLDER can both be true."),
+    because: str | None = Option(None, help="The reason, which is kept."),
+    undo: bool = Option(False, help="Make ID current again, which another one superseded."),
+    model: str | None = Option(None, help="Let this language model resolve all open ones."),
+    address: str = Option(
+        "http://127.0.0.1:11434/v1", metavar="URL", help="Its OpenAI-compatible address, up to /v1."
+    ),
 ) -> None:
     """Show which memories may contradict each other, and resolve contradictions."""
     if undo and (id is None or any(value is not None for value in (accept, reject, model))):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import add_commands
-from memorata.cli.options import EntityName, memory_of, time_of
+from memorata.cli.options import EntityName, memory_of
 from memorata.cli.output import counted, dumps, memories, one_line, visible
 from memorata.cli.session import Session
 from memorata.cli.transfer import open_target
@@ -23,51 +22,24 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN: Final = 5
 
-Subject = Annotated[str, Argument(metavar="SUBJECT", help="The entity that has the relation.")]
-Type = Annotated[str, Argument(metavar="TYPE", help="The type of relation: knows, works_at, …")]
-Object = Annotated[str, Argument(metavar="OBJECT", help="The entity it leads to.")]
-Weight = Annotated[float, Option("--weight", help="How strong it is, above 0.")]
-AssertedBy = Annotated[str | None, Option("--memory", metavar="ID", help="The memory that asserts it.")]
-Remove = Annotated[bool, Option("--remove", help="Remove it instead.")]
 
-OneEntity = Annotated[str | None, Argument(metavar="[ENTITY]", help="One entity; all otherwise.")]
-Prefix = Annotated[str, Option("--prefix", help="Only names that begin so.")]
-EntityType = Annotated[str | None, Option("--type", "-t", help="Set the type of the entity.")]
-Aliases = Annotated[list[str] | None, Option("--alias", help="Another name of it; repeatable.")]
-Description = Annotated[str | None, Option("--description", help="A few words about it.")]
-Merge = Annotated[str | None, Option("--merge", metavar="OTHER", help="Read OTHER as ENTITY from now on.")]
-UndoMerge = Annotated[bool, Option("--undo-merge", help="Let ENTITY stand for itself again.")]
-Nicknames = Annotated[bool, Option("--nicknames", help="List the nicknames of who speaks instead.")]
-UndoAlias = Annotated[bool, Option("--undo-alias", help="Read the nickname ENTITY as nobody's name.")]
-RestoreAlias = Annotated[bool, Option("--restore-alias", help="Read it as a name again.")]
-AsOf = Annotated[str | None, Option("--as-of", metavar="TIME", help="The relations that held at that time.")]
-Export = Annotated[
-    str | None, Option("--export", metavar="FILE", help="Export everything before it is removed.")
-]
 Text = Annotated[bool, Option("--text", help="Every memory with that word, even if it is no known entity.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Entities, graph, place and time", relate, entities)
-    add_commands(app, "Remove", about, purge_entity)
 
 
 def relate(
     session: Session,
-    subject: Subject,
-    type: Type,
-    object: Object,
-    weight: Weight = 1.0,
-    memory: AssertedBy = None,
-    valid_from: options.ValidFrom = None,
-    valid_to: options.ValidTo = None,
-    remove: Remove = False,
+    subject: str = Argument(metavar="SUBJECT", help="The entity that has the relation."),
+    type: str = Argument(metavar="TYPE", help="The type of relation: knows, works_at, …"),
+    object: str = Argument(metavar="OBJECT", help="The entity it leads to."),
+    weight: float = Option(1.0, help="How strong it is, above 0."),
+    memory: str | None = Option(None, metavar="ID", help="The memory that asserts it."),
+    valid_from: datetime | None = Option(None, help="Since when it is true."),
+    valid_to: datetime | None = Option(None, help="Until when it is true."),
+    remove: bool = Option(False, help="Remove it instead."),
 ) -> None:
     """Relate one entity to another."""
     from memorata.service.codec import relation_json
 
-    start, end = time_of("--valid-from", valid_from), time_of("--valid-to", valid_to)
     with session.memory(create=not remove) as engine:
         if remove:
             removed = engine.entities.unrelate(subject, type, object)
@@ -75,28 +47,27 @@ def relate(
             return
         id_ = None if memory is None else memory_of(engine, memory).id
         relation = engine.entities.relate(
-            subject, type, object, weight=weight, memory=id_, valid_from=start, valid_to=end
+            subject, type, object, weight=weight, memory=id_, valid_from=valid_from, valid_to=valid_to
         )
     session.output.result(relation_json(relation), _relation_line(relation))
 
 
 def entities(
     session: Session,
-    entity: OneEntity = None,
-    prefix: Prefix = "",
+    entity: str | None = Argument(None, metavar="[ENTITY]", help="One entity; all otherwise."),
+    prefix: str = Option("", help="Only names that begin so."),
     limit: options.Limit = 20,
-    type: EntityType = None,
-    alias: Aliases = None,
-    description: Description = None,
-    merge: Merge = None,
-    undo_merge: UndoMerge = False,
-    nicknames: Nicknames = False,
-    undo_alias: UndoAlias = False,
-    restore_alias: RestoreAlias = False,
-    as_of: AsOf = None,
+    type: str | None = Option(None, "-t", help="Set the type of the entity."),
+    alias: list[str] | None = Option(None, help="Another name of it; repeatable."),
+    description: str | None = Option(None, help="A few words about it."),
+    merge: str | None = Option(None, metavar="OTHER", help="Read OTHER as ENTITY from now on."),
+    undo_merge: bool = Option(False, help="Let ENTITY stand for itself again."),
+    nicknames: bool = Option(False, help="List the nicknames of who speaks instead."),
+    undo_alias: bool = Option(False, help="Read the nickname ENTITY as nobody's name."),
+    restore_alias: bool = Option(False, help="Read it as a name again."),
+    as_of: datetime | None = Option(None, help="The relations that held at that time."),
 ) -> None:
     """List the entities, or describe and show one of them; list nicknames, or undo one."""
-    moment = time_of("--as-of", as_of)
     if nicknames or undo_alias or restore_alias:
         _aliases(session, entity, undo=undo_alias, restore=restore_alias)
         return
@@ -115,7 +86,7 @@ def entities(
             engine.entities.merge(entity, merge)
         if undo_merge:
             engine.entities.undo_merge(entity)
-        _show(session, engine.entities.get(entity), engine.entities.relations(entity, as_of=moment))
+        _show(session, engine.entities.get(entity), engine.entities.relations(entity, as_of=as_of))
 
 
 def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
@@ -160,7 +131,7 @@ def about(
 def purge_entity(
     session: Session,
     entity: EntityName,
-    export: Export = None,
+    export: str | None = Option(None, metavar="FILE", help="Export everything before it is removed."),
     text: Text = False,
     dry_run: options.DryRun = False,
     force: options.Force = False,

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
-import typer
 from typer import Argument, Option
 
-from memorata.cli.command import add_commands, add_group
 from memorata.cli.evaluation_tables import section_json, show_comparison, show_runs
 from memorata.cli.options import FALSE, TRUE, Changes, one_of, parameter_values, recipe_names
 from memorata.cli.output import Output, counted
@@ -39,42 +37,24 @@ DATASETS: Final = {
 }
 """The formats, named here too so that ``memorata --help`` need not load their readers; a test compares."""
 
-Data = Annotated[Path, Argument(metavar="PATH", help="The file or folder of the data set.")]
-Recipes = Annotated[
-    list[str] | None,
-    Option("--recipe", "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names),
-]
-Granularity = Annotated[str, Option("--granularity", help="What is ranked: turn or session.")]
-Turns = Annotated[str | None, Option("--turns", help="LongMemEval: all turns, or those of the user only.")]
-Options = Annotated[
-    list[str] | None, Option("--option", metavar="NAME=VALUE", help="Of the format; repeatable.")
-]
-LimitQuestions = Annotated[int | None, Option("--limit-questions", min=1, help="Only the first questions.")]
-Depth = Annotated[int, Option("--depth", min=1, help="How many results are written down.")]
-Runs = Annotated[Path, Option("--runs", metavar="FOLDER", help="Where the run files go.")]
-Cache = Annotated[
-    Path | None, Option("--cache", metavar="FILE", help="The cache of vectors; else in --runs.")
-]
-Measures = Annotated[list[str] | None, Option("--measure", "-m", help="any@5, recall@5, mrr, …; repeatable.")]
-Macro = Annotated[bool, Option("--macro", help="Means over kinds of question instead of over questions.")]
-Again = Annotated[bool, Option("--again", help="Start over where there is a run already.")]
+_TURNS: Final = "LongMemEval: all turns, or those of the user only."
+_OPTION: Final = "Of the format; repeatable."
+_MEASURE: Final = "any@5, recall@5, mrr, …; repeatable."
+_MACRO: Final = "Means over kinds of question instead of over questions."
 RunPath = Annotated[Path, Argument(metavar="RUN", help="A run file, or a TREC run with --qrels.")]
-Baseline = Annotated[Path, Argument(metavar="BASELINE", help="The run to compare with.")]
-RunPaths = Annotated[list[Path], Argument(metavar="RUNS", help="Run files, or folders of them.")]
-Against = Annotated[
-    tuple[str, Path] | None,
-    Option("--dataset", metavar="NAME PATH", help="The data set, where its labels are not beside the run."),
-]
-Qrels = Annotated[Path | None, Option("--qrels", metavar="FILE", help="Labels in TREC's format instead.")]
-Folder = Annotated[Path, Option("--output", "-o", metavar="FOLDER", help="Where the report goes.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group of commands to the application."""
-    group = add_group(app, "eval", "Measure the recipes on data with labels.", "Administration")
-    add_commands(group, "Data sets", *(_command_of(name, text) for name, text in DATASETS.items()))
-    add_commands(group, "Many sets", suite)
-    add_commands(group, "Run files", score, compare, report)
+class LabelOptions(TypedDict):
+    """Which labels run files are scored with, and by which measures."""
+
+    dataset: Annotated[
+        tuple[str, Path] | None,
+        Option(None, metavar="NAME PATH", help="The data set, where its labels are not beside the run."),
+    ]
+    qrels: Annotated[Path | None, Option(None, metavar="FILE", help="Labels in TREC's format instead.")]
+    turns: Annotated[str | None, Option(None, help=_TURNS)]
+    option: Annotated[list[str] | None, Option(None, metavar="NAME=VALUE", help=_OPTION)]
+    measure: Annotated[list[str] | None, Option(None, "-m", help=_MEASURE)]
 
 
 def _command_of(name: str, help_: str) -> Callable[..., None]:
@@ -94,19 +74,21 @@ def _command_of(name: str, help_: str) -> Callable[..., None]:
 def evaluate(
     session: Session,
     format: str,
-    path: Data,
-    recipe: Recipes = None,
+    path: Path = Argument(metavar="PATH", help="The file or folder of the data set."),
+    recipe: list[str] | None = Option(
+        None, "-r", help="A recipe; repeatable. Otherwise all.", autocompletion=recipe_names
+    ),
     set: Changes = None,
-    granularity: Granularity = "turn",
-    turns: Turns = None,
-    option: Options = None,
-    limit_questions: LimitQuestions = None,
-    depth: Depth = 50,
-    runs: Runs = Path("runs"),
-    cache: Cache = None,
-    measure: Measures = None,
-    macro: Macro = False,
-    again: Again = False,
+    granularity: str = Option("turn", help="What is ranked: turn or session."),
+    turns: str | None = Option(None, help=_TURNS),
+    option: list[str] | None = Option(None, metavar="NAME=VALUE", help=_OPTION),
+    limit_questions: int | None = Option(None, min=1, help="Only the first questions."),
+    depth: int = Option(50, min=1, help="How many results are written down."),
+    runs: Path = Option(Path("runs"), metavar="FOLDER", help="Where the run files go."),
+    cache: Path | None = Option(None, metavar="FILE", help="The cache of vectors; else in --runs."),
+    measure: list[str] | None = Option(None, "-m", help=_MEASURE),
+    macro: bool = Option(False, help=_MACRO),
+    again: bool = Option(False, help="Start over where there is a run already."),
 ) -> None:
     """Run recipes on a data set and measure them."""
     from memorata.evaluate.dataset import GRANULARITIES, FirstQuestions
@@ -155,20 +137,19 @@ def evaluate(
     session.output.say(f"The runs are in {runs}; memorata eval report {runs} makes a page of them.")
 
 
+globals().update({name: _command_of(name, help_) for name, help_ in DATASETS.items()})
+
+
 def suite(
     session: Session,
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="A folder of sets, one .jsonl.gz file each.")],
-    recipe: Annotated[list[str] | None, Option("--recipe", "-r", help="A recipe; repeatable.")] = None,
+    folder: Path = Argument(metavar="FOLDER", help="A folder of sets, one .jsonl.gz file each."),
+    recipe: list[str] | None = Option(None, "-r", help="A recipe; repeatable."),
     set: Changes = None,
-    only: Annotated[list[str] | None, Option("--only", help="A set of the folder; repeatable.")] = None,
-    limit_questions: Annotated[
-        int | None, Option("--limit-questions", min=1, help="Of each haystack; always the same ones.")
-    ] = None,
-    kinds: Annotated[bool, Option("--kinds", help="A line for each kind of question.")] = False,
-    ablate: Annotated[bool, Option("--ablate", help="A line without each lever of the recipe.")] = False,
-    cache: Annotated[Path, Option("--cache", metavar="FILE", help="The cache of vectors.")] = Path(
-        "embeddings.db"
-    ),
+    only: list[str] | None = Option(None, help="A set of the folder; repeatable."),
+    limit_questions: int | None = Option(None, min=1, help="Of each haystack; always the same ones."),
+    kinds: bool = Option(False, help="A line for each kind of question."),
+    ablate: bool = Option(False, help="A line without each lever of the recipe."),
+    cache: Path = Option(Path("embeddings.db"), metavar="FILE", help="The cache of vectors."),
 ) -> None:
     """Ask the questions of many sets: a line for each set and recipe, by default with the default's parts."""
     from memorata.evaluate.suite import run_suite, suite_rows, without_levers
@@ -213,17 +194,13 @@ def suite(
 def score(
     session: Session,
     run: RunPath,
-    dataset: Against = None,
-    qrels: Qrels = None,
-    turns: Turns = None,
-    option: Options = None,
-    measure: Measures = None,
-    macro: Macro = False,
+    macro: bool = Option(False, help=_MACRO),
+    **labels: Unpack[LabelOptions],
 ) -> None:
     """Score a run file: with the labels beside it, or, of any other program, with labels that you name."""
     from memorata.evaluate.sections import sections
 
-    (section,) = sections(scored_runs([run], dataset, qrels, turns, option or [], measure))
+    (section,) = sections(scored_runs([run], **labels))
     if session.output.json:
         session.output.data(section_json(section))
         return
@@ -234,17 +211,13 @@ def score(
 def compare(
     session: Session,
     run: RunPath,
-    baseline: Baseline,
-    dataset: Against = None,
-    qrels: Qrels = None,
-    turns: Turns = None,
-    option: Options = None,
-    measure: Measures = None,
+    baseline: Path = Argument(metavar="BASELINE", help="The run to compare with."),
+    **labels: Unpack[LabelOptions],
 ) -> None:
     """Compare a run with another on the same questions, with intervals and p values."""
     from memorata.evaluate.scores import compare as compared
 
-    ours, theirs = scored_runs([run, baseline], dataset, qrels, turns, option or [], measure)
+    ours, theirs = scored_runs([run, baseline], **labels)
     comparison = compared(ours.scores, theirs.scores)
     if session.output.json:
         session.output.data(comparison.as_dict())
@@ -258,19 +231,15 @@ def compare(
 
 def report(
     session: Session,
-    runs: RunPaths,
-    output: Folder = Path("report"),
-    dataset: Against = None,
-    qrels: Qrels = None,
-    turns: Turns = None,
-    option: Options = None,
-    measure: Measures = None,
+    runs: list[Path] = Argument(metavar="RUNS", help="Run files, or folders of them."),
+    output: Path = Option(Path("report"), "-o", metavar="FOLDER", help="Where the report goes."),
+    **labels: Unpack[LabelOptions],
 ) -> None:
     """Write report.md and report.html about runs: tables, curves, kinds of question, time."""
     from memorata.evaluate.report import write_report
     from memorata.evaluate.sections import sections
 
-    scored = scored_runs(run_files(runs), dataset, qrels, turns, option or [], measure)
+    scored = scored_runs(run_files(runs), **labels)
     written = write_report(output, [section.best_first() for section in sections(scored)])
     files = list(map(str, written))
     session.output.result({"runs": len(scored), "files": files}, *files)
@@ -283,7 +252,7 @@ def scored_runs(
     dataset: tuple[str, Path] | None,
     qrels: Path | None,
     turns: str | None,
-    options: Sequence[str],
+    option: Sequence[str] | None,
     measure: Sequence[str] | None,
 ) -> list[ScoredRun]:
     """Read runs, find their labels as the options say or else beside them, and score them."""
@@ -294,8 +263,8 @@ def scored_runs(
     measures = measures_of(measure)
     if dataset is not None and qrels is not None:
         raise InvalidArgument("--qrels", str(qrels), "left out when --dataset is given")
-    if dataset is None and (turns is not None or options):
-        raise InvalidArgument("--option", turns or options[0], "given together with --dataset")
+    if dataset is None and (turns is not None or option):
+        raise InvalidArgument("--option", turns or (option or [""])[0], "given together with --dataset")
     for path in paths:
         if not path.is_file():
             raise DatasetError(path, None, "no such file")
@@ -311,7 +280,7 @@ def scored_runs(
         raise DatasetError(foreign[0], None, "not a run of Memorata; a TREC run needs --qrels FILE")
     if dataset is None:
         return [score_file(path, measures, labels_of) for path in paths]
-    opened = dataset_of(*dataset, turns, options)
+    opened = dataset_of(*dataset, turns, option or ())
     all_questions = [question for haystack in opened.haystacks() for question in haystack.questions]
 
     def questions(path: Path, run: Run) -> list[Question]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND, add_group
-from memorata.cli.feedback import PANEL
+from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import parameter_values, text_of
 from memorata.cli.output import interval, spoken
 from memorata.cli.session import Session
@@ -21,34 +19,21 @@ if TYPE_CHECKING:
     from memorata.learn.experiments import ExperimentStatus
 
 Name = Annotated[str, Argument(metavar="NAME", help="The experiment.")]
-OneOrAll = Annotated[str | None, Argument(metavar="[NAME]", help="The experiment; all of them without.")]
 User = Annotated[str, Argument(metavar="USER", help="The user who recalls.")]
-Variants = Annotated[
-    list[str] | None,
-    Option(
-        "--variant",
-        metavar="NAME:WEIGHT[:SETTINGS]",
-        help="A variant, its share of users, and what it changes: more:0.5:vector_weight=0.7; repeatable.",
-    ),
-]
-Interleave = Annotated[bool, Option("--interleave", help="Show every user two variants in one list.")]
-Users = Annotated[int, Option("--users", help="Least users of each variant before a winner is named.")]
-Days = Annotated[int, Option("--days", help="Least days before a winner is named.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group of commands to the application."""
-    add_group(app, "experiment", "Compare variants with users.", PANEL, create, assign, recall, status, stop)
 
 
 def create(
     session: Session,
     name: Name,
-    variant: Variants = None,
+    variant: list[str] | None = Option(
+        None,
+        metavar="NAME:WEIGHT[:SETTINGS]",
+        help="A variant, its share of users, and what it changes: more:0.5:vector_weight=0.7; repeatable.",
+    ),
     base: options.RecipeName = None,
-    interleave: Interleave = False,
-    users: Users = 100,
-    days: Days = 7,
+    interleave: bool = Option(False, help="Show every user two variants in one list."),
+    users: int = Option(100, help="Least users of each variant before a winner is named."),
+    days: int = Option(7, help="Least days before a winner is named."),
 ) -> None:
     """Start an experiment: at least two variants whose weights sum to 1."""
     from memorata.service.codec import experiment_json
@@ -89,7 +74,10 @@ def recall(session: Session, name: Name, user: User, query: options.Query, limit
         session.leave(NOT_FOUND)
 
 
-def status(session: Session, name: OneOrAll = None) -> None:
+def status(
+    session: Session,
+    name: str | None = Argument(None, metavar="[NAME]", help="The experiment; all of them without."),
+) -> None:
     """Show the state of an experiment; looking often does not make a wrong winner likelier."""
     from memorata.service.codec import experiment_json
 

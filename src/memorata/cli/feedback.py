@@ -5,36 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import add_commands
-from memorata.cli.options import MemoryId, memory_of, parameter_values, recall_id_of, recipe_of, time_of
+from memorata.cli.options import MemoryId, memory_of, parameter_values, recall_id_of, recipe_of
 from memorata.cli.output import counted, interval, one_line, short_id
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 
-PANEL: Final = "Learn from use"
-
 RecallId = Annotated[str, Argument(metavar="RECALL", help="The recall: its id, or a part of it.")]
-Kind = Annotated[str, Argument(metavar="KIND", help="thumbs, rating, relevant or click.")]
-Value = Annotated[
-    str | None, Argument(metavar="[VALUE]", help="up or down, 1 to 5, yes or no; none for click.")
-]
-Moves = Annotated[int, Option("--moves", help="How many hits that moved are shown.")]
-Force = Annotated[bool, Option("--force", help="Even if the last run was less than a week ago.")]
-Bounds = Annotated[str | None, Option("--bounds", metavar="LOW,HIGH", help="The range of the threshold.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, PANEL, feedback, log, replay, retune)
-
-
-def feedback(session: Session, recall: RecallId, id: MemoryId, kind: Kind, value: Value = None) -> None:
+def feedback(
+    session: Session,
+    recall: RecallId,
+    id: MemoryId,
+    kind: str = Argument(metavar="KIND", help="thumbs, rating, relevant or click."),
+    value: str | None = Argument(
+        None, metavar="[VALUE]", help="up or down, 1 to 5, yes or no; none for click."
+    ),
+) -> None:
     """Record feedback on a hit; it is kept with the features the hit had when it was shown."""
     from memorata.service.codec import plain
 
@@ -55,9 +47,8 @@ def log(session: Session, limit: options.Limit = 20, since: options.Since = None
     """Show the recalls that were logged, the latest first: time, recipe, hits and query."""
     from memorata.service.codec import logged_recall_json
 
-    moment = time_of("--since", since)
     with session.memory() as engine:
-        recalls = engine.feedback.recalls(limit=limit, since=moment)
+        recalls = engine.feedback.recalls(limit=limit, since=since)
         judged = {reaction.feedback.recall_id for reaction in engine.feedback.list()}
     if session.output.json:
         rows = [{**logged_recall_json(recall), "judged": recall.id in judged} for recall in recalls]
@@ -89,16 +80,16 @@ def replay(
     set: options.Changes = None,
     limit: options.Limit = 1000,
     since: options.Since = None,
-    moves: Moves = 20,
+    moves: int = Option(20, help="How many hits that moved are shown."),
 ) -> None:
     """Rank logged recalls by another recipe, without searching: what moves, and whether it is better."""
     from memorata.learn.replay import replay_log
     from memorata.service.codec import plain
 
-    changes, moment = parameter_values(set), time_of("--since", since)
+    changes = parameter_values(set)
     with session.memory() as engine:
         base = recipe_of(engine, "--recipe", recipe)
-        replayed = replay_log(engine, base, changes, since=moment, limit=limit)
+        replayed = replay_log(engine, base, changes, since=since, limit=limit)
     done, output = replayed.replay, session.output
     if output.json:
         output.data(
@@ -136,8 +127,8 @@ def replay(
 def retune(
     session: Session,
     dry_run: options.DryRun = False,
-    force: Force = False,
-    bounds: Bounds = None,
+    force: bool = Option(False, help="Even if the last run was less than a week ago."),
+    bounds: str | None = Option(None, metavar="LOW,HIGH", help="The range of the threshold."),
     plot: options.Plot = None,
 ) -> None:
     """Move the thresholds of similarity and confidence by the feedback of the last seven days, by up to 5 %.

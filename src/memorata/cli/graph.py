@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Final
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND, add_commands
-from memorata.cli.options import one_of, place_of, time_of
+from memorata.cli.command import NOT_FOUND
+from memorata.cli.options import one_of, place_of
 from memorata.cli.output import byline, counted, memory_table, one_line, plain_line, visible
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
@@ -23,57 +23,27 @@ _ORDERS: Final = ("breadth", "depth")
 _EXCERPT: Final = 60
 _KILOMETRE: Final = 1000
 
-Start = Annotated[str, Argument(metavar="ENTITY", help="The entity to start from.")]
-To = Annotated[str | None, Option("--to", metavar="ENTITY", help="Only paths to this entity.")]
-Depth = Annotated[int, Option("--depth", help="How many steps a path may have.")]
-Types = Annotated[list[str] | None, Option("--type", "-t", help="A type of relation to follow; repeatable.")]
-Direction = Annotated[str, Option("--direction", help="both, out or in.")]
-Order = Annotated[str, Option("--order", help="breadth or depth first.")]
-Decay = Annotated[float, Option("--decay", help="What each step leaves of a score, above 0 up to 1.")]
-Shortest = Annotated[bool, Option("--shortest", help="Only the shortest path to --to, by Dijkstra.")]
-Scores = Annotated[bool, Option("--scores", help="The score of each entity that is reached instead.")]
-Nodes = Annotated[int, Option("--nodes", help="How many entities and memories to reach at most.")]
-Seconds = Annotated[float | None, Option("--seconds", help="How much time to take at most.")]
-Level = Annotated[int, Option("--level", help="0 for the finest communities.")]
-Method = Annotated[str, Option("--method", help="propagation, or leiden (memorata[communities]).")]
-Levels = Annotated[int, Option("--levels", help="How many levels label propagation makes.")]
-Iterations = Annotated[int | None, Option("--iterations", help="The most rounds: 100, or 2 of leiden.")]
-Resolution = Annotated[float, Option("--resolution", help="More makes smaller communities.")]
-Precision = Annotated[int, Option("--precision", "-p", help="4 (2.5 km) to 8 (5 m).")]
-Seed = Annotated[int, Option("--seed", help="The same seed gives the same communities.")]
-PlaceText = Annotated[str, Argument(metavar="LAT,LON", help="The place, in degrees.")]
-Radius = Annotated[float | None, Option("--radius", "-r", help="How far at most, in metres.")]
-OneEntity = Annotated[str | None, Argument(metavar="[ENTITY]", help="Only memories that mention it.")]
-StartTime = Annotated[str | None, Option("--start", metavar="TIME", help="Only from that time on.")]
-EndTime = Annotated[str | None, Option("--end", metavar="TIME", help="Only before that time.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Entities, graph, place and time", paths, communities, hubs, near, cells, timeline)
-
 
 def paths(
     session: Session,
-    entity: Start,
-    to: To = None,
-    depth: Depth = 2,
-    type: Types = None,
-    direction: Direction = "both",
-    order: Order = "breadth",
-    decay: Decay = 0.85,
-    shortest: Shortest = False,
-    scores: Scores = False,
-    nodes: Nodes = 100,
+    entity: str = Argument(metavar="ENTITY", help="The entity to start from."),
+    to: str | None = Option(None, metavar="ENTITY", help="Only paths to this entity."),
+    depth: int = Option(2, help="How many steps a path may have."),
+    type: list[str] | None = Option(None, "-t", help="A type of relation to follow; repeatable."),
+    direction: str = Option("both", help="both, out or in."),
+    order: str = Option("breadth", help="breadth or depth first."),
+    decay: float = Option(0.85, help="What each step leaves of a score, above 0 up to 1."),
+    shortest: bool = Option(False, help="Only the shortest path to --to, by Dijkstra."),
+    scores: bool = Option(False, help="The score of each entity that is reached instead."),
+    nodes: int = Option(100, help="How many entities and memories to reach at most."),
     limit: options.Limit = 100,
-    seconds: Seconds = None,
+    seconds: float | None = Option(None, help="How much time to take at most."),
     as_of: options.AsOf = None,
 ) -> None:
     """Show the paths that lead from an entity through relations and memories."""
     from memorata.service.codec import paths_json
 
     output = session.output
-    moment = time_of("--as-of", as_of)
     with session.memory() as engine:
         result = engine.graph.paths(
             entity,
@@ -87,7 +57,7 @@ def paths(
             nodes=nodes,
             paths=limit,
             seconds=seconds,
-            as_of=moment,
+            as_of=as_of,
         )
         lines = [] if output.json or scores else [_path_line(engine, path) for path in result.paths]
     if output.json:
@@ -106,20 +76,19 @@ def paths(
 
 def communities(
     session: Session,
-    level: Level = 0,
+    level: int = Option(0, help="0 for the finest communities."),
     limit: options.Limit = 10,
-    seed: Seed = 0,
-    method: Method = "propagation",
-    levels: Levels = 3,
-    iterations: Iterations = None,
-    resolution: Resolution = 1.0,
+    seed: int = Option(0, help="The same seed gives the same communities."),
+    method: str = Option("propagation", help="propagation, or leiden (memorata[communities])."),
+    levels: int = Option(3, help="How many levels label propagation makes."),
+    iterations: int | None = Option(None, help="The most rounds: 100, or 2 of leiden."),
+    resolution: float = Option(1.0, help="More makes smaller communities."),
     as_of: options.AsOf = None,
 ) -> None:
     """Show the communities of memories and entities, and what each is about."""
     from memorata.service.codec import communities_json
 
     output = session.output
-    moment = time_of("--as-of", as_of)
     with session.memory() as engine:
         result = engine.graph.communities(
             level=level,
@@ -129,7 +98,7 @@ def communities(
             levels=levels,
             iterations=iterations,
             resolution=resolution,
-            as_of=moment,
+            as_of=as_of,
         )
     lines = [
         visible(
@@ -153,9 +122,8 @@ def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None
     from memorata.service.codec import plain
 
     output = session.output
-    moment = time_of("--as-of", as_of)
     with session.memory() as engine:
-        hubs = engine.graph.hubs(limit=limit, as_of=moment)
+        hubs = engine.graph.hubs(limit=limit, as_of=as_of)
     output.result(
         {"hubs": [plain(hub) for hub in hubs]},
         *(f"{hub.score:.4f}\t{visible(hub.entity)}\t{hub.memories}" for hub in hubs),
@@ -166,15 +134,17 @@ def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None
 
 
 def cells(
-    session: Session, precision: Precision = 7, limit: options.Limit = 50, as_of: options.AsOf = None
+    session: Session,
+    precision: int = Option(7, "-p", help="4 (2.5 km) to 8 (5 m)."),
+    limit: options.Limit = 50,
+    as_of: options.AsOf = None,
 ) -> None:
     """Show the cells of the grid in which memories are, those with the most memories first."""
     from memorata.service.codec import plain
 
     output = session.output
-    moment = time_of("--as-of", as_of)
     with session.memory() as engine:
-        cells = engine.graph.cells(precision=precision, limit=limit, as_of=moment)
+        cells = engine.graph.cells(precision=precision, limit=limit, as_of=as_of)
     output.result(
         {"cells": [plain(cell) for cell in cells]},
         *(f"{cell.name}\t{cell.lat:.5f},{cell.lon:.5f}\t{len(cell.memories)}" for cell in cells),
@@ -186,8 +156,8 @@ def cells(
 
 def near(
     session: Session,
-    place: PlaceText,
-    radius: Radius = None,
+    place: str = Argument(metavar="LAT,LON", help="The place, in degrees."),
+    radius: float | None = Option(None, "-r", help="How far at most, in metres."),
     limit: options.Limit = 10,
     as_of: options.AsOf = None,
 ) -> None:
@@ -195,11 +165,11 @@ def near(
     from memorata.service.codec import nearby_json
 
     output = session.output
-    point, moment = place_of("LAT,LON", place), time_of("--as-of", as_of)
+    point = place_of("LAT,LON", place)
     if point is None:
         raise InvalidArgument("LAT,LON", place, "degrees such as 48.857,2.352")
     with session.memory() as engine:
-        nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=moment)
+        nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=as_of)
     if output.terminal:
         from rich.table import Table
         from rich.text import Text
@@ -229,9 +199,9 @@ def near(
 
 def timeline(
     session: Session,
-    entity: OneEntity = None,
-    start: StartTime = None,
-    end: EndTime = None,
+    entity: str | None = Argument(None, metavar="[ENTITY]", help="Only memories that mention it."),
+    start: datetime | None = Option(None, help="Only from that time on."),
+    end: datetime | None = Option(None, help="Only before that time."),
     limit: options.Limit = 50,
     newest_first: Annotated[bool, Option("--newest-first", help="What happened last first.")] = False,
     as_of: options.AsOf = None,
@@ -240,10 +210,9 @@ def timeline(
     from memorata.service.codec import memories_json
 
     output = session.output
-    first, last, moment = time_of("--start", start), time_of("--end", end), time_of("--as-of", as_of)
     with session.memory() as engine:
         memories = engine.graph.timeline(
-            entity, start=first, end=last, limit=limit, newest_first=newest_first, as_of=moment
+            entity, start=start, end=end, limit=limit, newest_first=newest_first, as_of=as_of
         )
     if not output.terminal:
         output.result(memories_json(memories), *map(plain_line, memories))

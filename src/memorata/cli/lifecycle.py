@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING
 
-import typer
 from typer import Option
 
 from memorata.cli import options
-from memorata.cli.command import add_commands
 from memorata.cli.options import MemoryIds, memory_of
 from memorata.cli.output import counted, one_line, visible
 from memorata.cli.session import Session
@@ -17,20 +15,6 @@ from memorata.model.errors import InvalidArgument, WorkUnderWay
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Proposal, Writer
     from memorata.engine.lifecycle.lifecycle import MaintenanceReport
-
-_PANEL: Final = "Keep in order"
-
-Accept = Annotated[list[str] | None, Option("--accept", metavar="ID", help="Accept a proposal; repeatable.")]
-Reject = Annotated[list[str] | None, Option("--reject", metavar="ID", help="Reject a proposal; repeatable.")]
-Model = Annotated[str | None, Option("--model", metavar="NAME", help="A language model to write them.")]
-Address = Annotated[
-    str | None, Option("--address", metavar="URL", help="Its address, usually ending in /v1.")
-]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, _PANEL, pin, unpin, used, confirm, maintain, consolidate)
 
 
 def pin(session: Session, ids: MemoryIds) -> None:
@@ -86,10 +70,10 @@ def maintain(
 def consolidate(
     session: Session,
     dry_run: options.DryRun = False,
-    accept: Accept = None,
-    reject: Reject = None,
-    model: Model = None,
-    address: Address = None,
+    accept: list[str] | None = Option(None, metavar="ID", help="Accept a proposal; repeatable."),
+    reject: list[str] | None = Option(None, metavar="ID", help="Reject a proposal; repeatable."),
+    model: str | None = Option(None, metavar="NAME", help="A language model to write them."),
+    address: str | None = Option(None, metavar="URL", help="Its address, usually ending in /v1."),
 ) -> None:
     """Propose summaries of episodes on one theme, show open proposals, and accept or reject them."""
     output = session.output

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import add_commands
 from memorata.cli.options import (
     TIERS,
     MemoryId,
     MemoryIds,
-    json_object,
     memory_of,
     one_of,
     place_of,
@@ -49,74 +47,52 @@ _MAX_CONTRADICTIONS: Final = 3
 """How many memories that a new one may contradict are shown."""
 _LONG_TEXT: Final = 20_000
 """From how many characters on a text is more than one memory should hold."""
-_NEVER: Final = "never"
 _MAX_LISTED: Final = 20
 _PAGE_SIZE: Final = 500
-_METADATA: Final = '{"page": 12}'
 
 Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
 Speaker = Annotated[str | None, Option("--speaker", help="Who said it.")]
-SessionName = Annotated[str | None, Option("--session", help="The conversation it is from.")]
-Link = Annotated[str | None, Option("--link", help="Where to read it again.")]
-Id = Annotated[str | None, Option("--id", help="An id of your own; otherwise one is made.")]
-Cursor = Annotated[str | None, Option("--cursor", help="Continue after the page before.")]
-Hidden = Annotated[bool, Option("--hidden", help="Forgotten and superseded ones too.")]
-OldestFirst = Annotated[bool, Option("--oldest-first", help="The first remembered first.")]
 Selected = Annotated[
     list[str] | None, Argument(metavar="ID", help="The memories: their ids, or parts of them.")
 ]
 FilterAll = Annotated[
-    str | None, Option("--filter", "-f", metavar="JSON", help="All that meet it, instead of ids.")
+    dict[str, Any] | None, Option("--filter", "-f", help="All that meet it, instead of ids.")
 ]
-Version = Annotated[
-    int | None, Option("--expected-version", metavar="NUMBER", help="Only if it has this version.")
-]
-Yes = Annotated[bool, Option("--yes", "-y", help="Do not ask; whole ids only.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Remember and recall", remember, correct)
-    add_commands(app, "Look around", list_, show, history)
-    add_commands(app, "Keep in order", update)
-    add_commands(app, "Remove", forget, restore, purge)
+class DetailOptions(TypedDict, total=False):
+    """The fields that a new memory and a correction may have."""
+
+    category: Annotated[str | None, Option(None, "-c", help="preference, decision, event, …")]
+    tag: Annotated[list[str] | None, Option(None, "-t", metavar="TAG", help="A tag; repeatable.")]
+    confidence: Annotated[float | None, Option(None, help="From 0 to 1.")]
+    place: Annotated[str | None, Option(None, metavar="LAT,LON[,NAME]", help="Where, in degrees.")]
+    valid_from: Annotated[datetime | None, Option(None, help="Since when it is true.")]
+
+
+class FieldOptions(DetailOptions, total=False):
+    """The fields that can be set and changed later."""
+
+    tier: Annotated[str | None, Option(None, help=", ".join(TIERS) + ".")]
+    importance: Annotated[float | None, Option(None, help="From 0 to 1.")]
+    entity: Annotated[list[str] | None, Option(None, metavar="NAME", help="An entity in it; repeatable.")]
+    metadata: Annotated[dict[str, Any] | None, Option(None, help="Anything else, as JSON.")]
+    valid_to: Annotated[datetime | None, Option(None, help="Until when it is true.")]
 
 
 def remember(
     session: Session,
     text: Content,
-    category: options.Category = None,
-    tag: options.Tags = None,
-    entity: options.Entities = None,
-    tier: options.Tier = None,
-    confidence: options.Confidence = None,
-    importance: options.Importance = None,
     speaker: Speaker = None,
-    session_name: SessionName = None,
-    link: Link = None,
-    place: options.PlaceText = None,
-    metadata: options.Metadata = None,
-    valid_from: options.ValidFrom = None,
-    valid_to: options.ValidTo = None,
-    expires: options.Expires = None,
-    id: Id = None,
+    session_name: str | None = Option(None, "--session", help="The conversation it is from."),
+    link: str | None = Option(None, help="Where to read it again."),
+    expires: datetime | None = Option(None, help="When it expires."),
+    id: str | None = Option(None, help="An id of your own; otherwise one is made."),
+    **options: Unpack[FieldOptions],
 ) -> None:
     """Remember one thing, word for word."""
-    fields = _present(
-        category=category,
-        tags=tag,
-        entities=entity,
-        tier=None if tier is None else one_of("--tier", tier, TIERS),
-        confidence=confidence,
-        importance=importance,
-        source=_present(speaker=speaker, session=session_name, link=link),
-        place=place_of("--place", place),
-        metadata=json_object("--metadata", metadata, _METADATA),
-        valid_from=time_of("--valid-from", valid_from),
-        valid_to=time_of("--valid-to", valid_to),
-        expires_at=time_of("--expires", expires),
-        id=id,
-    )
+    source = _present({"speaker": speaker, "session": session_name, "link": link})
+    fields = _fields(options) | _present({"source": source or None, "expires_at": expires, "id": id})
     content = text_of(text)
     with session.memory(create=True, embed=True) as engine:
         with _embedding_progress(session, content):
@@ -129,22 +105,11 @@ def correct(
     session: Session,
     id: MemoryId,
     text: Content,
-    category: options.Category = None,
-    tag: options.Tags = None,
-    confidence: options.Confidence = None,
     speaker: Speaker = None,
-    place: options.PlaceText = None,
-    valid_from: options.ValidFrom = None,
+    **options: Unpack[DetailOptions],
 ) -> None:
     """Supersede a memory by a new one; the old one stays in its history."""
-    fields = _present(
-        category=category,
-        tags=tag,
-        confidence=confidence,
-        source=_present(speaker=speaker),
-        place=place_of("--place", place),
-        valid_from=time_of("--valid-from", valid_from),
-    )
+    fields = _fields(options) | ({} if speaker is None else {"source": {"speaker": speaker}})
     content = text_of(text)
     with session.memory(embed=True) as engine:
         old = memory_of(engine, id)
@@ -157,15 +122,14 @@ def list_(
     session: Session,
     limit: options.Limit = 20,
     filter: options.Filter = None,
-    cursor: Cursor = None,
-    hidden: Hidden = False,
-    oldest_first: OldestFirst = False,
+    cursor: str | None = Option(None, help="Continue after the page before."),
+    hidden: bool = Option(False, help="Forgotten and superseded ones too."),
+    oldest_first: bool = Option(False, help="The first remembered first."),
 ) -> None:
     """List memories, the last remembered first, each with the day it is about."""
-    condition = json_object("--filter", filter)
     with session.memory() as engine:
         page = engine.list(
-            limit=limit, filter=condition, cursor=cursor, hidden=hidden, oldest_first=oldest_first
+            limit=limit, filter=filter, cursor=cursor, hidden=hidden, oldest_first=oldest_first
         )
         _show_all(session, engine, page.memories, cursor=page.cursor)
     if not page.memories and not limit:
@@ -208,38 +172,16 @@ def history(session: Session, id: MemoryId) -> None:
 def update(
     session: Session,
     id: MemoryId,
-    category: options.Category = None,
-    tier: options.Tier = None,
-    confidence: options.Confidence = None,
-    importance: options.Importance = None,
-    tag: options.Tags = None,
-    entity: options.Entities = None,
-    metadata: options.Metadata = None,
-    place: options.PlaceText = None,
-    valid_from: options.ValidFrom = None,
-    valid_to: options.ValidTo = None,
-    expires: options.Expires = None,
-    expected_version: Version = None,
+    expires: str | None = Option(None, metavar="TIME", help="When it expires."),
+    expected_version: int | None = Option(None, metavar="NUMBER", help="Only if it has this version."),
+    **options: Unpack[FieldOptions],
 ) -> None:
     """Change fields of a memory, each as a whole; to change its content, correct it."""
     from memorata.service.codec import memory_json
 
-    values: dict[str, Any] = {
-        "category": category,
-        "tier": tier,
-        "confidence": confidence,
-        "importance": importance,
-        "tags": tag,
-        "entities": entity,
-        "metadata": json_object("--metadata", metadata, _METADATA),
-        "place": place_of("--place", place),
-        "valid_from": time_of("--valid-from", valid_from),
-        "valid_to": time_of("--valid-to", valid_to),
-        "expires_at": None if expires == _NEVER else time_of("--expires", expires),
-    }
-    fields = {name: value for name, value in values.items() if value is not None}
-    if expires == _NEVER:
-        fields["expires_at"] = None
+    fields = _fields(options)
+    if expires is not None:
+        fields["expires_at"] = None if expires == "never" else time_of("--expires", expires)
     if not fields:
         raise InvalidArgument("options", "none", "at least one thing to change, such as --category")
     with session.memory() as engine:
@@ -255,10 +197,10 @@ def forget(
     session: Session, ids: Selected = None, filter: FilterAll = None, dry_run: options.DryRun = False
 ) -> None:
     """Hide memories from every recall, by id or by a filter; restore brings them back."""
-    condition = _selection(ids, filter)
+    _check_selection(ids, filter)
     with session.memory() as engine:
         whole_ids = [memory_of(engine, id_).id for id_ in ids or ()]
-        forgotten = engine.forget(*whole_ids, filter=condition, dry_run=dry_run)
+        forgotten = engine.forget(*whole_ids, filter=filter, dry_run=dry_run)
     if dry_run:
         session.output.changed("would_forget", forgotten, "Would forget")
         return
@@ -279,7 +221,7 @@ def purge(
     ids: Selected = None,
     filter: FilterAll = None,
     dry_run: options.DryRun = False,
-    yes: Yes = False,
+    yes: bool = Option(False, "-y", help="Do not ask; whole ids only."),
 ) -> None:
     """Remove memories for good: text, vectors, words. This cannot be undone.
 
@@ -287,17 +229,17 @@ def purge(
     proportion to its size, so give many ids at once. If others keep it busy, memorata vacuum finishes it.
     """
     output = session.output
-    condition = _selection(ids, filter)
+    _check_selection(ids, filter)
     with session.memory() as engine:
         # Without a user to look at the matches, a part of an id is too little to destroy by.
         matches = [memory_of(engine, id_) for id_ in ids or ()]
         for id_, memory in zip(ids or (), matches, strict=True):
             if yes and memory.id != id_ and not dry_run:
                 raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
-        if condition is not None:
+        if filter is not None:
             from memorata.store.entries import all_pages
 
-            matches = list(all_pages(partial(_page, engine, condition)))
+            matches = list(all_pages(partial(_page, engine, filter)))
         whole_ids = [memory.id for memory in matches]
         purged = [] if yes and not dry_run else engine.purge(*whole_ids, dry_run=True)
         if dry_run:
@@ -319,14 +261,12 @@ def purge(
     output.changed("purged", whole_ids, "Removed")
 
 
-def _selection(ids: Sequence[str] | None, filter: str | None) -> dict[str, Any] | None:
-    """Return the condition of a filter, or None where ids are given instead."""
+def _check_selection(ids: Sequence[str] | None, filter: dict[str, Any] | None) -> None:
+    """Raise unless memories are selected by ids or by a filter with a condition."""
     if bool(ids) == (filter is not None):
         raise NotGiven("ID or --filter", "(one of the two, not both)")
-    condition = json_object("--filter", filter)
-    if condition == {}:
+    if filter == {}:
         raise InvalidArgument("--filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
-    return condition
 
 
 def _page(engine: Engine, condition: dict[str, Any], cursor: str | None) -> Page:
@@ -352,9 +292,18 @@ def _embedding_progress(session: Session, content: str) -> Iterator[None]:
         yield
 
 
-def _present(**fields: Any) -> dict[str, Any]:  # noqa: ANN401 - fields of a memory
-    """Return the fields that were given."""
-    return {name: value for name, value in fields.items() if value is not None and value not in ([], {})}
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None and value != []}
+
+
+def _fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a memory that options set."""
+    fields = _present(options)
+    if "tier" in fields:
+        one_of("--tier", fields["tier"], TIERS)
+    if "place" in fields:
+        fields["place"] = place_of("--place", fields["place"])
+    return {{"tag": "tags", "entity": "entities"}.get(name, name): value for name, value in fields.items()}
 
 
 def _report(session: Session, verb: str, memory: Memory) -> None:

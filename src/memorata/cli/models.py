@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
-import typer
 from typer import Argument
 
-from memorata.cli.command import EMBEDDER_ERROR, add_group
+from memorata.cli.command import EMBEDDER_ERROR
 from memorata.cli.options import one_of
 from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, MemorataError
@@ -23,24 +22,6 @@ def model_names(incomplete: str) -> list[str]:
     from memorata.embed.catalogue import CATALOGUE
 
     return [name for name in CATALOGUE if name.startswith(incomplete)]
-
-
-Name = Annotated[str, Argument(metavar="NAME", help="A model.", autocompletion=model_names)]
-Wanted = Annotated[
-    str | None,
-    Argument(
-        metavar="[NAME]", help="A model; if none, the best for your memories.", autocompletion=model_names
-    ),
-]
-Which = Annotated[
-    str | None,
-    Argument(metavar="[NAME]", help="A model; all that are installed if none.", autocompletion=model_names),
-]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the group of commands to the application."""
-    add_group(app, "model", "Embedders and re-rankers.", "Administration", list_, install, verify, remove)
 
 
 def list_(session: Session) -> None:
@@ -77,7 +58,15 @@ def list_(session: Session) -> None:
     output.say(f"in {session.settings.models}")
 
 
-def install(session: Session, name: Wanted = None) -> None:
+def install(
+    session: Session,
+    name: str | None = Argument(
+        None,
+        metavar="[NAME]",
+        help="A model; if none, the best for your memories.",
+        autocompletion=model_names,
+    ),
+) -> None:
     """Install a model, or those for the languages of your memories, checked against pinned hashes."""
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
@@ -138,7 +127,12 @@ def _languages(session: Session) -> Counter[str]:
     return codes
 
 
-def verify(session: Session, name: Which = None) -> None:
+def verify(
+    session: Session,
+    name: str | None = Argument(
+        None, metavar="[NAME]", help="A model; all that are installed if none.", autocompletion=model_names
+    ),
+) -> None:
     """Check the files of installed models against their pinned hashes."""
     from memorata.embed.catalogue import CATALOGUE, installed
     from memorata.embed.install import verify as verified
@@ -161,7 +155,9 @@ def verify(session: Session, name: Which = None) -> None:
         session.leave(EMBEDDER_ERROR)
 
 
-def remove(session: Session, name: Name) -> None:
+def remove(
+    session: Session, name: str = Argument(metavar="NAME", help="A model.", autocompletion=model_names)
+) -> None:
     """Remove an installed model; databases that use it are then searched by words only."""
     from memorata.embed.catalogue import CATALOGUE
     from memorata.embed.install import remove as removed

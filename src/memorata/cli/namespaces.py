@@ -4,38 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import add_commands, add_group
-from memorata.cli.options import json_object
 from memorata.cli.output import counted, memories
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotGiven
 
-NamespacePath = Annotated[str, Argument(metavar="NAMESPACE", help="A namespace; those below it stay.")]
 Linked = Annotated[str, Argument(metavar="LINKED", help="The namespace that is seen from this one.")]
 Moved = Annotated[str, Argument(metavar="NAMESPACE", help="The namespace to move.")]
 To = Annotated[str, Argument(metavar="TO", help="Where to.")]
-Alone = Annotated[bool, Option("--alone", help="Leave what is below it where it is.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Look around", namespaces)
-    add_commands(app, "Remove", purge_namespace)
-    add_group(
-        app,
-        "namespace",
-        "Link, move and split namespaces.",
-        "Keep in order",
-        link,
-        unlink,
-        links,
-        move,
-        split,
-    )
 
 
 def namespaces(session: Session) -> None:
@@ -51,7 +29,11 @@ def namespaces(session: Session) -> None:
     output.say(f"{counted(len(counts), 'namespace')} · {session.settings.db}")
 
 
-def purge_namespace(session: Session, namespace_path: NamespacePath, yes: options.Yes = False) -> None:
+def purge_namespace(
+    session: Session,
+    namespace_path: str = Argument(metavar="NAMESPACE", help="A namespace; those below it stay."),
+    yes: options.Yes = False,
+) -> None:
     """Remove a namespace for good: memories, names, relations, logs, its own name. This cannot be undone."""
     with session.memory() as engine:
         count = engine.store.namespaces().get(namespace_path)
@@ -69,9 +51,8 @@ def purge_namespace(session: Session, namespace_path: NamespacePath, yes: option
 
 def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
     """Let this namespace inherit from another: recall --inherit sees it."""
-    condition = json_object("--filter", filter)
     with session.memory(create=True) as engine:
-        made = engine.namespaces.link(linked, filter=condition)
+        made = engine.namespaces.link(linked, filter=filter)
         text = f"{engine.namespace} sees {made.namespace} where it is asked with --inherit."
     session.output.result({"namespace": made.namespace, "filter": made.filter}, text)
 
@@ -93,7 +74,12 @@ def links(session: Session) -> None:
         session.output.say("It is linked to none.")
 
 
-def move(session: Session, namespace_path: Moved, to: To, alone: Alone = False) -> None:
+def move(
+    session: Session,
+    namespace_path: Moved,
+    to: To,
+    alone: bool = Option(False, help="Leave what is below it where it is."),
+) -> None:
     """Give a namespace another path, with everything in it and below it, all or nothing."""
     with session.memory() as engine:
         moved = engine.namespaces.move(namespace_path, to, below=not alone)
@@ -105,6 +91,6 @@ def split(session: Session, to: To, filter: options.Filter = None, dry_run: opti
     if filter is None:
         raise NotGiven("--filter", "to tell which memories go")
     with session.memory() as engine:
-        moved = engine.namespaces.split(json_object("--filter", filter) or {}, to, dry_run=dry_run)
+        moved = engine.namespaces.split(filter, to, dry_run=dry_run)
     key, verb = ("would_move", "Would move") if dry_run else ("moved", "Moved")
     session.output.changed(key, moved, verb)

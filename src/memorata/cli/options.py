@@ -50,25 +50,12 @@ def parameter_names(incomplete: str) -> list[str]:
 # --- memories -----------------------------------------------------------------------------------------
 MemoryId = Annotated[str, Argument(metavar="ID", help="The memory: its id, or a part of it.")]
 MemoryIds = Annotated[list[str], Argument(metavar="ID", help="The memories: their ids, or parts of them.")]
-Category = Annotated[str | None, Option("--category", "-c", help="preference, decision, event, …")]
-Tags = Annotated[list[str] | None, Option("--tag", "-t", metavar="TAG", help="A tag; repeatable.")]
-Entities = Annotated[
-    list[str] | None, Option("--entity", metavar="NAME", help="An entity in it; repeatable.")
-]
-Tier = Annotated[str | None, Option("--tier", help=", ".join(TIERS) + ".")]
-Confidence = Annotated[float | None, Option("--confidence", help="From 0 to 1.")]
-Importance = Annotated[float | None, Option("--importance", help="From 0 to 1.")]
-PlaceText = Annotated[str | None, Option("--place", metavar="LAT,LON[,NAME]", help="Where, in degrees.")]
-Metadata = Annotated[str | None, Option("--metadata", metavar="JSON", help="Anything else, as JSON.")]
-ValidFrom = Annotated[str | None, Option("--valid-from", metavar="TIME", help="Since when it is true.")]
-ValidTo = Annotated[str | None, Option("--valid-to", metavar="TIME", help="Until when it is true.")]
-Expires = Annotated[str | None, Option("--expires", metavar="TIME", help="When it expires.")]
 
 # --- search -------------------------------------------------------------------------------------------
 Query = Annotated[list[str], Argument(metavar="QUERY", help="What to search for; - reads stdin.")]
 Limit = Annotated[int, Option("--limit", "-l", help="How many at most.")]
-Filter = Annotated[str | None, Option("--filter", "-f", metavar="JSON", help="Only memories that meet it.")]
-AsOf = Annotated[str | None, Option("--as-of", metavar="TIME", help="What was believed at that time.")]
+Filter = Annotated[dict[str, Any] | None, Option("--filter", "-f", help="Only memories that meet it.")]
+AsOf = Annotated[datetime | None, Option("--as-of", help="What was believed at that time.")]
 RecipeName = Annotated[
     str | None,
     Option("--recipe", "-r", help="The recipe; see memorata recipes.", autocompletion=recipe_names),
@@ -82,7 +69,7 @@ Changes = Annotated[
         autocompletion=parameter_names,
     ),
 ]
-Since = Annotated[str | None, Option("--since", metavar="TIME", help="Only from that time on.")]
+Since = Annotated[datetime | None, Option("--since", help="Only from that time on.")]
 
 # --- what a command may do ----------------------------------------------------------------------------
 DryRun = Annotated[bool, Option("--dry-run", help="Show what would happen, and change nothing.")]
@@ -162,10 +149,11 @@ def place_of(option: str, text: str | None) -> Place | None:
     return Place(*degrees, name.strip())
 
 
-def json_object(option: str, text: str | None, example: str = '{"tags": "tea"}') -> dict[str, Any] | None:
-    """Return a JSON object; the message about anything else shows the example."""
+def json_object(option: str, text: str | None) -> dict[str, Any] | None:
+    """Return a JSON object; the message about anything else shows an example."""
     if text is None:
         return None
+    example = '{"page": 12}' if option == "--metadata" else '{"tags": "tea"}'
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -198,7 +186,6 @@ def parameter_values(settings: Sequence[str] | None, option: str = "--set") -> d
 
 
 def _typed(parameter: Parameter, text: str, option: str) -> object:
-
     option = f"{option} {parameter.name}"
     if parameter.choices:
         return one_of(option, text, parameter.choices)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND, add_commands
+from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import (
-    json_object,
     one_of,
     parameter_values,
     period_of,
@@ -45,62 +44,10 @@ _BAR_WIDTH: Final = 8
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _OPERATIONS: Final = {"sum": "added", "product": "multiplied", "ratio": "divided", "max": "the larger"}
 
-TrueAt = Annotated[str | None, Option("--true-at", metavar="TIME", help="What was true at that time.")]
-Near = Annotated[str | None, Option("--near", metavar="LAT,LON", help="Memories from near there count more.")]
-PeriodText = Annotated[str | None, Option("--period", metavar="FROM..TO", help="The time it is about.")]
-Since = Annotated[str | None, Option("--since", metavar="TIME", help="Only what happened from then on.")]
-Until = Annotated[
-    str | None, Option("--until", metavar="TIME", help="Only what happened before then; a day counts whole.")
-]
-History = Annotated[
-    Path | None,
-    Option("--history", metavar="FILE", help="The conversation before the query, a turn a line."),
-]
-Sessions = Annotated[bool, Option("--sessions", help="Rank whole sessions, each with its best memories.")]
-Budget = Annotated[int | None, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
-BriefingBudget = Annotated[int, Option("--budget", metavar="TOKENS", help="At most so many tokens of text.")]
-Reranker = Annotated[str | None, Option("--reranker", metavar="NAME", help="Re-rank the best candidates.")]
-Agreement = Annotated[
-    float | None,
-    Option(
-        "--agreement",
-        metavar="LEAST",
-        help="Also search by vectors and by words alone, and show nothing if the results agree less.",
-    ),
-]
-Variants = Annotated[
-    list[str] | None,
-    Option("--variant", metavar="TEXT", help="The same query in other words; repeatable."),
-]
-NoGate = Annotated[bool, Option("--no-gate", help="Show the best, however unlike the query.")]
-Explain = Annotated[bool, Option("--explain", "-e", help="Show how every score came about.")]
-Across = Annotated[
-    list[str] | None,
-    Option("--namespaces", metavar="PATH", help="Ask these instead; acme/* is all below acme. Repeatable."),
-]
-Standing = Annotated[
-    int, Option("--standing", min=0, metavar="TOKENS", help="Also what holds whatever is asked.")
-]
-Inherit = Annotated[bool, Option("--inherit", help="Also what is above it, and what it is linked to.")]
-Fresh = Annotated[bool, Option("--fresh", help="Include the latest writes, where a replica may be behind.")]
-RecipeOrVerb = Annotated[
-    str | None,
-    Argument(
-        metavar="[NAME|use|rollback]",
-        help="A recipe, to see its parameters; or what to do.",
-        autocompletion=recipe_names,
-    ),
-]
-VerbTarget = Annotated[str | None, Argument(metavar="[RECIPE]", help="The recipe to use, or to roll back.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Add the commands to the application."""
-    add_commands(app, "Remember and recall", recall, briefing)
-    add_commands(app, "Look around", recipes)
-
-
-def briefing(session: Session, budget: BriefingBudget = 1_000) -> None:
+def briefing(
+    session: Session, budget: int = Option(1_000, metavar="TOKENS", help="At most so many tokens of text.")
+) -> None:
     """Show what to know before anything is asked: what stands, what is important, what is recent."""
     with session.memory() as engine:
         brief = engine.briefing(budget=budget)
@@ -126,34 +73,46 @@ def recall(
     set: options.Changes = None,
     filter: options.Filter = None,
     as_of: options.AsOf = None,
-    true_at: TrueAt = None,
-    near: Near = None,
-    period: PeriodText = None,
-    since: Since = None,
-    until: Until = None,
-    history: History = None,
-    sessions: Sessions = False,
-    budget: Budget = None,
-    no_gate: NoGate = False,
-    reranker: Reranker = None,
-    agreement: Agreement = None,
-    variant: Variants = None,
-    explain: Explain = False,
-    fresh: Fresh = False,
-    namespaces: Across = None,
-    inherit: Inherit = False,
-    standing: Standing = 0,
+    true_at: datetime | None = Option(None, help="What was true at that time."),
+    near: str | None = Option(None, metavar="LAT,LON", help="Memories from near there count more."),
+    period: str | None = Option(None, metavar="FROM..TO", help="The time it is about."),
+    since: datetime | None = Option(None, help="Only what happened from then on."),
+    until: str | None = Option(
+        None, metavar="TIME", help="Only what happened before then; a day counts whole."
+    ),
+    history: Path | None = Option(
+        None, metavar="FILE", help="The conversation before the query, a turn a line."
+    ),
+    sessions: bool = Option(False, help="Rank whole sessions, each with its best memories."),
+    budget: int | None = Option(None, metavar="TOKENS", help="At most so many tokens of text."),
+    no_gate: bool = Option(False, help="Show the best, however unlike the query."),
+    reranker: str | None = Option(None, metavar="NAME", help="Re-rank the best candidates."),
+    agreement: float | None = Option(
+        None,
+        metavar="LEAST",
+        help="Also search by vectors and by words alone, and show nothing if the results agree less.",
+    ),
+    variant: list[str] | None = Option(
+        None, metavar="TEXT", help="The same query in other words; repeatable."
+    ),
+    explain: bool = Option(False, "-e", help="Show how every score came about."),
+    fresh: bool = Option(False, help="Include the latest writes, where a replica may be behind."),
+    namespaces: list[str] | None = Option(
+        None, metavar="PATH", help="Ask these instead; acme/* is all below acme. Repeatable."
+    ),
+    inherit: bool = Option(False, help="Also what is above it, and what it is linked to."),
+    standing: int = Option(0, min=0, metavar="TOKENS", help="Also what holds whatever is asked."),
 ) -> None:
     """Find the right few memories for a query, and explain them."""
     changes = parameter_values(set)
     arguments: dict[str, Any] = {
         "limit": limit,
         "changes": changes,
-        "filter": json_object("--filter", filter),
-        "as_of": time_of("--as-of", as_of),
-        "true_at": time_of("--true-at", true_at),
+        "filter": filter,
+        "as_of": as_of,
+        "true_at": true_at,
         "period": period_of("--period", period),
-        "since": time_of("--since", since),
+        "since": since,
         "until": time_of("--until", until, end=True),
         "history": [] if history is None else _turns(history),
         "near": place_of("--near", near),
@@ -351,7 +310,16 @@ def _as_json(result: RecallResult, *, explain: bool) -> dict[str, Any]:
     return data
 
 
-def recipes(session: Session, name: RecipeOrVerb = None, recipe: VerbTarget = None) -> None:
+def recipes(
+    session: Session,
+    name: str | None = Argument(
+        None,
+        metavar="[NAME|use|rollback]",
+        help="A recipe, to see its parameters; or what to do.",
+        autocompletion=recipe_names,
+    ),
+    recipe: str | None = Argument(None, metavar="[RECIPE]", help="The recipe to use, or to roll back."),
+) -> None:
     """List the recipes; with a NAME, every parameter of one, its value and its range.
 
     recipes use NAME lets recalls use a shipped or saved recipe from now on; recipes use alone returns to

@@ -20,11 +20,8 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-import typer
 from typer import Argument, Option
 
-from memorata.cli.command import add_commands, add_group
-from memorata.cli.options import time_of
 from memorata.cli.output import visible
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, MissingExtra, NotGiven
@@ -46,96 +43,31 @@ _RATE: Final = 100.0
 _CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
 _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
 _MCP_PACKAGES: Final = ("mcp", "mcp_types", "uvicorn")
-_FOR_PROGRAMS: Final = "For programs"
 
 Host = Annotated[str, Option("--host", help="The address to listen at; others than loopback need a key.")]
 Port = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="The port; 0 for any that is free.")]
 RequireKey = Annotated[bool, Option("--require-key", help="Require a key on loopback too.")]
-AllowHost = Annotated[
-    list[str] | None, Option("--allow-host", metavar="NAME", help="A host name; repeatable.")
-]
-Cors = Annotated[
-    list[str] | None,
-    Option("--cors", metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."),
-]
-TrustedProxy = Annotated[
-    list[str] | None,
-    Option(
-        "--trusted-proxy",
-        metavar="ADDRESS",
-        help="A proxy, or a network of them, that says where requests came from; repeatable.",
-    ),
-]
-Rate = Annotated[float | None, Option("--rate", help="Requests a second that one key may make.")]
-Burst = Annotated[int, Option("--burst", help="How many of them at once.")]
-Timeout = Annotated[float, Option("--timeout", help="The most seconds for one answer.")]
-Threads = Annotated[int, Option("--threads", help="How many requests work at the same time.")]
-WorkerCount = Annotated[
-    int, Option("--workers", "-w", min=1, max=64, help="How many processes answer; one per processor.")
-]
-MaxBody = Annotated[int, Option("--max-body", help="The most bytes of one request.")]
-LogLevel = Annotated[
-    Literal["debug", "info", "warning", "error"],
-    Option("--log-level", help="What is written to standard error: debug, info, warning or error."),
-]
-LogContents = Annotated[bool, Option("--log-contents", help="Log error texts too, which may quote memories.")]
-NoPages = Annotated[bool, Option("--no-pages", help="Only /v1, without the pages.")]
-
-ServeCompat = Annotated[
-    Literal["mem0"] | None,
-    Option("--compat", help="Answer clients of mem0's servers, too, under /mem0."),
-]
-
-Transport = Annotated[
-    Literal["stdio", "http"],
-    Option("--transport", "-t", help="How clients connect: stdio, when they start it, or http."),
-]
-McpHost = Annotated[
-    str, Option("--host", help="For http, the address to listen at; others than loopback need a key.")
-]
-McpPort = Annotated[int, Option("--port", "-p", min=0, max=65_535, help="For http; 0 for any free port.")]
-Compat = Annotated[
-    Literal["reference"] | None,
-    Option("--compat", help="Tools by the names of the protocol's reference memory server."),
-]
-
-McpIssuer = Annotated[
-    str | None, Option("--issuer", metavar="URL", help="An OAuth issuer whose access tokens are good, too.")
-]
-McpResource = Annotated[
-    str | None,
-    Option("--resource", metavar="URL", help="The address those tokens are for: this server's."),
-]
-Upstream = Annotated[str, Option("--upstream", metavar="URL", help="The service, by its address.")]
-ProxyLimit = Annotated[int, Option("--limit", "-l", min=0, help="How many memories a prompt gets at most.")]
-ProxyBudget = Annotated[int, Option("--budget", min=0, help="How many tokens they may take.")]
-NoCapture = Annotated[bool, Option("--no-capture", help="Only recall; what is said is not remembered.")]
-
-Name = Annotated[str, Argument(metavar="NAME", help="What the key is called.")]
-Scope = Annotated[
-    list[str] | None,
-    Option("--scope", "-s", help="What it may do: read, write or admin; each includes the one before."),
-]
-Expires = Annotated[str | None, Option("--expires", metavar="TIME", help="Until when it is valid.")]
-KeyId = Annotated[str, Argument(metavar="ID", help="The id of the key.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "For agents", mcp)
-    add_commands(app, _FOR_PROGRAMS, serve, proxy)
-    add_group(app, "key", "API keys of the server.", _FOR_PROGRAMS, create, list_, revoke)
 
 
 def mcp(
     session: Session,
-    transport: Transport = "stdio",
-    host: McpHost = "127.0.0.1",
-    port: McpPort = _MCP_PORT,
-    compat: Compat = None,
+    transport: Literal["stdio", "http"] = Option(
+        "stdio", "-t", help="How clients connect: stdio, when they start it, or http."
+    ),
+    host: str = Option(
+        "127.0.0.1", help="For http, the address to listen at; others than loopback need a key."
+    ),
+    port: int = Option(_MCP_PORT, "-p", min=0, max=65_535, help="For http; 0 for any free port."),
+    compat: Literal["reference"] | None = Option(
+        None, help="Tools by the names of the protocol's reference memory server."
+    ),
     require_key: RequireKey = False,
-    issuer: McpIssuer = None,
-    resource: McpResource = None,
+    issuer: str | None = Option(
+        None, metavar="URL", help="An OAuth issuer whose access tokens are good, too."
+    ),
+    resource: str | None = Option(
+        None, metavar="URL", help="The address those tokens are for: this server's."
+    ),
 ) -> None:
     """Serve this memory to agents by the Model Context Protocol."""
     from memorata.service.auth import is_loopback
@@ -217,19 +149,27 @@ def serve(
     host: Host = "127.0.0.1",
     port: Port = _PORT,
     require_key: RequireKey = False,
-    allow_host: AllowHost = None,
-    cors: Cors = None,
-    trusted_proxy: TrustedProxy = None,
-    rate: Rate = None,
-    burst: Burst = 100,
-    timeout: Timeout = 30.0,
-    threads: Threads = 8,
-    workers: WorkerCount = 1,
-    max_body: MaxBody = 4 * 1024 * 1024,
-    log_level: LogLevel = "info",
-    log_contents: LogContents = False,
-    no_pages: NoPages = False,
-    compat: ServeCompat = None,
+    allow_host: list[str] | None = Option(None, metavar="NAME", help="A host name; repeatable."),
+    cors: list[str] | None = Option(
+        None, metavar="ORIGIN", help="A web site whose pages may send requests; repeatable."
+    ),
+    trusted_proxy: list[str] | None = Option(
+        None,
+        metavar="ADDRESS",
+        help="A proxy, or a network of them, that says where requests came from; repeatable.",
+    ),
+    rate: float | None = Option(None, help="Requests a second that one key may make."),
+    burst: int = Option(100, help="How many of them at once."),
+    timeout: float = Option(30.0, help="The most seconds for one answer."),
+    threads: int = Option(8, help="How many requests work at the same time."),
+    workers: int = Option(1, "-w", min=1, max=64, help="How many processes answer; one per processor."),
+    max_body: int = Option(4 * 1024 * 1024, help="The most bytes of one request."),
+    log_level: Literal["debug", "info", "warning", "error"] = Option(
+        "info", help="What is written to standard error: debug, info, warning or error."
+    ),
+    log_contents: bool = Option(False, help="Log error texts too, which may quote memories."),
+    no_pages: bool = Option(False, help="Only /v1, without the pages."),
+    compat: Literal["mem0"] | None = Option(None, help="Answer clients of mem0's servers, too, under /mem0."),
 ) -> None:
     """Serve this memory over HTTP: /v1 for programs, / for people."""
     try:
@@ -350,12 +290,12 @@ def _one_thread(settings: Settings) -> Settings:
 
 def proxy(
     session: Session,
-    upstream: Upstream,
+    upstream: str = Option(metavar="URL", help="The service, by its address."),
     host: Host = "127.0.0.1",
     port: Port = _PROXY_PORT,
-    limit: ProxyLimit = 8,
-    budget: ProxyBudget = 800,
-    no_capture: NoCapture = False,
+    limit: int = Option(8, "-l", min=0, help="How many memories a prompt gets at most."),
+    budget: int = Option(800, min=0, help="How many tokens they may take."),
+    no_capture: bool = Option(False, help="Only recall; what is said is not remembered."),
 ) -> None:
     """Stand before a chat service of OpenAI's or Anthropic's kind, and give it a memory."""
     try:
@@ -411,16 +351,22 @@ def _key_needed(host: str, *, loopback: bool) -> InvalidArgument:
     return InvalidArgument("--host", host, f"127.0.0.1 {first}")
 
 
-def create(session: Session, name: Name, scope: Scope = None, expires: Expires = None) -> None:
+def create(
+    session: Session,
+    name: str = Argument(metavar="NAME", help="What the key is called."),
+    scope: list[str] | None = Option(
+        None, "-s", help="What it may do: read, write or admin; each includes the one before."
+    ),
+    expires: datetime | None = Option(None, help="Until when it is valid."),
+) -> None:
     """Create a key for the namespaces that --namespace names, such as 'acme/*'; its token is shown once."""
     from memorata.service.codec import key_json
 
-    until = time_of("--expires", expires)
     patterns = session.options.namespace
     if patterns is None:
         raise NotGiven("--namespace", "as acme/alice, 'acme/*', '*', or several with commas")
     with _api_keys(session) as keys:
-        key, token = keys.create(name, patterns.split(","), scope or ["read"], expires_at=until)
+        key, token = keys.create(name, patterns.split(","), scope or ["read"], expires_at=expires)
     session.output.result({**key_json(key), "token": token}, token)
     if not session.output.json:
         session.output.say("Keep it: the database holds only its digest, and it is not shown again")
@@ -443,7 +389,7 @@ def list_(session: Session) -> None:
         output.say("There is no key yet; memorata key create makes one")
 
 
-def revoke(session: Session, id: KeyId) -> None:
+def revoke(session: Session, id: str = Argument(metavar="ID", help="The id of the key.")) -> None:
     """Revoke a key; a running server refuses it within two seconds."""
     with _api_keys(session) as keys:
         keys.revoke(id)

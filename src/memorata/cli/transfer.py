@@ -9,13 +9,12 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
-import typer
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import STORE_ERROR, UNSOUND, USAGE_ERROR, add_commands
+from memorata.cli.command import STORE_ERROR, UNSOUND, USAGE_ERROR
 from memorata.cli.options import new_file, one_of
 from memorata.cli.output import counted, dumps, memories, progress
 from memorata.cli.session import Session
@@ -33,26 +32,14 @@ FORMATS: Final = (
 _MAX_PROBLEMS: Final = 20
 _LIST, _UNDO = "list", "undo"
 
-Files = Annotated[list[str], Argument(metavar="FILE", help="Files or folders to read; - is standard input.")]
-Format = Annotated[str | None, Option("--format", help=f"{', '.join(FORMATS)}; otherwise detected.")]
-Purge = Annotated[bool, Option("--purge", help="With undo: remove it for good, not only forget it.")]
-Split = Annotated[str, Option("--split", help="Plain text: one memory per paragraphs or lines.")]
-From = Annotated[str, Argument(metavar="FROM", help="The file or the address to copy from.")]
-To = Annotated[str, Argument(metavar="TO", help="The file or the address to copy to.")]
-
-
-def register(app: typer.Typer) -> None:
-    """Add these commands to the application."""
-    add_commands(app, "Files", import_, export, copy)
-
 
 def import_(
     session: Session,
-    files: Files,
-    format: Format = None,
-    split: Split = "paragraphs",
+    files: list[str] = Argument(metavar="FILE", help="Files or folders to read; - is standard input."),
+    format: str | None = Option(None, help=f"{', '.join(FORMATS)}; otherwise detected."),
+    split: str = Option("paragraphs", help="Plain text: one memory per paragraphs or lines."),
     dry_run: options.DryRun = False,
-    purge: Purge = False,
+    purge: bool = Option(False, help="With undo: remove it for good, not only forget it."),
 ) -> None:
     """Import files and folders, those of other programs too. Run again, it adds only what is new.
 
@@ -156,7 +143,11 @@ def export(
         session.leave(STORE_ERROR)
 
 
-def copy(session: Session, origin: From, target: To) -> None:
+def copy(
+    session: Session,
+    origin: str = Argument(metavar="FROM", help="The file or the address to copy from."),
+    target: str = Argument(metavar="TO", help="The file or the address to copy to."),
+) -> None:
     """Copy every memory, entity and relation into another database, and compare the two.
 
     The source may be in use. A copy that was interrupted continues where it was when it is started again.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
-import typer
 from typer import Option
 
 from memorata.cli import options
-from memorata.cli.command import add_group
-from memorata.cli.feedback import PANEL
-from memorata.cli.options import parameter_values, recipe_of, time_of
+from memorata.cli.options import parameter_values, recipe_names, recipe_of
 from memorata.cli.output import counted
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, NotEnoughData, WorkUnderWay
@@ -27,62 +25,47 @@ if TYPE_CHECKING:
 REFUSED: Final = 1
 """The exit code where nothing that was tried wins."""
 
-Labels = Annotated[
-    Path | None,
-    Option("--labels", metavar="FILE", help="Labelled questions, as JSON Lines; see docs/learning.md."),
-]
-NoFeedback = Annotated[bool, Option("--labels-only", help="Leave logged feedback out.")]
-Name = Annotated[str, Option("--save", metavar="NAME", help="The name to save what wins under.")]
-Use = Annotated[bool, Option("--use", help="Use it from now on, if it wins.")]
+Seed = Annotated[int, Option("--seed", help="The same seed deals the same folds.")]
 Metric = Annotated[str, Option("--metric", "-m", help="What settings are compared by.")]
 Folds = Annotated[int, Option("--folds", min=2, help="In how many folds data is held out.")]
-Seed = Annotated[int, Option("--seed", help="The same seed deals the same folds.")]
-Over = Annotated[
-    list[str] | None,
-    Option(
-        "--over", metavar="NAME=A,B,…", help="A parameter and the values to try, or FROM:TO:STEP; repeatable."
-    ),
-]
-Method = Annotated[str, Option("--method", help="precision, youden, f1 or probability.")]
-Target = Annotated[float, Option("--target", help="The least precision, or probability.")]
-Fit = Annotated[str, Option("--fit", help="The curve of probabilities: logistic or isotonic.")]
-Trials = Annotated[int, Option("--trials", help="Trials of each search; 0 tries a grid on each recipe.")]
-Parameters = Annotated[
-    list[str] | None,
-    Option("--parameter", "-p", metavar="NAME", help="A parameter to search over; repeatable."),
-]
-All = Annotated[bool, Option("--all-namespaces", help="Every namespace that has feedback.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the group of commands to the application."""
-    help_ = "Tune on feedback and labels; what wins on held-out questions is saved."
-    add_group(app, "tune", help_, PANEL, weights, thresholds, recipe, namespaces)
+class TrainingOptions(TypedDict):
+    """What is tuned on, and what becomes of the winner."""
+
+    base: Annotated[
+        str | None,
+        Option(None, "--recipe", "-r", help="The recipe; see memorata recipes.", autocompletion=recipe_names),
+    ]
+    labels: Annotated[
+        Path | None,
+        Option(None, metavar="FILE", help="Labelled questions, as JSON Lines; see docs/learning.md."),
+    ]
+    labels_only: Annotated[bool, Option(False, help="Leave logged feedback out.")]
+    since: Annotated[datetime | None, Option(None, help="Only from that time on.")]
+    save: Annotated[str, Option("tuned", metavar="NAME", help="The name to save what wins under.")]
+    use: Annotated[bool, Option(False, help="Use it from now on, if it wins.")]
+    dry_run: Annotated[bool, Option(False, help="Show what would happen, and change nothing.")]
 
 
 def weights(
     session: Session,
-    base: options.RecipeName = None,
-    over: Over = None,
-    labels: Labels = None,
-    labels_only: NoFeedback = False,
-    since: options.Since = None,
-    save: Name = "tuned",
-    use: Use = False,
-    dry_run: options.DryRun = False,
+    over: list[str] | None = Option(
+        None, metavar="NAME=A,B,…", help="A parameter and the values to try, or FROM:TO:STEP; repeatable."
+    ),
     metric: Metric = "ndcg@10",
     folds: Folds = 5,
     seed: Seed = 0,
     plot: options.Plot = None,
+    **training: Unpack[TrainingOptions],
 ) -> None:
     """Try every setting of a grid: the weight of the vector leg in tenths, or what --over says."""
     from memorata.learn.tuning import tune_weights
 
-    _check_name(save)
     grid = None if not over else _grid(over)
-    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, recipe, training_set):
-        tuned = tune_weights(training_set, recipe, grid, metric=metric, folds=folds, seed=seed)
-        saved = None if dry_run else _save(engine, tuned, save, use=use)
+    with _training_set(session, training) as (engine, base, training_set):
+        tuned = tune_weights(training_set, base, grid, metric=metric, folds=folds, seed=seed)
+        saved = _save(engine, tuned, training)
     if plot is not None:
         _draw_grid(session, tuned, plot)
     _report(session, tuned, saved, {})
@@ -90,68 +73,54 @@ def weights(
 
 def recipe(
     session: Session,
-    base: options.RecipeName = None,
-    parameter: Parameters = None,
-    trials: Trials = 60,
-    labels: Labels = None,
-    labels_only: NoFeedback = False,
-    since: options.Since = None,
-    save: Name = "tuned",
-    use: Use = False,
-    dry_run: options.DryRun = False,
+    parameter: list[str] | None = Option(
+        None, "-p", metavar="NAME", help="A parameter to search over; repeatable."
+    ),
+    trials: int = Option(60, help="Trials of each search; 0 tries a grid on each recipe."),
     metric: Metric = "ndcg@10",
     folds: Folds = 5,
     seed: Seed = 0,
+    **training: Unpack[TrainingOptions],
 ) -> None:
     """Search many parameters at once (with optuna), or choose among recipes by folds within folds."""
     from memorata.learn.tuning import TUNED_PARAMETERS, tune_families, tune_recipe
 
-    _check_name(save)
-    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, chosen, training_set):
+    with _training_set(session, training) as (engine, base, training_set):
         shared: dict[str, Any] = {"metric": metric, "folds": folds, "seed": seed}
         if trials:
             names = tuple(parameter or TUNED_PARAMETERS)
-            tuned = tune_recipe(training_set, chosen, names, trials=trials, **shared)
+            tuned = tune_recipe(training_set, base, names, trials=trials, **shared)
         else:
-            tuned = tune_families(training_set, chosen, **shared)
-        saved = None if dry_run else _save(engine, tuned, save, use=use)
+            tuned = tune_families(training_set, base, **shared)
+        saved = _save(engine, tuned, training)
     _report(session, tuned, saved, {})
 
 
 def thresholds(
     session: Session,
-    base: options.RecipeName = None,
-    method: Method = "precision",
-    target: Target = 0.9,
-    fit: Fit = "logistic",
-    labels: Labels = None,
-    labels_only: NoFeedback = False,
-    since: options.Since = None,
-    save: Name = "tuned",
-    use: Use = False,
-    dry_run: options.DryRun = False,
+    method: str = Option("precision", help="precision, youden, f1 or probability."),
+    target: float = Option(0.9, help="The least precision, or probability."),
+    fit: str = Option("logistic", help="The curve of probabilities: logistic or isotonic."),
     folds: Folds = 5,
     seed: Seed = 0,
     plot: options.Plot = None,
+    **training: Unpack[TrainingOptions],
 ) -> None:
     """Tune the similarity threshold (for f1, also confidence), and calibrate similarity to probability."""
     from memorata.learn.calibration import calibrate, keep_calibration
     from memorata.learn.gate import tune_thresholds
     from memorata.service.codec import plain
 
-    _check_name(save)
-    with _training_set(session, base, labels, labels_only, since, dry_run) as (engine, chosen, training_set):
+    with _training_set(session, training) as (engine, base, training_set):
         if engine.embedder is None:
             raise InvalidArgument("--embedder", None, "in use: without one there is no similarity")
         pairs = training_set.pairs(engine.embedder.name)
-        now = chosen.least_similarity
+        now = base.least_similarity
         now = engine.embedder.similarity_threshold if now == -1 else now
-        tuned = tune_thresholds(pairs, chosen, now, method=method, target=target, folds=folds, seed=seed)
+        tuned = tune_thresholds(pairs, base, now, method=method, target=target, folds=folds, seed=seed)
         curve = calibrate(pairs, engine.embedder.name, fit=fit, folds=folds, seed=seed)
-        saved = kept = None
-        if not dry_run:
-            saved = _save(engine, tuned, save, use=use)
-            kept = keep_calibration(engine, curve)
+        saved = _save(engine, tuned, training)
+        kept = None if training["dry_run"] else keep_calibration(engine, curve)
     if plot is not None:
         from memorata.learn.plots import draw_calibration, draw_grid, draw_thresholds
 
@@ -175,7 +144,10 @@ def thresholds(
 
 
 def namespaces(
-    session: Session, dry_run: options.DryRun = False, all_namespaces: All = False, seed: Seed = 0
+    session: Session,
+    dry_run: options.DryRun = False,
+    all_namespaces: bool = Option(False, help="Every namespace that has feedback."),
+    seed: Seed = 0,
 ) -> None:
     """Adapt the weight of the vector leg to single namespaces, where their feedback says so and it wins."""
     from memorata.learn.adaptation import adapt
@@ -199,26 +171,22 @@ def namespaces(
 
 
 @contextmanager
-def _training_set(
-    session: Session,
-    base: str | None,
-    labels: Path | None,
-    labels_only: bool,
-    since: str | None,
-    dry_run: bool,
-) -> Iterator[tuple[Engine, Recipe, TrainingSet]]:
+def _training_set(session: Session, chosen: TrainingOptions) -> Iterator[tuple[Engine, Recipe, TrainingSet]]:
+    from memorata.engine.recipes.saved import own_name
     from memorata.learn.training_set import from_feedback, labelled_training_set
     from memorata.learn.tuning import WORK
 
-    moment = time_of("--since", since)
+    # A name that no recipe may have is refused before minutes of work.
+    own_name("--save", chosen["save"])
+    labels, labels_only = chosen["labels"], chosen["labels_only"]
     if labels_only and labels is None:
         raise InvalidArgument("--labels-only", labels_only, "given together with --labels FILE")
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
-        leasing = nullcontext() if dry_run else engine.leases.hold(WORK, engine.namespace)
+        leasing = nullcontext() if chosen["dry_run"] else engine.leases.hold(WORK, engine.namespace)
         held = stack.enter_context(leasing)
-        recipe = recipe_of(engine, "--recipe", base)
-        feedback = None if labels_only else from_feedback(engine, since=moment)
+        recipe = recipe_of(engine, "--recipe", chosen["base"])
+        feedback = None if labels_only else from_feedback(engine, since=chosen["since"])
         if labels is None:
             assert feedback is not None  # there is one source at least
             training_set = feedback
@@ -228,23 +196,13 @@ def _training_set(
         yield engine, recipe, training_set if held is None else training_set.under(held)
 
 
-def _check_name(name: str) -> None:
-    """Refuse a name that no recipe may have, before minutes of work."""
-    from memorata.engine.recipes.saved import own_name
+def _save(engine: Engine, tuned: Tuned | TunedThresholds, chosen: TrainingOptions) -> str | None:
+    """Save a winner, and return its name."""
+    from memorata.learn.tuning import install
 
-    own_name("--save", name)
-
-
-def _save(engine: Engine, tuned: Tuned | TunedThresholds, name: str, *, use: bool) -> str | None:
-    from memorata.service.codec import plain
-
-    if not tuned.verdict.accepted:
+    if chosen["dry_run"] or install(engine, tuned, chosen["save"], use=chosen["use"]) is None:
         return None
-    with engine.store.together():
-        engine.recipes.save(name, tuned.recipe, evidence=plain(tuned.evidence()))
-        if use:
-            engine.recipes.use(name)
-    return name
+    return chosen["save"]
 
 
 def _report(
