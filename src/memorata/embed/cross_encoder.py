@@ -24,9 +24,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memorata._frozen import frozen
 from memorata.embed.description import DESCRIPTION, OUTPUTS, PAIR, RerankerDescription, read_any_description
-from memorata.embed.hub import describe_hub_reranker, hub_weights
+from memorata.embed.hub import describe_hub_reranker
 from memorata.embed.onnx import OnnxSession, read_model
 from memorata.embed.tokens import Tokeniser
 from memorata.embed.vectors import checked_texts, well_formed
@@ -42,14 +41,6 @@ MAX_CHARACTERS = 1 << 15
 """How much of one text is read; the first stage has judged the whole of it already."""
 MIN_TEXT_SHARE = 1 / 4
 """The part of the window that a query must leave to the text."""
-
-
-@frozen
-class _LoadedReranker:
-    """A model in memory."""
-
-    tokens: Tokeniser
-    session: OnnxSession
 
 
 class OnnxReranker:
@@ -79,13 +70,9 @@ class OnnxReranker:
         read = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
         if not isinstance(read, RerankerDescription):
             raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {read.kind})")
-        self._description = read
-        self._folder = folder
-        self._hub = not own
-        self._weights = read.weights if own else hub_weights(folder)
-        self._threads = threads
+        self._description, self._folder, self._threads = read, folder, threads
         self._lock = threading.Lock()
-        self._loaded: _LoadedReranker | None = None
+        self._loaded: tuple[Tokeniser, OnnxSession] | None = None
 
     @property
     def description(self) -> RerankerDescription:
@@ -134,14 +121,14 @@ class OnnxReranker:
 
     def _read(self, query: str, texts: list[str]) -> list[PairTokens]:
         """Return the tokens of the query with each text, as the model wants to see them."""
-        tokens = self._model().tokens
+        tokens, _ = self._model()
         if self._description.template == PAIR:
             return tokens.pairs(query, texts)
         read = tokens.ids([self._description.filled(query, text) for text in texts])
         return [PairTokens(ids, [0] * len(ids)) for ids in read]
 
     def _best_passages(self, query: str, text: str, room: int) -> list[PairTokens]:
-        window, tokens = self._description.max_tokens, self._model().tokens
+        window, (tokens, _) = self._description.max_tokens, self._model()
         size = max(1, room // MAX_PASSAGES)
         parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
         own, *others = map(set, tokens.ids([query, *parts]))
@@ -152,7 +139,8 @@ class OnnxReranker:
         return [rows[index] for index in np.argsort(-worth, kind="stable")[:MAX_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
-        outputs = self._model().session.forward([row.ids for row in rows], [row.type_ids for row in rows])
+        _, session = self._model()
+        outputs = session.forward([row.ids for row in rows], [row.type_ids for row in rows])
         columns = OUTPUTS[self._description.output]
         if outputs.shape[1] != columns:
             raise ModelCorrupt(
@@ -165,13 +153,9 @@ class OnnxReranker:
             raise EmbedderError(f"{self.name} gave a score that is NaN or infinite: its file is not usable")
         return scores
 
-    def _model(self) -> _LoadedReranker:
+    def _model(self) -> tuple[Tokeniser, OnnxSession]:
         with self._lock:
             if self._loaded is None:
                 files, threads = self._description.files, self._threads
-                self._loaded = _LoadedReranker(
-                    *read_model(
-                        self._folder, self._weights, files, hub=self._hub, pooling=None, threads=threads
-                    )
-                )
+                self._loaded = read_model(self._folder, files, pooling=None, threads=threads)
             return self._loaded

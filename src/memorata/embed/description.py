@@ -35,7 +35,7 @@ import importlib.util
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -90,8 +90,8 @@ class ModelDescription:
         checks.one_of("kind", self.kind, tuple(KINDS))
         checks.whole("dimension", self.dimension, 1)
         checks.one_of("pooling", self.pooling, POOLINGS)
-        checks.within("similarity_threshold", self.similarity_threshold, -1.0, 1.0)
-        checks.within("reliability", self.reliability, 0.0, 1.0)
+        for name, low in (("similarity_threshold", -1.0), ("reliability", 0.0)):
+            object.__setattr__(self, name, checks.within(name, getattr(self, name), low, 1.0))
         checks.text("prompts.query", self.prompts.query)
         checks.text("prompts.document", self.prompts.document)
         _check_common(self)
@@ -120,20 +120,8 @@ class ModelDescription:
 
     def as_toml(self) -> str:
         """Return the text of the ``model.toml`` that :func:`read_description` reads back."""
-        facts = {
-            "id": self.id,
-            "kind": self.kind,
-            "dimension": self.dimension,
-            "max_tokens": self.max_tokens,
-            "pooling": self.pooling,
-            "similarity_threshold": float(self.similarity_threshold),
-            "licence": self.licence,
-            "revision": self.revision,
-            "languages": list(self.languages),
-            "reliability": float(self.reliability),
-        }
         prompts = {"query": self.prompts.query, "document": self.prompts.document}
-        return _toml(facts, prompts=prompts, files=self.files)
+        return _toml(self, prompts=prompts, files=self.files)
 
 
 @frozen
@@ -193,16 +181,7 @@ class RerankerDescription:
 
     def as_toml(self) -> str:
         """Return the text of the ``model.toml`` that :func:`read_any_description` reads back."""
-        facts = {
-            "id": self.id,
-            "kind": RERANKER,
-            "max_tokens": self.max_tokens,
-            "template": self.template,
-            "output": self.output,
-            "licence": self.licence,
-            "revision": self.revision,
-        }
-        return _toml(facts, files=self.files)
+        return _toml(self, files=self.files)
 
 
 Description: TypeAlias = ModelDescription | RerankerDescription
@@ -292,8 +271,9 @@ def _digest(facts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:8]
 
 
-def _toml(facts: Mapping[str, object], **tables: Mapping[str, str]) -> str:
-    lines = [f"{name} = {_written(value)}" for name, value in facts.items()]
+def _toml(description: Description, **tables: Mapping[str, str]) -> str:
+    names = dict.fromkeys(["id", "kind", *(field.name for field in fields(description))])
+    lines = [f"{name} = {_written(getattr(description, name))}" for name in names if name not in tables]
     for table, entries in tables.items():
         lines.append(f"\n[{table}]")
         # Names of files have dots, which TOML would read as tables within tables.
@@ -305,5 +285,5 @@ def _toml(facts: Mapping[str, object], **tables: Mapping[str, str]) -> str:
 def _written(value: object) -> str:
     """Return a value in TOML; a JSON string is also a TOML string, except for the delete character."""
     if not isinstance(value, str):
-        return repr(value)
+        return repr(list(value) if isinstance(value, tuple) else value)
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from memorata.embed.description import (
     DESCRIPTION,
+    KINDS,
     TOKENIZER,
     ModelDescription,
     read_checked,
@@ -203,36 +204,29 @@ class OnnxEmbedder(TokenEmbedder):
     def __init__(
         self, folder: Path, *, threads: int | None = None, description: ModelDescription | None = None
     ) -> None:
-        own = (folder / DESCRIPTION).is_file()
         if description is None:
+            own = (folder / DESCRIPTION).is_file()
             description = read_description(folder) if own else describe_hub_folder(folder)
         if description.kind != "onnx":
             raise InvalidArgument("folder", str(folder), f"an ONNX model (this one is {description.kind})")
         files, pooling = description.files, description.pooling
-        weights = description.weights if own else hub_weights(folder)
 
         def load() -> LoadedModel:
-            tokens, session = read_model(
-                folder, weights, files, hub=not own, pooling=pooling, threads=threads
-            )
+            tokens, session = read_model(folder, files, pooling=pooling, threads=threads)
             return LoadedModel(tokens, session.forward)
 
         super().__init__(description, load)
 
 
 def read_model(
-    folder: Path,
-    weights: str,
-    files: Mapping[str, str],
-    *,
-    hub: bool,
-    pooling: str | None,
-    threads: int | None,
+    folder: Path, files: Mapping[str, str], *, pooling: str | None, threads: int | None
 ) -> tuple[Tokeniser, OnnxSession]:
     """Return the tokeniser and the graph in a folder; `files` are the pinned hashes, if there are any."""
+    own = (folder / DESCRIPTION).is_file()
+    weights = KINDS["onnx"] if own else hub_weights(folder)
     tokens = Tokeniser(read_checked(folder, TOKENIZER, files.get(TOKENIZER)))
     model = read_checked(folder, weights, files.get(weights))
     # With a model.toml, the bytes that were checked are the bytes that are run. A hub's graph is opened by
     # its path, since it may keep its weights in a second file.
-    path = str(folder / weights) if hub else None
+    path = None if own else str(folder / weights)
     return tokens, OnnxSession(model, pooling=pooling, path=path, threads=threads)

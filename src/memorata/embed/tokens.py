@@ -17,11 +17,12 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from memorata.embed.subwords import piece_reader, unigram_reader
 from memorata.embed.vocabulary import (
     LibraryVocabulary,
     PairTokens,
-    PieceVocabulary,
-    UnigramVocabulary,
+    SubwordVocabulary,
+    Template,
     Vocabulary,
     vocabulary_of,
 )
@@ -36,23 +37,9 @@ _Read = TypeVar("_Read", bound=Sized)
 class Tokeniser:
     """The tokeniser of one model."""
 
-    def __init__(self, content: bytes, *, special: bool = True) -> None:
-        try:
-            described = json.loads(content)
-            backend = vocabulary_of(described)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise ModelCorrupt(f"the tokenizer cannot be read: {error!r}") from error
-        self._use(backend or LibraryVocabulary(content.decode("utf-8")), special=special)
-
-    @classmethod
-    def of(cls, backend: Vocabulary, *, special: bool = False) -> Tokeniser:
-        """Return a tokeniser over a vocabulary, with or without its special tokens."""
-        tokeniser = cls.__new__(cls)
-        tokeniser._use(backend, special=special)
-        return tokeniser
-
-    def _use(self, backend: Vocabulary, *, special: bool) -> None:
-        self._vocabulary, self._special = backend, special
+    def __init__(self, vocabulary: Vocabulary | bytes, *, special: bool = True) -> None:
+        self._vocabulary = _read(vocabulary) if isinstance(vocabulary, bytes) else vocabulary
+        self._special = special
 
     @property
     def special_count(self) -> int:
@@ -115,6 +102,15 @@ class Tokeniser:
         return [text[spans[start][0] : spans[end - 1][1]] for start, end in ranges]
 
 
+def _read(content: bytes) -> Vocabulary:
+    """Return the vocabulary of a ``tokenizer.json``."""
+    try:
+        vocabulary = vocabulary_of(json.loads(content))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelCorrupt(f"the tokenizer cannot be read: {error!r}") from error
+    return vocabulary or LibraryVocabulary(content.decode("utf-8"))
+
+
 def windows(count: int, word_starts: IntArray, size: int, overlap: int) -> list[tuple[int, int]]:
     """Return half-open ranges that cover ``0..count`` with at most `size` units (tokens or characters) each.
 
@@ -152,7 +148,10 @@ def piece_tokeniser(content: bytes) -> Tokeniser:
     A word is cut into as few pieces as can be (a unigram model in which all are as likely). A character that
     no piece has is left out and does not make its word unknown, which in some scripts is a whole sentence.
     """
-    return Tokeniser.of(PieceVocabulary(content.decode("utf-8", "replace").split("\n"), "▁"))
+    pieces = content.decode("utf-8", "replace").split("\n")
+    reader, unknown = piece_reader(pieces, _WORD_START), len(pieces)
+    vocabulary = SubwordVocabulary(reader, [*pieces, ""], frozenset({unknown}), Template())
+    return Tokeniser(vocabulary, special=False)
 
 
 def sentencepiece_tokeniser(content: bytes) -> tuple[Tokeniser, FloatArray]:
@@ -161,17 +160,20 @@ def sentencepiece_tokeniser(content: bytes) -> tuple[Tokeniser, FloatArray]:
     A score is the logarithm of how likely a piece is. Of the protocol buffer the pieces are read, which come
     first: text 1, score 2, and type 3 of those that stand for no text, which nobody can write.
     """
-    found = _PIECE.findall(content)
-    end = sum(9 + len(text) + 2 * len(kind) for text, _, kind in found)
-    if len(found) <= _MARKS or content[end : end + 1] not in (b"", _SETTINGS):
+    listed = _PIECE.findall(content)
+    end = sum(9 + len(text) + 2 * len(kind) for text, _, kind in listed)
+    if len(listed) <= _MARKS or content[end : end + 1] not in (b"", _SETTINGS):
         raise ModelCorrupt("this is no model of SentencePiece: it does not begin with pieces")
     try:
-        texts = [b"" if kind else text for text, _, kind in found]
+        texts = [b"" if kind else text for text, _, kind in listed]
         pieces = b"\n".join(texts).decode().split("\n")
     except UnicodeDecodeError as error:
         raise ModelCorrupt(f"this is no model of SentencePiece: {error!r}") from error
-    scores = np.frombuffer(b"".join([score for _, score, _ in found]), "<f4").astype(np.float64)
-    return Tokeniser.of(UnigramVocabulary(pieces, scores.tolist(), "▁"), special=True), scores
+    scores = np.frombuffer(b"".join([score for _, score, _ in listed]), "<f4").astype(np.float64)
+    reader = unigram_reader(pieces, scores.tolist(), _WORD_START)
+    # The first three are the unknown piece and the marks of begin and end.
+    around = Template(((1, 0), ("A", 0), (2, 0)), ((1, 0), ("A", 0), ("B", 0), (2, 0)))
+    return Tokeniser(SubwordVocabulary(reader, pieces, frozenset({0, 1, 2}), around)), scores
 
 
 _PIECE: Final = re.compile(
@@ -181,6 +183,7 @@ _PIECE: Final = re.compile(
 _SETTINGS: Final = b"\x12"
 """What begins the first field after the pieces."""
 _MARKS: Final = 3
+_WORD_START: Final = "▁"
 
 
 def character_passages(text: str, size: int, overlap: int) -> list[str]:

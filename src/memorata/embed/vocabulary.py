@@ -7,10 +7,10 @@ Most are read by :mod:`memorata.embed.subwords`; a ``tokenizer.json`` of another
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from memorata._frozen import frozen
-from memorata.embed.subwords import SubwordReader, piece_reader, reader_of, unigram_reader
+from memorata.embed.subwords import SubwordReader, reader_of
 from memorata.model.errors import EmbedderError, MissingExtra, ModelCorrupt
 
 
@@ -26,43 +26,8 @@ class PairTokens:
         return len(self.ids)
 
 
-class Vocabulary(Protocol):
-    """What a tokeniser asks."""
-
-    @property
-    def size(self) -> int:
-        """How many tokens there are."""
-        ...
-
-    @property
-    def special_count(self) -> int:
-        """How many special tokens stand around a text."""
-        ...
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        """The tokens that stand for no text."""
-        ...
-
-    def text(self, number: int) -> str:
-        """Return the text of a token, or nothing."""
-        ...
-
-    def rows(self, texts: Sequence[str], *, special: bool) -> list[list[int]]:
-        """Return the tokens of each text."""
-        ...
-
-    def pairs(self, first: str, seconds: Sequence[str]) -> list[PairTokens]:
-        """Return the tokens of `first` with each of `seconds`, special ones included."""
-        ...
-
-    def spans(self, text: str) -> list[tuple[int, int]]:
-        """Return where in a text each of its tokens begins and ends."""
-        ...
-
-
 @frozen
-class _Template:
+class Template:
     """What stands around a text, or around two: token ids, and ``"A"`` and ``"B"`` for the texts."""
 
     single: tuple[tuple[int | str, int], ...] = (("A", 0),)
@@ -94,7 +59,7 @@ class SubwordVocabulary:
         reader: SubwordReader,
         texts: Mapping[int, str] | Sequence[str],
         special: frozenset[int],
-        template: _Template,
+        template: Template,
     ) -> None:
         self._reader, self._texts, self._template = reader, texts, template
         self.special_ids = special
@@ -129,23 +94,6 @@ class SubwordVocabulary:
         return spans
 
 
-class PieceVocabulary(SubwordVocabulary):
-    """Pieces of words, of which those that begin a word begin with `word_start`."""
-
-    def __init__(self, pieces: Sequence[str], word_start: str) -> None:
-        reader, unknown = piece_reader(pieces, word_start), len(pieces)
-        super().__init__(reader, [*pieces, ""], frozenset({unknown}), _Template())
-
-
-class UnigramVocabulary(SubwordVocabulary):
-    """Pieces of words and their probabilities; the first three are the unknown one and the marks around."""
-
-    def __init__(self, pieces: Sequence[str], scores: Sequence[float], word_start: str) -> None:
-        around = _Template(((1, 0), ("A", 0), (2, 0)), ((1, 0), ("A", 0), ("B", 0), (2, 0)))
-        reader = unigram_reader(pieces, scores, word_start)
-        super().__init__(reader, pieces, frozenset({0, 1, 2}), around)
-
-
 def vocabulary_of(described: Mapping[str, Any]) -> SubwordVocabulary | None:
     """Return the vocabulary of a ``tokenizer.json``; None for a kind that is not read here."""
     reader, template = reader_of(described), _template_of(described.get("post_processor"))
@@ -161,31 +109,31 @@ def vocabulary_of(described: Mapping[str, Any]) -> SubwordVocabulary | None:
     )
 
 
-def _template_of(processor: Mapping[str, Any] | None) -> _Template | None:
+def _template_of(processor: Mapping[str, Any] | None) -> Template | None:
     """Return what a post-processor puts around texts; None for one that is not known here."""
     if processor is None:
-        return _Template()
+        return Template()
     if processor["type"] in ("RobertaProcessing", "BertProcessing"):
         start, end = processor["cls"][1], processor["sep"][1]
         second = int(processor["type"] == "BertProcessing")
         between = [(end, 0)] if second else [(end, 0), (end, 0)]
         head: list[tuple[int | str, int]] = [(start, 0), ("A", 0)]
-        return _Template((*head, (end, 0)), (*head, *between, ("B", second), (end, second)))
+        return Template((*head, (end, 0)), (*head, *between, ("B", second), (end, second)))
     if processor["type"] != "TemplateProcessing":
         return None
     special = processor["special_tokens"]
 
     def parts(template: Sequence[Mapping[str, Any]]) -> tuple[tuple[int | str, int], ...]:
-        found: list[tuple[int | str, int]] = []
+        around: list[tuple[int | str, int]] = []
         for part in template:
             if "Sequence" in part:
-                found.append((part["Sequence"]["id"], part["Sequence"]["type_id"]))
+                around.append((part["Sequence"]["id"], part["Sequence"]["type_id"]))
             else:
                 token = part["SpecialToken"]
-                found += [(number, token["type_id"]) for number in special[token["id"]]["ids"]]
-        return tuple(found)
+                around += [(number, token["type_id"]) for number in special[token["id"]]["ids"]]
+        return tuple(around)
 
-    return _Template(parts(processor["single"]), parts(processor["pair"]))
+    return Template(parts(processor["single"]), parts(processor["pair"]))
 
 
 class LibraryVocabulary:
@@ -245,3 +193,6 @@ class LibraryVocabulary:
         except Exception as error:  # the package raises bare Exception for a word it has no token for
             raise EmbedderError(f"the tokenizer could not read a text: {error}") from error
         return read
+
+
+Vocabulary: TypeAlias = SubwordVocabulary | LibraryVocabulary
