@@ -48,8 +48,8 @@ def frozen(
     dataclasses.FrozenInstanceError: cannot assign to field 'x'
     """
 
-    def make(given: type[_T]) -> type[_T]:
-        slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(given)
+    def make(plain: type[_T]) -> type[_T]:
+        slotted: Any = dataclass(init=False, repr=False, eq=False, slots=True, kw_only=kw_only)(plain)
         own = vars(slotted)
         for name, method in {**_ALIKE, **_by_fields(slotted, eq=eq)}.items():
             # A class that says what is equal, and not how it is hashed, has None for the latter.
@@ -65,7 +65,9 @@ class _Alike:
 
     @recursive_repr()
     def __repr__(self: Any) -> str:
-        values = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+        values = ", ".join(
+            f"{member.name}={getattr(self, member.name)!r}" for member in fields(self) if member.repr
+        )
         return f"{self.__class__.__qualname__}({values})"
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -75,11 +77,11 @@ class _Alike:
         raise FrozenInstanceError(f"cannot delete field {name!r}")
 
     def __getstate__(self: Any) -> list[Any]:
-        return [getattr(self, each.name) for each in fields(self)]
+        return [getattr(self, member.name) for member in fields(self)]
 
     def __setstate__(self: Any, state: list[Any]) -> None:
-        for each, value in zip(fields(self), state, strict=True):
-            object.__setattr__(self, each.name, value)
+        for member, value in zip(fields(self), state, strict=True):
+            object.__setattr__(self, member.name, value)
 
 
 _ALIKE: Final = {
@@ -92,9 +94,9 @@ def _by_fields(cls: Any, *, eq: bool) -> dict[str, Any]:  # noqa: ANN401 - some 
     """Return the methods that depend on the fields."""
     if not eq:
         return {"__init__": _Constructor(cls)}
-    compared = _values([each.name for each in fields(cls) if each.compare])
+    compared = _values([member.name for member in fields(cls) if member.compare])
     hashed = _values(
-        [each.name for each in fields(cls) if (each.compare if each.hash is None else each.hash)]
+        [member.name for member in fields(cls) if (member.compare if member.hash is None else member.hash)]
     )
 
     def equal(self: object, other: object) -> bool:
@@ -137,24 +139,26 @@ def _init(cls: Any) -> Any:  # noqa: ANN401 - some dataclass, and a function tha
     arguments: list[str] = []
     by_name: list[str] = []
     lines: list[str] = []
-    for each in fields(cls):
-        name = each.name
-        made = each.default_factory is not MISSING
-        scope[f"_default_{name}"] = default = each.default_factory if made else each.default
+    for member in fields(cls):
+        name = member.name
+        made = member.default_factory is not MISSING
+        scope[f"_default_{name}"] = default = member.default_factory if made else member.default
         # Quicker than object.__setattr__, which looks for the slot by its name.
         scope[f"_set_{name}"] = getattr(cls, name).__set__
         usual = f"_default_{name}()" if made else f"_default_{name}"
-        if not each.init:
+        if not member.init:
             lines += [] if default is MISSING else [f"_set_{name}(self, {usual})"]
             continue
         argument = name if default is MISSING else f"{name}=_factory" if made else f"{name}={usual}"
-        (by_name if each.kw_only else arguments).append(argument)
+        (by_name if member.kw_only else arguments).append(argument)
         lines.append(f"_set_{name}(self, {f'{usual} if {name} is _factory else {name}' if made else name})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
-    taken = ", ".join(["self", *arguments, *(["*", *by_name] if by_name else [])])
-    exec(f"def __init__({taken}):\n " + "\n ".join(lines or ["pass"]), scope)
+    signature = ", ".join(["self", *arguments, *(["*", *by_name] if by_name else [])])
+    exec(f"def __init__({signature}):\n " + "\n ".join(lines or ["pass"]), scope)
     written = scope["__init__"]
     written.__module__, written.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
-    written.__annotations__ = {each.name: each.type for each in fields(cls) if each.init} | {"return": None}
+    written.__annotations__ = {member.name: member.type for member in fields(cls) if member.init} | {
+        "return": None
+    }
     return written

@@ -32,8 +32,8 @@ def on_demand(
 
     def load(name: str) -> object:
         if name not in home_of:
-            known = ", ".join(sorted(home_of))
-            raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {known}")
+            names = ", ".join(sorted(home_of))
+            raise AttributeError(f"module {package!r} has no attribute {name!r}; it has {names}")
         value = getattr(importlib.import_module(home_of[name], package), name)
         setattr(sys.modules[package], name, value)
         return value

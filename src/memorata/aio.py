@@ -198,8 +198,6 @@ class AsyncIdempotency(_Facet[Idempotency]):
 class AsyncEngine(_Facet[Engine]):
     """An :class:`~memorata.engine.Engine` whose verbs are awaited.
 
-    Examples
-    --------
     >>> async def main() -> str:
     ...     async with await open(":memory:", embedder="lexical") as memory:
     ...         await memory.remember("Anna prefers green tea.")

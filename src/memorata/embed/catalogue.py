@@ -132,15 +132,9 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
 
     The embedder is the first that knows the languages of nine memories in ten, else the one that knows
     those of most. Beside it stand tables of token vectors, which find words of like meaning (without one,
-    short facts lose 12 points of hit@5), where the embedder has none of its own.
+    short facts lose 12 points of hit@5), where the embedder has none of its own. `languages` are ISO 639-1
+    codes, and how many memories are in each; the empty one counts what cannot be told.
 
-    Parameters
-    ----------
-    languages
-        ISO 639-1 codes, and how many memories are in each; the empty one counts what cannot be told.
-
-    Examples
-    --------
     >>> recommended({})[0]
     ('arctic-embed-s', 'potion-base-8M')
     >>> recommended({"en": 60, "de": 40})
@@ -153,8 +147,8 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
 
     def share(name: str) -> float:
         description = CATALOGUE[name].description
-        known = description.languages if isinstance(description, ModelDescription) else ()
-        return sum(languages.get(code, 0) for code in known) / total
+        codes = description.languages if isinstance(description, ModelDescription) else ()
+        return sum(languages.get(code, 0) for code in codes) / total
 
     shares = {name: share(name) for name, _ in _BY_LANGUAGE}
     chosen = next(

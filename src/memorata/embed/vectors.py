@@ -152,8 +152,6 @@ _NOT_ONE: Final = 0.02
 def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
     """Tell whether all rows have the length 1, or 0 for a text in which an embedder finds nothing.
 
-    Examples
-    --------
     >>> are_directions(np.array([[0.6, 0.8], [0, 0]])), are_directions(np.array([[0.6, 0.8], [3, 4]]))
     (True, False)
     >>> are_directions(np.array([[np.nan, 1]]))
@@ -170,8 +168,6 @@ def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
 def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
     """Tell whether one row has the length 1; then all of its numbers are finite, too.
 
-    Examples
-    --------
     >>> is_direction(np.array([0.6, 0.8])), is_direction(np.zeros(2))
     (True, False)
     """

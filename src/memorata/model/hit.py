@@ -70,8 +70,8 @@ class Hit:
     def reason(self) -> str:
         """Why it is here, in one plain sentence: how it was found, who said it, and when it was."""
         how = next((node.note for node in self.explanation.walk() if node.note.startswith("found ")), "found")
-        said = f"said by {self.memory.source.speaker}, " if self.memory.source.speaker else ""
-        return f"F{how[1:]}; {said}{self.memory.event_time.date()}."
+        speaker = f"said by {self.memory.source.speaker}, " if self.memory.source.speaker else ""
+        return f"F{how[1:]}; {speaker}{self.memory.event_time.date()}."
 
     @property
     def explanation(self) -> Explanation:

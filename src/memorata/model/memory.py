@@ -246,7 +246,7 @@ class Memory:
 
     def __reduce__(self) -> tuple[Callable[..., Memory], tuple[dict[str, Any]]]:
         """Pickle and copy by the constructor's arguments; a read-only view cannot be pickled itself."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {member.name: getattr(self, member.name) for member in fields(self)}
         return _rebuilt, ({**values, "metadata": dict(self.metadata)},)
 
     def stamped(self, *, fingerprint: str, embedder: str) -> Memory:
@@ -297,9 +297,9 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     return MappingProxyType(copy)
 
 
-def _texts(argument: str, given: object) -> tuple[str, ...]:
+def _texts(argument: str, value: object) -> tuple[str, ...]:
     """Return texts that can be written down, each of them checked under its own name."""
-    texts = checks.texts(argument, given)
+    texts = checks.texts(argument, value)
     check_names(argument, texts)
     return _writable(argument, texts)
 
@@ -307,8 +307,8 @@ def _texts(argument: str, given: object) -> tuple[str, ...]:
 def _writable(argument: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     if all(map(str.isascii, texts)):
         return texts
-    for index, each in enumerate(texts):
-        checks.writable(f"{argument}[{index}]", each)
+    for index, text in enumerate(texts):
+        checks.writable(f"{argument}[{index}]", text)
     return texts
 
 
@@ -327,13 +327,17 @@ _EXACT = 2**63
 _MAX_SIMPLE = 50
 """So many simple values are within the limits whatever they are."""
 _USUAL = frozenset({"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"})
-_NAMES = tuple(each.name for each in fields(Memory))
+_NAMES = tuple(member.name for member in fields(Memory))
 _ALL = attrgetter(*_NAMES)
 _Open: Any = make_dataclass(
     "_Open",
     [
-        (each.name, Any, field(default=each.default, default_factory=each.default_factory, kw_only=False))
-        for each in fields(Memory)
+        (
+            member.name,
+            Any,
+            field(default=member.default, default_factory=member.default_factory, kw_only=False),
+        )
+        for member in fields(Memory)
     ],
     slots=True,
     eq=False,
@@ -379,8 +383,6 @@ def _rebuilt(values: dict[str, Any]) -> Memory:
 def check_length(argument: str, value: str, most: int) -> None:
     """Raise if a text is too long.
 
-    Examples
-    --------
     >>> check_length("category", "fact", MAX_NAME)
     """
     if len(value) > most:
@@ -399,19 +401,17 @@ def check_names(argument: str, values: tuple[str, ...]) -> None:
 def depth(value: object, most: int = MAX_METADATA_DEPTH) -> int:
     """Return how deep lists and mappings are nested, without recursion; at most one more than `most`.
 
-    Examples
-    --------
     >>> depth(7), depth({}), depth({"a": [1, [2]]})
     (0, 1, 3)
     """
     level = 0
     current: list[Any] = [value]
     while level <= most:
-        current = [each for each in current if isinstance(each, Mapping | list | tuple)]
+        current = [value for value in current if isinstance(value, Mapping | list | tuple)]
         if not current:
             break
         level += 1
         current = [
-            inner for each in current for inner in (each.values() if isinstance(each, Mapping) else each)
+            inner for value in current for inner in (value.values() if isinstance(value, Mapping) else value)
         ]
     return level

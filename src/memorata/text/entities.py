@@ -168,21 +168,21 @@ def _without(text: str, spans: list[tuple[int, int, str]]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def non_overlapping(text: str, found: Iterable[tuple[int, int, str]]) -> tuple[Mention, ...]:
+def non_overlapping(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[Mention, ...]:
     """Return what several readers found, start, end and kind each, as mentions that do not overlap.
 
     Of those that do the longest stays; of equally long ones the one that was found first.
     """
-    spans = list(found)
-    if len(spans) == 1:
-        ((start, end, kind),) = spans
+    candidates = list(spans)
+    if len(candidates) == 1:
+        ((start, end, kind),) = candidates
         return (Mention(text[start:end], kind, start, end),)
-    spans.sort(key=lambda span: span[0] - span[1])
-    taken = bytearray(len(text))
+    candidates.sort(key=lambda span: span[0] - span[1])
+    covered = bytearray(len(text))
     kept = []
-    for start, end, kind in spans:
-        if not any(taken[start:end]):
-            taken[start:end] = b"\1" * (end - start)
+    for start, end, kind in candidates:
+        if not any(covered[start:end]):
+            covered[start:end] = b"\1" * (end - start)
             kept.append(Mention(text[start:end], kind, start, end))
     return tuple(sorted(kept, key=lambda mention: mention.start))
 

@@ -33,7 +33,7 @@ _MAX_GAP: Final = 3
 
 class _Name(NamedTuple):
     words: tuple[str, ...]
-    given: str
+    written: str
     before: str
     after: str
     exact: bool
@@ -86,7 +86,7 @@ class Gazetteer:
                         self._names[first] = [*shapes, shape]
                         touched.add(first)
         for first in touched:
-            self._names[first].sort(key=lambda shape: (-len(shape.words), -len(shape.given)))
+            self._names[first].sort(key=lambda shape: (-len(shape.words), -len(shape.written)))
         if len(self._unspaced_names) > before:
             longest_first = sorted(self._unspaced_names, key=len, reverse=True)
             self._unspaced = re.compile("|".join(map(re.escape, longest_first)))
@@ -168,7 +168,9 @@ class Redirects:
         source = _key("name", name)
         if source not in self._next:
             raise InvalidArgument("name", name, "a name that was merged")
-        return Redirects({given: into for given, into in self.entries.items() if folded(given) != source})
+        return Redirects(
+            {written: into for written, into in self.entries.items() if folded(written) != source}
+        )
 
     def follow(self, name: str) -> str:
         """Return the name to read instead of `name`: itself, unless it was merged."""
@@ -216,10 +218,10 @@ def _fits(shape: _Name, text: str, words: list[str], places: list[tuple[int, int
     if text[places[at + count - 1][1] : end] != shape.after:
         return False
     # Between the words of a name stand blanks, hyphens, apostrophes and the like, and only few of them.
-    gaps = [(here[1], there[0]) for here, there in pairwise(places[at : at + count])]
+    gaps = [(before[1], after[0]) for before, after in pairwise(places[at : at + count])]
     if any(start + _MAX_GAP < end or "\n" in text[start:end] for start, end in gaps):
         return False
-    if shape.exact and text[start:end] != shape.given:
+    if shape.exact and text[start:end] != shape.written:
         return False
     if shape.calendar:
         return not ((at and words[at - 1] in DATE_PREPOSITIONS) or text[end : end + 2].strip().isdigit())

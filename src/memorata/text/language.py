@@ -128,8 +128,6 @@ def language_code(text: str) -> str:
 
     Of scripts that several languages share, such as the Arabic one, it is the code of the largest.
 
-    Examples
-    --------
     >>> [language_code(text) for text in ("Wo ist mein Schlüssel?", "鍵はどこですか", "钥匙在哪里", "42")]
     ['de', 'ja', 'zh', '']
     """

@@ -142,8 +142,6 @@ def alias_of(word: str, names: Iterable[str]) -> str:
     too many, another or in its neighbour's place, by two in a name of eight letters or more, and must begin
     alike. What is a common word as well ("May" for Maya) stands for itself.
 
-    Examples
-    --------
     >>> people = ["Melanie", "Caroline", "Priya Raman", "Maya"]
     >>> alias_of("Mel", people), alias_of("Pryia", people), alias_of("May", people)
     ('Melanie', 'Priya', '')
@@ -160,10 +158,10 @@ def alias_of(word: str, names: Iterable[str]) -> str:
 def _stands_for(short: str, names: frozenset[str]) -> str:
     own = _words_by_letter(names).get(short[0], ())
     for fits in (_begins, _misspells):
-        found = [(part, key) for part, key in own if fits(short, key)]
-        if len({key for _, key in found}) == 1:
-            return min(part for part, _ in found)
-        if found:
+        matches = [(part, key) for part, key in own if fits(short, key)]
+        if len({key for _, key in matches}) == 1:
+            return min(part for part, _ in matches)
+        if matches:
             return ""
     return ""
 

@@ -51,17 +51,8 @@ def familiarity(text: str, languages: Collection[str]) -> float:
 
     An English model knows the letters of German and makes something of its words; of Chinese it makes noise,
     which is no reason to rank anything. 1 for no languages, for then nobody knows better, and for a text
-    without letters.
+    without letters. `languages` are ISO 639-1 codes.
 
-    Parameters
-    ----------
-    text
-        Any text.
-    languages
-        ISO 639-1 codes.
-
-    Examples
-    --------
     >>> familiarity("Where are my keys?", ["en"]), familiarity("我的钥匙在哪里", ["en"])
     (1.0, 0.0)
     >>> round(familiarity("我的 iPhone 在哪里", ["en"]), 2), familiarity("Где ключи?", ["en", "ru"])

@@ -108,8 +108,6 @@ def standing(text: str) -> Standing | None:
     A question asks, and does not instruct. In one text an instruction wins over a preference, and that over
     who somebody is.
 
-    Examples
-    --------
     >>> standing("From now on use tabs."), standing("I prefer tea to coffee.")
     ('instruction', 'preference')
     >>> standing("Ab jetzt bitte auf Deutsch."), standing("我不吃香菜")

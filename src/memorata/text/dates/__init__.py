@@ -265,8 +265,6 @@ def date_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
 
     Who looks for a period looks up :func:`looked_up_keys`, and finds what names a time of it.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> date_keys(Period(datetime(2023, 5, 7, tzinfo=UTC), datetime(2023, 5, 8, tzinfo=UTC)))
     ('@', '@2023', '@2023-05', '@2023-05-07')
@@ -285,8 +283,6 @@ def looked_up_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
     Days of up to 20 days, the tolerance included; months of up to two years; years of what is longer, the
     40 next to its end where that is open to the past, otherwise the first 40.
 
-    Examples
-    --------
     >>> from datetime import UTC, datetime
     >>> looked_up_keys(Period(datetime(2023, 5, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)))
     ('@2023-05',)
@@ -383,8 +379,9 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
             spoken.append(one)
     if len(spoken) > 1:
         # Its words may look like those of others: «sept jours» is not September.
-        told = detected or detect(text)
-        spoken = [one for one in spoken if told not in _TOLD_BY_FUNCTION_WORDS or one is languages()[told]]
+        detected = detected or detect(text)
+        if detected in _TOLD_BY_FUNCTION_WORDS:
+            spoken = [one for one in spoken if one is languages()[detected]]
     return spoken or [languages()["english"]]
 
 

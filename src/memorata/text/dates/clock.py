@@ -80,8 +80,6 @@ def clock_time(text: str, now: datetime, day: Period | None = None) -> ClockTime
     Hours and minutes ago have a quarter of themselves around; "at 3 pm" is that hour of the day that is named
     beside it, or the latest one.
 
-    Examples
-    --------
     >>> from datetime import UTC
     >>> asked = datetime(2026, 5, 7, 16, 30, tzinfo=UTC)
     >>> clock_time("What did I say two hours ago?", asked).period.start.isoformat()
@@ -167,8 +165,6 @@ class EventReference(NamedTuple):
 def event_reference(text: str) -> EventReference | None:
     """Return the first time that a text names by an event; None if it names none.
 
-    Examples
-    --------
     >>> event_reference("What did I buy before my trip to Porto?")
     EventReference(start=15, end=38, bound='before', event='trip to Porto')
     >>> event_reference("What did I eat before dinner?") is None
