@@ -339,10 +339,14 @@ class Engine:
         Fields not in `details` are taken over from the old memory, but for names that its text mentions and a
         place that the old text names and the new one does not.
         """
-        old = self.get(id, namespace=namespace)
-        checks.text("content", content)
-        kept = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
-        return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
+
+        def write() -> Memory:
+            old = self.get(id, namespace=namespace)
+            checks.text("content", content)
+            kept = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
+            return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
+
+        return self.store.attempt(write)[0]
 
     def update(
         self,

@@ -381,17 +381,57 @@ def is_inhabited(session: Session, number: int) -> bool:
     return row is not None
 
 
+class Located(NamedTuple):
+    """Where a memory is, what it is, and its record."""
+
+    namespace: Namespace
+    number: int
+    slot: int
+    memory: Memory
+    record: Records
+
+
+FIND: Final = f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m WHERE m.namespace = ? AND m.id = ?"
+LOCATE: Final = (
+    f"SELECT m.number, m.slot, r.record, {OWN}, NULL FROM memories m "
+    "LEFT JOIN records r ON r.namespace = m.namespace AND r.slot = m.slot WHERE m.namespace = ? AND m.id = ?"
+)
+_MAX_AHEAD: Final = 100
+"""How many memories are asked for before the first is read."""
+
+
 def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
     """Return where a memory is (its namespace, number and slot) and what it is, or raise."""
     namespace = find_namespace(session, path)
     if namespace is not None:
-        row = session.execute(
-            f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m WHERE m.namespace = ? AND m.id = ?",
-            (namespace.number, id_),
-        ).fetchone()
+        row = session.execute(FIND, (namespace.number, id_)).fetchone()
         if row is not None:
             return namespace, row[0], row[1], memory(row[2:], path)
     raise MemoryNotFound(id_, path)
+
+
+def locate(session: Session, namespace: Namespace, id_: str) -> Located | None:
+    """Return a memory of a namespace with its record; None if it is not there."""
+    row = session.execute(LOCATE, (namespace.number, id_)).fetchone()
+    if row is None:
+        return None
+    number, slot, record, *columns = row
+    return Located(namespace, number, slot, memory(columns, namespace.path), unpacked([record or b""]))
+
+
+def located(session: Session, path: str, id_: str) -> Located:
+    """Return a memory with its record, or raise."""
+    namespace = find_namespace(session, path)
+    found = None if namespace is None else locate(session, namespace, id_)
+    if found is None:
+        raise MemoryNotFound(id_, path)
+    return found
+
+
+def expect_found(session: Session, path: str, ids: Sequence[str], sql: str = FIND) -> None:
+    """Read ahead what :func:`find` (or, by `LOCATE`, :func:`locate`) asks for, if that saves round trips."""
+    if (number := session.dialect.namespace_number(path)) is not None:
+        session.namespace(path, [(sql, (number, id_)) for id_ in ids[:_MAX_AHEAD]])
 
 
 def read_memories(session: Session, namespace: Namespace, slots: Sequence[int]) -> dict[int, Memory]:

@@ -10,7 +10,6 @@ is linked to what is superseded by now, and not if that leads back to it.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -26,6 +25,7 @@ from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
     began,
+    end_of,
     ended_again,
     ended_by,
     led_to,
@@ -43,12 +43,12 @@ from memorata.store.rows import (
     find_namespace,
     instant,
     last_change,
+    located,
     marks,
     memory,
     microseconds,
     moment,
     put_record,
-    record_of,
 )
 
 if TYPE_CHECKING:
@@ -302,8 +302,8 @@ def _repeat(session: Session, namespace: str, note: Repeat, terms_of: _TermsOf |
 
 def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, at: datetime) -> int:
     """Mark a current memory as superseded by another, and return its number."""
-    owner, number, slot, loser = find(session, namespace, loser_id)
-    _, winner_number, winner_slot, current = find(session, namespace, winner.id)
+    owner, number, slot, loser, record = located(session, namespace, loser_id)
+    _, winner_number, winner_slot, current, winner_record = located(session, namespace, winner.id)
     if loser.superseded_by is not None or loser.id == winner.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
     until, given, first = loser.valid_to, False, None
@@ -314,19 +314,14 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
             f"UPDATE memories SET supersedes = ?, version = version + 1 {_BY_NUMBER}",
             (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), owner.number, winner_number),
         )
-        unchanged = record_of(session, owner, winner_slot).tobytes()
-        put_record(session, owner, winner_slot, unchanged, "update")
+        put_record(session, owner, winner_slot, winner_record.tobytes(), "update")
     session.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
         f"version = version + 1 {_BY_NUMBER}",
         (winner.id, microseconds(at), microseconds(until), int(given), owner.number, number),
     )
-    record = changed(
-        record_of(session, owner, slot),
-        superseded=at.timestamp(),
-        until=math.inf if until is None else until.timestamp(),
-    )
-    put_record(session, owner, slot, record, "supersede")
+    ended = changed(record, superseded=at.timestamp(), until=end_of(until))
+    put_record(session, owner, slot, ended, "supersede")
     if first is not None and first < loser.event_time:
         # What it had itself taken the place of ended sooner, too.
         settle_ends(session, owner, loser.id)
@@ -335,7 +330,7 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
 
 def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
     """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
-    owner, number, slot, loser = find(session, namespace, id_)
+    owner, number, slot, loser, record = located(session, namespace, id_)
     (end_given,) = session.execute(
         f"SELECT end_given FROM memories {_BY_NUMBER}", (owner.number, number)
     ).fetchone()
@@ -345,12 +340,8 @@ def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
         f"end_given = 0, version = version + 1 {_BY_NUMBER}",
         (microseconds(until), owner.number, number),
     )
-    record = changed(
-        record_of(session, owner, slot),
-        superseded=math.inf,
-        until=math.inf if until is None else until.timestamp(),
-    )
-    put_record(session, owner, slot, record, "reinstate")
+    current = changed(record, superseded=end_of(None), until=end_of(until))
+    put_record(session, owner, slot, current, "reinstate")
     if (index := session.dialect.hash_index) is not None:
         index.add_current(session, [number])
     settle_ends(session, owner, id_)

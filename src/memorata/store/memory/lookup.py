@@ -21,6 +21,7 @@ from memorata.store.rows import (
     OWN,
     SELECTED,
     SLOTS,
+    expect_found,
     find,
     find_namespace,
     instant,
@@ -131,6 +132,7 @@ _PAGE: Final = 500
 
 def get(session: Session, path: str, ids: Sequence[str]) -> list[Memory]:
     """Return memories by id, hidden ones too; raise for an id nobody has."""
+    expect_found(session, path, ids)
     return [find(session, path, id_)[3] for id_ in ids]
 
 

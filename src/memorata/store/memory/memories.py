@@ -20,7 +20,7 @@ from memorata.index.codes import Floats
 from memorata.index.record import FIELDS, FORGOTTEN, packed
 from memorata.index.record import changed as changed_record
 from memorata.index.segments import TAIL
-from memorata.model.errors import AlreadySuperseded, InvalidArgument, VersionConflict
+from memorata.model.errors import AlreadySuperseded, InvalidArgument, MemoryNotFound, VersionConflict
 from memorata.model.memory import Memory
 from memorata.store.database import Session, Statement
 from memorata.store.entries import Entry, Hidden, Terms
@@ -38,19 +38,22 @@ from memorata.store.memory.lookup import same_statement
 from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
+    LOCATE,
     SLOTS,
+    Located,
     Namespace,
     checked_limit,
-    find,
+    expect_found,
     find_namespace,
     last_change,
+    locate,
+    located,
     log_change,
     marks,
     memories_at,
     microseconds,
     new_namespace,
     put_record,
-    record_of,
     row,
 )
 
@@ -92,6 +95,7 @@ def expect(
     if number is None or session.dialect.hash_index is not None:
         return
     statements = _taken(session, number, SLOTS, [entry.memory.id for entry in entries])
+    statements += [(LOCATE, (number, id_)) for id_ in _superseded_ids(entries)]
     if names := sorted({entry.memory.source.session for entry in entries} - _NO_SESSION):
         statements += [(_SESSIONS.format(marks(names)), (number, *names)), (_LAST_SESSION, (number,))]
     if now is not None:
@@ -126,6 +130,8 @@ def add(
         checked_limit("memories in one namespace", slots, SLOTS)
         full = slots - namespace.flushed >= TAIL
         matrix = _lone_rows(batch, embedder)
+        # Before anything is written: on a server they came with the row of the namespace.
+        superseded = {id_: locate(session, namespace, id_) for id_ in _superseded_ids(batch)}
         change, records = _add_rows(session, namespace, batch, embedder, matrix, waiting=not full)
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
@@ -135,7 +141,11 @@ def add(
             index.add(session, namespace.number, namespace.slots, batch, embedder, together=enough)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
-                change = _supersede(session, namespace, old, slot, entry.memory)
+                # What the batch itself added or superseded is read as it is now.
+                older = superseded.pop(old, None) or locate(session, namespace, old)
+                if older is None:
+                    raise MemoryNotFound(old, path)
+                change = _supersede(session, older, slot, entry.memory)
         if full:
             fresh = [(slot, entry.terms) for slot, entry in enumerate(batch, namespace.slots)]
             vectors = None
@@ -158,7 +168,7 @@ def update(
     Inside a write transaction. `terms_of`: tells the words of a memory; None to leave alone what is searched
     by words.
     """
-    namespace, number, slot, current = find(session, changed.namespace, changed.id)
+    namespace, number, slot, current, old = located(session, changed.namespace, changed.id)
     if current.version != expected_version:
         raise VersionConflict(changed.id, expected_version, current.version)
     for fixed in _FIXED if terms_of else (*_FIXED, *_WORDED):
@@ -168,7 +178,6 @@ def update(
     if following.valid_from != current.valid_from and following.valid_to == current.valid_to:
         following = _ended_anew(session, namespace.number, following, number)
     session.execute(_SET_MEMORY, (*row(following), namespace.number, number))
-    old = record_of(session, namespace, slot)
     lengths = dict(zip(FIELDS, old["lengths"][0].tolist(), strict=True))
     if terms_of is not None and any(getattr(changed, name) != getattr(current, name) for name in _WORDED):
         terms = terms_of(following)
@@ -194,27 +203,28 @@ def update(
 def use(session: Session, path: str, ids: Sequence[str], now: datetime) -> None:
     """Count that memories were of use; the last use is the latest, whatever the order they are told in."""
     for id_ in ids:
-        namespace, number, slot, current = find(session, path, id_)
+        namespace, number, slot, current, record = located(session, path, id_)
         latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
         used = checked_numbers(replace(current, access_count=current.access_count + 1))
         session.execute(
             f"UPDATE memories SET access_count = ?, last_accessed_at = ?, version = version + 1{_AT}",
             (used.access_count, microseconds(latest), namespace.number, number),
         )
-        record = changed_record(record_of(session, namespace, slot), accesses=used.access_count)
-        put_record(session, namespace, slot, record, "use")
+        put_record(session, namespace, slot, changed_record(record, accesses=used.access_count), "use")
 
 
 def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime | None) -> None:
     """Hide memories (`at` says when) or show them again (None); one that already is so stays so."""
-    for id_ in ids:
-        namespace, number, slot, _ = find(session, path, id_)
-        when = microseconds(at)
-        record = record_of(session, namespace, slot)
+    distinct = list(dict.fromkeys(ids))
+    expect_found(session, path, distinct, LOCATE)
+    # All are read before anything is written, which makes a server forget what was read ahead.
+    for namespace, number, slot, _, record in [located(session, path, id_) for id_ in distinct]:
         state = int(record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
         if state != wanted:
-            session.execute(f"UPDATE memories SET forgotten_at = ?{_AT}", (when, namespace.number, number))
+            session.execute(
+                f"UPDATE memories SET forgotten_at = ?{_AT}", (microseconds(at), namespace.number, number)
+            )
             kind = "restore" if at is None else "forget"
             put_record(session, namespace, slot, changed_record(record, state=wanted), kind)
 
@@ -226,7 +236,7 @@ def hide(session: Session, path: str, hidden: Sequence[Hidden]) -> None:
 
 
 def _hide(session: Session, path: str, hidden: Hidden) -> None:
-    namespace, number, slot, current = find(session, path, hidden.memory_id)
+    namespace, number, slot, current, record = located(session, path, hidden.memory_id)
     if hidden.superseded_at is not None:
         if current.superseded_by is None:
             raise InvalidArgument("superseded_at", hidden.superseded_at, "left out for a current memory")
@@ -234,10 +244,8 @@ def _hide(session: Session, path: str, hidden: Hidden) -> None:
             f"UPDATE memories SET superseded_at = ?{_AT}",
             (microseconds(hidden.superseded_at), namespace.number, number),
         )
-        record = changed_record(
-            record_of(session, namespace, slot), superseded=hidden.superseded_at.timestamp()
-        )
-        put_record(session, namespace, slot, record, "supersede")
+        ended = changed_record(record, superseded=hidden.superseded_at.timestamp())
+        put_record(session, namespace, slot, ended, "supersede")
         if hidden.end_given is not None:
             given = hidden.end_given and current.valid_to is not None
             session.execute(f"UPDATE memories SET end_given = ?{_AT}", (int(given), namespace.number, number))
@@ -363,14 +371,20 @@ def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str
     return known
 
 
-def _supersede(session: Session, namespace: Namespace, old_id: str, new_slot: int, new: Memory) -> int:
+def _superseded_ids(entries: Sequence[Entry]) -> list[str]:
+    """Return the ids of what entries supersede, but for each other."""
+    own = {entry.memory.id for entry in entries}
+    return [id_ for entry in entries for id_ in entry.memory.supersedes if id_ not in own]
+
+
+def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> int:
     """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
-    _, number, slot, old = find(session, namespace.path, old_id)
+    namespace, number, slot, old, record = older
     if slot >= new_slot:
         # Only what was there before can be superseded, so a chain never comes back to where it began.
-        raise InvalidArgument("supersedes", old_id, "a memory that was added before this one")
+        raise InvalidArgument("supersedes", old.id, "a memory that was added before this one")
     if old.superseded_by is not None:
-        raise AlreadySuperseded(old_id, old.superseded_by)
+        raise AlreadySuperseded(old.id, old.superseded_by)
     ended = old.valid_to or ended_by(old, new.event_time)
     session.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
@@ -380,12 +394,8 @@ def _supersede(session: Session, namespace: Namespace, old_id: str, new_slot: in
             *(namespace.number, number),
         ),
     )
-    record = changed_record(
-        record_of(session, namespace, slot),
-        superseded=new.created_at.timestamp(),
-        until=ended.timestamp(),
-    )
-    change = put_record(session, namespace, slot, record, "supersede")
+    superseded = changed_record(record, superseded=new.created_at.timestamp(), until=ended.timestamp())
+    change = put_record(session, namespace, slot, superseded, "supersede")
     if new.event_time < old.event_time:
         # What it had itself taken the place of ended sooner, too.
         settle_ends(session, namespace, old.id)

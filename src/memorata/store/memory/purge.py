@@ -7,7 +7,6 @@ the file is erased afterwards (:mod:`memorata.store.sqlite.maintenance`).
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Sequence
 
 from memorata.index import cell_rows, segments
@@ -25,6 +24,7 @@ from memorata.store.memory.inheritance import given_back
 from memorata.store.memory.memories import update
 from memorata.store.memory.supersession import (
     began,
+    end_of,
     ended_again,
     note_taken,
     notes_of,
@@ -38,6 +38,7 @@ from memorata.store.rows import (
     Namespace,
     find,
     find_namespace,
+    located,
     log_change,
     microseconds,
     put_record,
@@ -170,7 +171,7 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
             # It only repeated what goes, and from now on speaks for itself.
             given = True
         ended = ended_again(kept, given, first)
-        until = math.inf if ended is None else ended.timestamp()
+        until = end_of(ended)
         if heir is not None:
             session.execute(
                 "UPDATE memories SET superseded_by = ?, valid_to = ?, end_given = ?, version = version + 1 "
@@ -184,10 +185,10 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
                 "end_given = 0, version = version + 1 WHERE +namespace = ? AND number = ?",
                 (microseconds(ended), namespace.number, number),
             )
-            record_now = changed_record(record, superseded=math.inf, until=until)
+            record_now = changed_record(record, superseded=end_of(None), until=until)
             put_record(session, namespace, slot, record_now, "reinstate")
     if heir is not None:
-        _, number, slot, newer = find(session, namespace.path, heir[3].id)
+        _, number, slot, newer, unchanged = located(session, namespace.path, heir[3].id)
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
         older += [each.memory.id for each in replaced if each.slot < slot]
@@ -195,7 +196,7 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
             (json.dumps(older, ensure_ascii=False), namespace.number, number),
         )
-        put_record(session, namespace, slot, record_of(session, namespace, slot).tobytes(), "update")
+        put_record(session, namespace, slot, unchanged.tobytes(), "update")
     for each in replaced:
         settle_ends(session, namespace, each.memory.id)
     return [] if heir is not None else [each.number for each in replaced]

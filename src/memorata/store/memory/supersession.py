@@ -28,6 +28,8 @@ from memorata.store.rows import (
     Namespace,
     find,
     find_namespace,
+    instant,
+    located,
     marks,
     memory,
     microseconds,
@@ -104,7 +106,12 @@ def ends_at(session: Session, number: int, as_of: datetime) -> dict[int, float]:
         (number,),
     )
     known = ends_known(map(Succession._make, rows.fetchall()), (as_of - EPOCH) // MICROSECOND)
-    return {slot: math.inf if end is None else moment(end).timestamp() for slot, end in known.items()}
+    return {slot: end_of(instant(end)) for slot, end in known.items()}
+
+
+def end_of(moment: datetime | None) -> float:
+    """Return a moment as records have it: in seconds since 1970, and infinity for none."""
+    return math.inf if moment is None else moment.timestamp()
 
 
 def began(session: Session, number: int, id_: str) -> datetime:
@@ -136,8 +143,7 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
                     "WHERE +namespace = ? AND number = ?",
                     (microseconds(ended), namespace.number, number),
                 )
-                until = math.inf if ended is None else ended.timestamp()
-                record = changed(record_of(session, namespace, slot), until=until)
+                record = changed(record_of(session, namespace, slot), until=end_of(ended))
                 put_record(session, namespace, slot, record, "update")
             own = kept.event_time
             open_.append((kept.id, slot, min(own, first) if winner_slot > slot else own))
@@ -179,7 +185,7 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
             (namespace.number, number),
         )
     for each in links:
-        namespace, number, slot, _ = find(session, path, each.memory_id)
+        namespace, number, slot, _, record = located(session, path, each.memory_id)
         for other in (*filter(None, [each.superseded_by]), *each.supersedes):
             find(session, path, other)
         winner = each.superseded_by
@@ -199,10 +205,9 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
                 number,
             ),
         )
-        since = math.inf if each.superseded_at is None else each.superseded_at.timestamp()
-        record = changed(record_of(session, namespace, slot), superseded=since)
+        linked = changed(record, superseded=end_of(each.superseded_at))
         kind = "reinstate" if each.superseded_by is None else "supersede"
-        put_record(session, namespace, slot, record, kind)
+        put_record(session, namespace, slot, linked, kind)
         if each.superseded_by is None and (index := session.dialect.hash_index) is not None:
             index.add_current(session, [number])
 
