@@ -14,6 +14,8 @@ def test_work_is_done_on_a_thread_and_errors_come_back_as_they_are() -> None:
             await workers.run(own_mistake)
         with pytest.raises(TimeoutError):
             await workers.run(own_timeout)
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await workers.run(lambda: next(iter(())))
         return await workers.run(lambda: threading.current_thread().name)
 
     def own_mistake() -> None:
@@ -58,7 +60,7 @@ def test_what_was_abandoned_while_it_waited_is_not_begun() -> None:
         begun.set()
         go_on.wait(60)
 
-    async def has_left() -> bool:
+    def has_left() -> bool:
         return True
 
     async def main() -> None:
@@ -152,4 +154,28 @@ def test_who_stops_waiting_for_a_turn_takes_none() -> None:
     workers = Workers(2, 10, 10)
     asyncio.run(main())
     assert (begun, workers.busy) == (["third"], 0)
+    workers.close()
+
+
+def test_what_only_computes_is_done_one_after_the_other_and_leaves_the_threads_to_others() -> None:
+    names: list[str] = []
+    begun, go_on = threading.Event(), threading.Event()
+
+    def compute() -> None:
+        names.append(threading.current_thread().name)
+        begun.set()
+        go_on.wait(60)
+
+    async def main() -> str:
+        computing = [asyncio.create_task(workers.run(compute, computing=True)) for _ in range(3)]
+        await asyncio.to_thread(begun.wait, 10)
+        other = await workers.run(lambda: threading.current_thread().name)
+        assert len(names) == 1
+        go_on.set()
+        await asyncio.gather(*computing)
+        return other
+
+    workers = Workers(8, 10, 10)
+    assert asyncio.run(main()) not in names
+    assert len(set(names)) == 1
     workers.close()

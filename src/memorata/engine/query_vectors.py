@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from memorata.embed.port import Embedder
 from memorata.index.codes import Floats
 from memorata.model.errors import EmbedderError, MissingExtra
+from memorata.text.queries import RuleClassifier
 
 if TYPE_CHECKING:
     from memorata.engine.engine import Engine
@@ -54,6 +55,16 @@ def load_models(engine: Engine) -> None:
         # What cannot be loaded is told of by every recall.
         with suppress(EmbedderError, MissingExtra):
             _ = None if load is None else load()
+
+
+def only_computes(engine: Engine) -> bool:
+    """Return whether a recall by the usual recipe waits for nothing: no server, service or large model."""
+    return (
+        not engine.store.is_remote
+        and engine.reranker is None
+        and isinstance(engine._classifier, RuleClassifier)
+        and (engine.embedder is None or getattr(engine.embedder, "quick", False))
+    )
 
 
 class _Wanted:

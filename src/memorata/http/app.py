@@ -121,6 +121,7 @@ def create_api(
     # For any method, unknown ones too: a program is not answered with a page.
     app.router.routes += [Route(path, _NoRoute()) for path in (API, f"{API}/{{rest:path}}")]
     app.mount("/", _NoPage() if pages is None else pages)
+    app.add_middleware(recall.RecallMiddleware)
     app.add_middleware(
         RequestMiddleware,
         limits=allowed,

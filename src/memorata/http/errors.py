@@ -229,7 +229,7 @@ _MOST_LETTERS: Final = 100
 
 async def check_query(request: Request) -> None:
     """Refuse a request whose address has a parameter that its route does not know, or one value too many."""
-    if not request.url.query:
+    if not request.scope["query_string"]:
         return
     route: Any = request.scope["route"]
     # Which parameters there are, and whether each may have several values.

@@ -3,48 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
-from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorata.engine.access import READ
+from memorata.engine.query_vectors import only_computes
 from memorata.http.context import MAX_PATH, ReadContext, answers, authenticate, authorised
-from memorata.http.errors import RESPONSES
+from memorata.http.errors import RESPONSES, respond
 from memorata.http.telemetry import SEARCH
+from memorata.model.errors import MemorataError
 from memorata.service.answers import BriefingAnswer, RecallAnswer
 from memorata.service.codec import Json, briefing_json, recall_json
 from memorata.service.schemas import MAX_BUDGET, RecallRequest
-
-
-class _RecallRoute(APIRoute):
-    """A route whose good requests are not taken apart by the framework: that takes 0.2 ms of a processor.
-
-    What is not as described (a parameter, a field) is left to the framework, which says why it is refused.
-    """
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        by_framework = super().get_route_handler()
-
-        async def handle(request: Request) -> Response:
-            parameters = request.query_params.multi_items() if request.scope["query_string"] else []
-            namespace = parameters[0][1] if parameters else None
-            known = all(name == "namespace" and len(path) <= MAX_PATH for name, path in parameters)
-            try:
-                body = RecallRequest.model_validate(json.loads(await request.body()))
-            except (ValueError, RecursionError, ClientDisconnect):
-                return await by_framework(request)
-            if len(parameters) > 1 or not known:
-                return await by_framework(request)
-            access = await authenticate(request, None)
-            return await recall(authorised(request, access, READ, namespace), body)
-
-        return handle
-
 
 router = APIRouter(prefix="/v1", tags=["recall"], responses=RESPONSES)
 
@@ -68,12 +44,66 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
             result = context.engine.recall(body.query, namespace=context.namespace, **given)
         return recall_json(result, explain=body.explain)
 
-    return await context.read(work, SEARCH)
+    usual = body.recipe is None and not body.parameters and not body.namespaces
+    return await context.read(work, SEARCH, computing=usual and only_computes(context.engine))
 
 
-router.add_api_route(
-    "/recall", recall, methods=["POST"], route_class_override=_RecallRoute, **answers(RecallAnswer)
-)
+router.add_api_route("/recall", recall, methods=["POST"], **answers(RecallAnswer))
+_ROUTE: Final = router.routes[0]
+_PATH: Final = "/v1/recall"
+
+
+class RecallMiddleware:
+    """ASGI middleware that answers good recalls itself: the framework takes 0.25 ms of a processor for one.
+
+    What is not as described (a parameter, a field) is left to the framework, which says why it is refused.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a recall, or pass a request on."""
+        if scope["type"] != "http" or scope["path"] != _PATH or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await self._response(request)
+        except (HTTPException, MemorataError) as error:
+            response = await respond(request, error)
+        except ClientDisconnect:
+            await self._app(scope, receive, send)
+            return
+        if response is None:
+            await self._app(scope, _replay(await request.body(), receive), send)
+        else:
+            await response(scope, receive, send)
+
+    async def _response(self, request: Request) -> Response | None:
+        """Return the answer; None for what the framework has to look at."""
+        parameters = request.query_params.multi_items() if request.scope["query_string"] else []
+        namespace = parameters[0][1] if parameters else None
+        data = await request.body()
+        if any(name != "namespace" or len(path) > MAX_PATH for name, path in parameters) or parameters[1:]:
+            return None
+        try:
+            body = RecallRequest.model_validate(json.loads(data))
+        except (ValueError, RecursionError):
+            return None
+        request.scope["route"] = _ROUTE
+        access = await authenticate(request, None)
+        return await recall(authorised(request, access, READ, namespace), body)
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return what receives a body that was read already, and then whatever follows it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again
 
 
 @router.get("/briefing", **answers(BriefingAnswer))
