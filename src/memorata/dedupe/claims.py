@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from memorata._frozen import frozen
 from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, PLAIN, Sense, number, sense, word_set
-from memorata.dedupe.wording import Word, pieces, root, spelt
+from memorata.dedupe.wording import Word, pieces, root, spelt, stem_of
 
 MAX_CLAUSES: Final = 8
 _MAX_WORDS: Final = 40
@@ -204,9 +204,7 @@ def _token(word: Word) -> Token:
     stem = value = ""
     if read is PLAIN and word.text.isascii() and word.text.isalpha() and number(word.text) is None:
         # Most words are nothing else.
-        return Token(
-            word.text, word.name, False, read, root(Word(word.text)), "name" if word.name else "word"
-        )
+        return Token(word.text, word.name, False, read, stem_of(word.text), "name" if word.name else "word")
     if not (read.light or read.flags & {"negative", "me"}):
         stem = number(word.text) or root(Word(word.text))
         if not read.attributes and not read.flags & _NO_VALUES:

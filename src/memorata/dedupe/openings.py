@@ -15,18 +15,28 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.dedupe.contradiction import MINE, PASSED, contradiction, spoken
-from memorata.dedupe.cue_words import FILLERS, FIRST_PERSON, OPPOSITES, SLOTS, SPEAKER, SPEAKERS
+from memorata.dedupe.cue_words import (
+    FILLERS,
+    FIRST_PERSON,
+    LIGHT,
+    NEGATIONS,
+    OPPOSITES,
+    SLOTS,
+    SPEAKER,
+    SPEAKERS,
+)
 from memorata.dedupe.wording import (
     SHORTENED,
     Word,
     extends,
+    is_plain,
     pieces,
     root,
     same_statement,
@@ -37,9 +47,6 @@ from memorata.dedupe.wording import (
 )
 from memorata.model import checks
 from memorata.model.checks import BoolArray
-
-if TYPE_CHECKING:
-    from memorata.dedupe.contradiction_score import Signs
 
 UintArray = npt.NDArray[np.unsignedinteger[Any]]
 
@@ -64,6 +71,9 @@ _PRONOUNS: Final = SPEAKER | SPEAKERS
 _MY_VERBS: Final = frozenset(map(settled, FIRST_PERSON))
 _SLOT_WORDS: Final = frozenset(map(settled, SLOTS))
 """What is left of the words of slots: they say which value differs, and may differ themselves."""
+_WORDS_OF_SLOTS: Final = {
+    slot: tuple([word for word, other in SLOTS.items() if other == slot]) for slot in _KINDS
+}
 
 
 @frozen
@@ -86,14 +96,6 @@ class Gist:
     """One bit for each slot that it fills, and one for any word that has an opposite."""
     spelling: int
     """A checksum of its letters without fillers, spaces and hyphens."""
-
-
-@frozen
-class Outline:
-    """All that rules out that two texts concern each other."""
-
-    gist: Gist
-    signs: Signs
 
 
 def opening(text: str) -> Opening:
@@ -201,67 +203,150 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
     no other word with a text does not contradict it, unless a word of both names an attribute or excludes
     another. That is told without reading the older texts word by word.
     """
-    from memorata.dedupe.contradiction_score import may_contradict
+    from memorata.dedupe.contradiction_score import may_contradict, signs
 
-    parts = _telling_parts(newer) if about else None
-    if parts is not None:
-        about = [text for text in about if not text.isascii() or any(map(_spaced(text).__contains__, parts))]
     older = [*alike, *about]
+    telling = _telling(newer) if older else None
+    if telling is not None:
+        older = [text for text in alike if telling.may_concern(text, may_repeat=True)]
+        older += [text for text in about if telling.may_concern(text, may_repeat=False)]
     if not older:
         return []
-    own, others = outline(newer), [outline(text) for text in older]
+    gists = [gist(text) for text in older]
     close = are_close(
-        own.gist,
-        np.array([each.gist.words for each in others], np.uint64),
-        np.array([each.gist.kinds for each in others], np.uint64),
-        np.array([each.gist.spelling for each in others], np.uint64),
+        gist(newer),
+        np.array([each.words for each in gists], np.uint64),
+        np.array([each.kinds for each in gists], np.uint64),
+        np.array([each.spelling for each in gists], np.uint64),
     ).tolist()
     return [
         text
-        for text, other, is_close in zip(older, others, close, strict=True)
-        if is_close or may_contradict(other.signs, own.signs)
+        for text, is_close in zip(older, close, strict=True)
+        if is_close or may_contradict(signs(text), signs(newer))
     ]
 
 
-def _telling_parts(text: str) -> list[str] | None:
-    """Return the parts of which another plain text has to hold one to contradict a text of the same subject.
+@frozen
+class _Telling:
+    """What another text of plain letters has to hold to concern a text that begins like it."""
 
-    The beginnings of words that both have, words that exclude one of it, and words of the same attributes.
-    None if there is no need to share any, or they may be written in other ways, as numbers are.
+    named: list[str]
+    """Words of the same attributes, words that exclude one of it, pronouns: one of them is enough."""
+    shared: list[str]
+    """The beginnings of words that both may have: what contradicts it by no other word holds one of these."""
+    turns: bool
+    """Whether that is enough; otherwise the other text has to deny something."""
+    claim: list[str]
+    """The beginnings of words that carry its claim, but the subject: what says the same has most of them."""
+    letters: str
+    """Its letters without fillers; empty if it is not plain, and only `named` and `shared` tell."""
+
+    def may_concern(self, text: str, *, may_repeat: bool) -> bool:
+        """Return whether a text may contradict it or, if it begins with the same letters, repeat it."""
+        if not text.isascii():
+            return True
+        spaced = _spaced(text)
+        holds = spaced.__contains__
+        if any(map(holds, self.named)):
+            return True
+        shares = any(map(holds, self.shared))
+        if not self.letters or not is_plain(text):
+            return shares or may_repeat
+        if not shares and not may_repeat:
+            return False
+        return (
+            sum(map(holds, self.claim)) >= len(self.claim) - _MAX_ON_A_SIDE
+            or (shares and (self.turns or not _denials().isdisjoint(spaced.split())))
+            or (may_repeat and _core_letters(spaced) == self.letters)
+        )
+
+
+def _telling(text: str) -> _Telling | None:
+    """Return what tells of other texts whether they may concern one of the same subject.
+
+    None if they need hold no part of it, or may write it in other ways, as numbers are.
     """
-    from memorata.dedupe.contradiction_score import companions
+    from memorata.dedupe.contradiction_score import companions, signs
 
-    own, read = outline(text), wording(text)
-    words = companions(own.signs.bits) if text.isascii() else None
+    own = signs(text)
+    words = companions(own.bits) if text.isascii() else None
     if words is None:
         return None
-    subject, said = opening(text).subject, {word.text for word in read.words}
-    claim = {root(word) for word in read.claim if settled(word.text) != subject}
-    exact = {word for word, slot in SLOTS.items() if own.gist.kinds & _KINDS[slot] and word.isascii()}
-    if own.gist.kinds & _OPPOSED:
-        exact.update(*[OPPOSITES.get(word, ()) for word in said])
-        exact.update(word for word, against in OPPOSITES.items() if not against.isdisjoint(said))
-    pronouns = sum(word.text in _PRONOUNS for word in read.claim)
+    plain, subject = is_plain(text), opening(text).subject
+    named, pronouns = [*_as_spaced(words)], 0
+    shared, claim = set(map(_start, own.content)), set()
+    for word in pieces(text.lower()) if plain else [word.text for word in wording(text).words]:
+        part = _part(word)
+        named += part.named
+        pronouns += part.is_pronoun
+        if part.starts and part.settled != subject:
+            shared.update(part.starts)
+            if part.carries:
+                claim.update(part.starts[:1])
+    if "" in shared:
+        return None
     if pronouns > (subject == _ME or subject.startswith("my ")):
-        exact |= _PRONOUNS
-    parts = [*claim, *own.signs.content, *(word[:-1] for word in words if word[-1] == "*")]
-    parts += [short for each in claim for short in SHORTENED.get(each, ())]
-    parts = [_spaced(part).rstrip() for part in parts]
-    exact.update(word for word in words if word[-1] != "*")
-    return None if "" in parts else parts + [_spaced(word) for word in exact if word.isascii()]
+        named += [_spaced(pronoun) for pronoun in _PRONOUNS if pronoun.isascii()]
+    letters = _core_letters(_spaced(text)) if plain else ""
+    return _Telling(named, [*shared], own.turns, [*claim], letters)
+
+
+class _Part(NamedTuple):
+    """What a word adds to what tells of other texts."""
+
+    settled: str
+    starts: tuple[str, ...]
+    """How it may begin in a spaced text; none if it carries no claim."""
+    carries: bool
+    """Whether what is said alike has it too, but for a few such words."""
+    named: tuple[str, ...]
+    """Words of the same slot, and words that exclude it."""
+    is_pronoun: bool
+
+
+@lru_cache(maxsize=8_192)
+def _part(word: str) -> _Part:
+    named = _WORDS_OF_SLOTS.get(SLOTS.get(word, ""), ())
+    if word not in FILLERS:
+        named = (*named, *OPPOSITES.get(word, ()))
+    named = tuple([_spaced(other) for other in named if other.isascii()])
+    settled_root = settled.__wrapped__(word)
+    if word in LIGHT or word in NEGATIONS:
+        return _Part(settled_root, (), False, named, False)
+    is_pronoun, short = word in _PRONOUNS, root(Word(word))
+    carries = not is_pronoun and word not in PASSED and settled_root not in _SLOT_WORDS
+    starts = tuple(map(_start, (short, *SHORTENED.get(short, ()))))
+    return _Part(settled_root, starts, carries, named, is_pronoun)
+
+
+@lru_cache(maxsize=1)
+def _denials() -> frozenset[str]:
+    """Return the words that deny something, in plain letters."""
+    from memorata.dedupe.claim_words import plain_words
+
+    return frozenset(plain_words("flags", "negative") + plain_words("flags", "never"))
+
+
+@lru_cache(maxsize=256)
+def _as_spaced(words: Sequence[str]) -> list[str]:
+    """Return words as they stand in a spaced text; one that ends in ``*`` may go on."""
+    return [_start(word[:-1]) if word[-1] == "*" else _spaced(word) for word in words]
+
+
+def _start(word: str) -> str:
+    """Return how whatever goes on from a word begins in a spaced text; nothing if it has no letters."""
+    return f" {word}" if word.isalpha() else _spaced(word).rstrip()
+
+
+def _core_letters(spaced: str) -> str:
+    """Return the letters of a plain text without fillers; all of them, if there are no others."""
+    words = spaced.split()
+    return "".join([word for word in words if word not in FILLERS]) or "".join(words)
 
 
 def _spaced(text: str) -> str:
     """Return a plain text with a space before and after each word, and whatever is no letter as spaces."""
     return f" {text.lower().translate(_SPACES)} "
-
-
-@lru_cache(maxsize=2_048)
-def outline(text: str) -> Outline:
-    """Return what is compared of a text before its words are."""
-    from memorata.dedupe.contradiction_score import signs
-
-    return Outline(gist(text), signs(text))
 
 
 def _han_subject(word: Word) -> Word:

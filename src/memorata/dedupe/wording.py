@@ -31,6 +31,8 @@ _WORD: Final = (
     r"|(?:[^\W\d_]|[{marks}])+(?:['’-](?:[^\W_]|[{marks}])+)*\d*|\S"
 )
 """A piece of a text, given the marks that belong to its letters."""
+_NOT_PLAIN: Final = re.compile(r"[^A-Za-z\s.,;:!?()\"]")
+_MARKS: Final = str.maketrans(dict.fromkeys('.,;:!?()"', " "))
 _SIGN: Final = re.compile(r"[^\w\s!-~]")
 _JOINERS: Final = "\u200c\u200d"
 """What keeps letters apart or together inside a word of Persian or Hindi."""
@@ -93,9 +95,19 @@ def words_in(text: str) -> Iterator[Word]:
 
 
 def pieces(text: str) -> list[str]:
-    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written."""
-    pattern, read = _readable(checks.text("text", text))
+    """Return the pieces of a text that are words, numbers, addresses and signs, as they are written.
+
+    Marks that no word is read from may be among them.
+    """
+    if is_plain(checks.text("text", text)):
+        return text.translate(_MARKS).split()
+    pattern, read = _readable(text)
     return pattern.findall(read)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a text is nothing but words of plain letters, spaces and marks that end clauses."""
+    return _NOT_PLAIN.search(text) is None
 
 
 def _readable(text: str) -> tuple[re.Pattern[str], str]:
@@ -157,7 +169,7 @@ def same_word(a: Word, b: Word) -> bool:
 
 def root(word: Word) -> str:
     """Return what the forms of a word have in common; a name or a number has no forms."""
-    return word.text if word.name or word.number else _stem(word.text)
+    return word.text if word.name or word.number else stem_of(word.text)
 
 
 @lru_cache(maxsize=8_192)
@@ -248,12 +260,12 @@ def _core(text: str) -> list[Word]:
 
 
 @lru_cache(maxsize=8_192)
-def _stem(word: str) -> str:
+def stem_of(word: str) -> str:
+    """Return a word without its longest known ending."""
     return _shortened(word)
 
 
 def _shortened(word: str) -> str:
-    """Return a word without its longest known ending."""
     for size in _ENDING_SIZES:
         if word[-size:] in _ENDINGS and len(word) - size >= _SHORTEST_STEM:
             return word[:-size]

@@ -196,9 +196,12 @@ class OpeningCache:
 def _texts(session: Session, number: int, slots: Sequence[int]) -> dict[int, str]:
     """Return the texts of some slots; of what was purged there is none any more."""
     start = session.dialect.number(number, 0)
+    numbers = [start + slot for slot in slots]
+    # Padded, so that few statements have to be prepared.
+    numbers += numbers[-1:] * (-len(numbers) % 8)
     return dict(
         session.execute(
-            f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(slots)})",
-            [number, *[start + slot for slot in slots]],
+            f"SELECT slot, content FROM memories WHERE +namespace = ? AND number IN ({marks(numbers)})",
+            [number, *numbers],
         ).fetchall()
     )
