@@ -37,41 +37,8 @@ from memorata.dedupe.wording import Word, root
 from memorata.model import checks
 
 _MAX_QUOTED: Final = 80
-FEATURES: Final = (
-    "bias", "rule", "same_name", "same_me", "attribute_value", "attribute_same", "several", "substitution",
-    "number", "class_denied", "negated", "sign", "changed", "ended", "past", "planned", "overlap",
-    "other_before", "never", "name_value", "day_value", "unlike", "opposite", "kind", "being", "pairs",
-    "weak_value", "number_only", "other_kind", "other_preposition", "plain_words", "count",
-)  # fmt: skip
 _WEAK: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
 """Attributes that often have several values all the same."""
-EVIDENCE: Final = (
-    "rule", "attribute_value", "weak_value", "number", "class_denied", "negated", "sign", "changed", "ended",
-    "never", "opposite", "kind", "being", "name_value", "number_only", "count",
-)  # fmt: skip
-"""Features of which a contradiction has one: that two texts share a word is none."""
-_TELLING: Final = tuple(map(FEATURES.index, EVIDENCE))
-_LIKING: Final = frozenset({"good", "bad"})
-_NAMED: Final = frozenset({"residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car"})
-"""Attributes whose values are names, numbers or days: another word tells more of the same."""
-_ROLES: Final = {
-    word: role
-    for role, words in (
-        ("employer", "at for bei für en chez"), ("role", "as als como comme de"), ("place", "in à"),
-        ("company", "with mit con avec"), ("day", "on am"),
-    )
-    for word in words.split()
-}  # fmt: skip
-"""What a preposition says of the value after it."""
-
-
-NOTED: Final = 0.5
-"""From this score on a contradiction is noted: F1 0.82 on pairs of sources that were not fitted."""
-SUPERSEDES: Final = 0.75
-"""From this score on a correction supersedes: precision 0.97 on the same pairs."""
-MAX_CORRECTION_CLAUSES: Final = 3
-"""A longer text says more than one thing, and superseding it would hide the others."""
-
 _WEIGHTS: Final = {
     "bias": -0.29,
     "rule": 2.55,
@@ -107,7 +74,35 @@ _WEIGHTS: Final = {
     "count": 0.30,
 }
 """Log-odds of each feature, as ``python -m benchmarks.contradictions --fit`` prints them."""
-_LOG_ODDS: Final = tuple(_WEIGHTS[name] for name in FEATURES)
+FEATURES: Final = tuple(_WEIGHTS)
+_LOG_ODDS: Final = tuple(_WEIGHTS.values())
+EVIDENCE: Final = (
+    "rule", "attribute_value", "weak_value", "number", "class_denied", "negated", "sign", "changed", "ended",
+    "never", "opposite", "kind", "being", "name_value", "number_only", "count",
+)  # fmt: skip
+"""Features of which a contradiction has one: that two texts share a word is none."""
+_TELLING: Final = tuple(map(FEATURES.index, EVIDENCE))
+_LIKING: Final = frozenset({"good", "bad"})
+_NAMED: Final = frozenset({"residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car"})
+"""Attributes whose values are names, numbers or days: another word tells more of the same."""
+_ROLES: Final = {
+    word: role
+    for role, words in (
+        ("employer", "at for bei für en chez"), ("role", "as als como comme de"), ("place", "in à"),
+        ("company", "with mit con avec"), ("day", "on am"),
+    )
+    for word in words.split()
+}  # fmt: skip
+"""What a preposition says of the value after it."""
+
+
+NOTED: Final = 0.5
+"""From this score on a contradiction is noted: F1 0.82 on pairs of sources that were not fitted."""
+SUPERSEDES: Final = 0.75
+"""From this score on a correction supersedes: precision 0.97 on the same pairs."""
+MAX_CORRECTION_CLAUSES: Final = 3
+"""A longer text says more than one thing, and superseding it would hide the others."""
+
 _CUES: Final = (
     ("class_denied", Cue.OPPOSITE, "one denies a kind of thing that the other tells of"),
     ("sign", Cue.OPPOSITE, "one likes what the other dislikes"),

@@ -274,7 +274,8 @@ def _telling(text: str) -> _Telling | None:
         return None
     plain, subject = is_plain(text), opening(text).subject
     named, pronouns = [*_as_spaced(words)], 0
-    shared, claim = set(map(_start, own.content)), set()
+    shared = set(map(_start, own.content))
+    claim: set[str] = set()
     for word in pieces(text.lower()) if plain else [word.text for word in wording(text).words]:
         part = _part(word)
         named += part.named
