@@ -33,14 +33,17 @@ class Neighbours:
     """The slot said before and after each slot of a namespace; -1 where there is none."""
 
     def __init__(self) -> None:
+        # Both count from 1, and begin with a 0 that stands for nobody: so nobody's neighbour is nobody.
         self._before = Growing(np.int32, ())
         self._after = Growing(np.int32, ())
+        self._before.append(0)
+        self._after.append(0)
         # The records have this, too, but a hundred bytes apart.
         self._learnt = Growing(np.float64, ())
         self._linked = False
 
     def __len__(self) -> int:
-        return len(self._before)
+        return len(self._learnt)
 
     def __bool__(self) -> bool:
         """Return whether anybody has a neighbour."""
@@ -61,7 +64,7 @@ class Neighbours:
         if not new:
             return
         for links in (self._before, self._after):
-            links.extend(np.full(new, NOBODY, np.int32))
+            links.extend(np.zeros(new, np.int32))
         self._learnt.extend(records["created"][start:])
         sessions = records["session"]
         touched = distinct(sessions[start:])
@@ -89,15 +92,15 @@ class Neighbours:
         >>> links.around(np.array([1]), 2).tolist()
         [[0], [-1], [2], [-1]]
         """
-        rows = np.full((2 * reach, slots.size), NOBODY, np.intp)
-        if self._linked:
-            for first, links in ((0, self._before.view), (reach, self._after.view)):
-                at = slots
-                for row in rows[first : first + reach]:
-                    row[:] = links[at]
-                    # A slot of -1 looked up the last one, whose answer is thrown away.
-                    row[at < 0] = NOBODY
-                    at = row
+        if not self._linked:
+            return np.full((2 * reach, slots.size), NOBODY, np.intp)
+        rows = np.empty((2 * reach, slots.size), np.intp)
+        own = slots + 1
+        for first, links in ((0, self._before.view), (reach, self._after.view)):
+            at = own
+            for row in rows[first : first + reach]:
+                row[:] = at = links.take(at)
+        rows -= 1
         return rows
 
     def pauses(self, slots: IntArray, around: IntArray) -> FloatArray:
@@ -112,10 +115,11 @@ class Neighbours:
         order = np.lexsort((members, chosen["created"], chosen["position"], chosen["session"]))
         inside = members[order].astype(np.int32)
         same = chosen["session"][order][1:] == chosen["session"][order][:-1]
-        before, after = np.full(inside.size, NOBODY, np.int32), np.full(inside.size, NOBODY, np.int32)
-        before[1:][same] = inside[:-1][same]
-        after[:-1][same] = inside[1:][same]
-        self._before.view[inside], self._after.view[inside] = before, after
+        numbers = inside + 1
+        before, after = np.zeros(inside.size, np.int32), np.zeros(inside.size, np.int32)
+        before[1:][same] = numbers[:-1][same]
+        after[:-1][same] = numbers[1:][same]
+        self._before.view[numbers], self._after.view[numbers] = before, after
         self._linked |= bool(same.any())
 
 
@@ -152,15 +156,20 @@ class InContext:
     ----------
     slots
         The candidates.
-    names
+    parts
         What each row of `table` is about: a term in a field.
     table
         What each term in each field adds to each candidate.
     """
 
     slots: IntArray
-    names: Sequence[str]
+    parts: Sequence[Part]
     table: FloatArray
+
+    @property
+    def names(self) -> list[str]:
+        """What explanations call each row of `table`."""
+        return [f"{part.term} in {part.field}" for part in self.parts]
 
     @property
     def scores(self) -> FloatArray:
@@ -230,8 +239,7 @@ def in_context(
             scorer.b,
         )
     columns[everyone] = -1
-    names = [f"{part.term} in {part.field}" for part in parts]
-    return InContext(slots, names, table)
+    return InContext(slots, parts, table)
 
 
 def _hits(lists: Sequence[Saturated], columns: Columns, first: int) -> tuple[IntArray, IntArray, IntArray]:

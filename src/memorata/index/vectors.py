@@ -33,6 +33,7 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from memorata._frozen import frozen
 from memorata.index.approximate import SHORTLIST, Approximate
 from memorata.index.codes import Bits, Bytes, Codes, Floats, Owners, closest, quantised, rounded, sign_bits
 from memorata.index.record import Growing
@@ -80,6 +81,7 @@ class Vectors:
         self._scales = Growing(np.float32, ())
         self._coarsest = 0.0
         self._several = False
+        self._laid_out: _Passages | None = None
         self.approximate: Approximate | None = None
         self._gaps = np.zeros(0, np.intp)
         self._indexed = 0
@@ -147,7 +149,7 @@ class Vectors:
         slots = owners if places is None else owners[places]
         exact = scores.astype(np.float64)
         if self._several:
-            slots, exact = _best_per_slot(slots, exact)
+            slots, exact = self._best_per_slot(places, exact)
         order = ranked(exact, limit)
         return slots[order].astype(np.intp), exact[order]
 
@@ -172,11 +174,24 @@ class Vectors:
     def _places(self, slots: npt.NDArray[np.integer[Any]]) -> tuple[Places, Places, Places]:
         """Return the places of the vectors of slots, where each slot's start, and which slots have any."""
         owners = self.owners.view
-        first, last = np.searchsorted(owners, slots), np.searchsorted(owners, slots, "right")
-        having = np.flatnonzero(last > first)
-        sizes = (last - first)[having]
-        starts = np.cumsum(sizes) - sizes
-        return np.repeat(first[having] - starts, sizes) + np.arange(sizes.sum()), starts, having
+        if self._several and self.exact:
+            begins = self._passages().begins
+            # A slot after the last that has any begins, and ends, where all of them end.
+            within = np.minimum(slots, begins.size - 2)
+            first, last = begins[within], begins[within + 1]
+        else:
+            first, last = owners.searchsorted(slots), owners.searchsorted(slots, "right")
+        sizes = last - first
+        having = sizes.nonzero()[0]
+        first, sizes = first[having], sizes[having]
+        starts = sizes.cumsum() - sizes
+        return (first - starts).repeat(sizes) + np.arange(int(sizes.sum())), starts, having
+
+    def _passages(self) -> _Passages:
+        """Return where the vectors of all slots lie; kept until some are added."""
+        if self._laid_out is None or self._laid_out.count != len(self):
+            self._laid_out = _Passages.of(self.owners.view)
+        return self._laid_out
 
     def _compared(self, query: Floats, places: Places | None) -> Floats:
         """Return the products of some vectors with the query, from rows if there are any, else from bytes."""
@@ -255,8 +270,7 @@ class Vectors:
         """Return those of some places that may be among the best, given their products by bytes."""
         best = rough
         if self._several:
-            owners = self.owners.view
-            _, best = _best_per_slot(owners if places is None else owners[places], rough)
+            _, best = self._best_per_slot(places, rough)
         slack = _ROUNDED * math.hypot(self._coarsest, step) / step
         kept: Places = (rough >= reached(best, limit) - slack).nonzero()[0]
         return kept if places is None else places[kept]
@@ -265,9 +279,19 @@ class Vectors:
         """Return the places, ascending, of the slots with the best scores, all of their passages included."""
         if not self._several:
             return np.sort(places[ranked(scores, count)])
-        slots = self.owners.view[places]
-        found, best = _best_per_slot(slots, scores)
-        return places[np.isin(slots, found[ranked(best, count)])]
+        slots, best = self._best_per_slot(places, scores)
+        return places[np.isin(self.owners.view[places], slots[ranked(best, count)])]
+
+    def _best_per_slot(
+        self, places: Places | None, scores: npt.NDArray[np.floating[Any]]
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+        """Return each slot that has one of some ascending places once, with the best of its scores."""
+        owners: npt.NDArray[np.int32] = self.owners.view
+        if places is None and self.exact:
+            return self._passages().best(scores)
+        owners = owners if places is None else owners[places]
+        starts = _starts(owners)
+        return owners[starts], np.maximum.reduceat(scores, starts)
 
     def _own(self, owners: Owners) -> None:
         last = self.owners.view[-1:]
@@ -285,6 +309,50 @@ class Vectors:
         self._coarsest = max(self._coarsest, float(scales.max(initial=0.0, where=scales < _NO_STEP)))
 
 
+@frozen(eq=False)
+class _Passages:
+    """Where the vectors of each slot lie, as long as none are added.
+
+    - `begins`: by slot, the place of its first vector; those of the next slot begin where its own end.
+    - `slots`, `starts`: the slots that have vectors, and the place of the first of each.
+    - `several`: which of these have more than one; `inside` are the places of all vectors of those, and
+      `inner` is where each one's begin among them.
+    """
+
+    count: int
+    begins: Places
+    slots: npt.NDArray[np.int32]
+    starts: Places
+    several: Places
+    inside: Places
+    inner: Places
+
+    @classmethod
+    def of(cls, owners: npt.NDArray[np.int32]) -> _Passages:
+        """Lay out some vectors, of which there is at least one, given the slot that owns each."""
+        starts = _starts(owners)
+        sizes = np.diff(starts, append=owners.size)
+        several = (sizes > 1).nonzero()[0]
+        inner = sizes[several].cumsum() - sizes[several]
+        inside = (starts[several] - inner).repeat(sizes[several]) + np.arange(int(sizes[several].sum()))
+        begins = owners.searchsorted(np.arange(int(owners[-1]) + 3))
+        return cls(owners.size, begins, owners[starts], starts, several, inside, inner)
+
+    def best(self, scores: npt.NDArray[np.floating[Any]]) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
+        """Return each slot with the best of its scores; most have one, which need not be compared."""
+        best = scores.take(self.starts)
+        if self.several.size:
+            best[self.several] = np.maximum.reduceat(scores.take(self.inside), self.inner)
+        return self.slots, best
+
+
+def _starts(owners: npt.NDArray[np.int32]) -> Places:
+    """Return where the vectors of each slot begin; those of a slot are neighbours."""
+    new = np.ones(owners.size, np.bool_)
+    np.not_equal(owners[1:], owners[:-1], out=new[1:])
+    return new.nonzero()[0]
+
+
 def _taken(rows: Growing, places: Places | None) -> npt.NDArray[Any]:
     """Return some rows; all of them for None."""
     # Taking rows is three times as fast as indexing them.
@@ -295,14 +363,6 @@ def _from_afar(distance: npt.NDArray[np.uint16], scores: Floats, limit: int) -> 
     """Return whether any of the best by score is in the farther half by distance."""
     half = np.partition(distance, distance.size // 2)[distance.size // 2]
     return bool((distance[ranked(scores.astype(np.float64), limit)] > half).any())
-
-
-def _best_per_slot(
-    slots: npt.NDArray[np.int32], scores: npt.NDArray[np.floating[Any]]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any]]:
-    """Return each slot once with the best of its scores; equal slots are neighbours."""
-    starts = np.flatnonzero(np.diff(slots, prepend=np.int32(-1)))
-    return slots[starts], np.maximum.reduceat(scores, starts)
 
 
 try:

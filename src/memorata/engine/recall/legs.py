@@ -147,10 +147,11 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     parts = [each.slots for _, each in legs.named()]
     if recipe.context_before or recipe.context_after:
         said = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
-        around = view.without(distinct(said[said >= 0]), ())
-        if context.query.excluded or context.query.excluded_phrases:
-            around = not_excluded(context, around)
-        parts.append(around)
+        if (said := said[said >= 0]).size:
+            around = view.without(distinct(said), ())
+            if context.query.excluded or context.query.excluded_phrases:
+                around = not_excluded(context, around)
+            parts.append(around)
     slots = distinct(np.concatenate(parts))
     vector, lexical, unread = legs.vector, legs.lexical, slots[:0]
     cosines = words = NOTHING

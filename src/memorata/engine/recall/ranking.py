@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import partial, reduce
 from typing import Final
 
 import numpy as np
@@ -277,7 +277,8 @@ def with_quality(
     relative = relevant / best if best else relevant
     share, factor = 1 - recipe.own_weight, recipe.quality == "multiplicative"
     if factor:
-        gain: FloatArray = np.sum([weight * values for _, weight, values in own], axis=0)
+        first, *others = (weight * values for _, weight, values in own)
+        gain: FloatArray = reduce(np.add, others, first)
         both = Combination.unchecked("product", ("relevance", "quality factor"), relative, share + gain)
     else:
         names = ("relevance", *(name for name, _, _ in own))

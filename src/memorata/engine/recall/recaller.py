@@ -410,7 +410,7 @@ def _hits(
     if ranked.refused is None or ranked.refused_explain is None or ranked.missed is None:
         memories = view.memories(slots)
     else:
-        *memories, refused = view.memories(np.append(slots, ranked.refused))
+        *memories, refused = view.memories(np.array([*slots.tolist(), ranked.refused], np.intp))
         rejected = Rejected(Hit(refused, ranked.refused_score, ranked.refused_explain), ranked.missed())
     estimates = Estimates(ranked.trace, asked, positions, memories)
     parts = text_parts(asked, memories[:depth], scores[0]) if depth and scores else []

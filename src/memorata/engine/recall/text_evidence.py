@@ -38,7 +38,7 @@ EVIDENCE_WEIGHTS: Final = (0.15, 0.07, 0.318, 0.389)
 The first is half of what is learnt (0.306): who is named finds as much, and what another tells stays among
 the first, for those who ask of the wrong one (LoCoMo's fifth kind of question: hit@5 60 to 80).
 """
-_WEIGHTS: Final = np.array(EVIDENCE_WEIGHTS)
+_NO_EVIDENCE: Final = (0.0, 0.0, 0.0, 0.0)
 _ONLY_ASKS: Final = 0.4
 """What a question of somebody who is named counts: it tells of another."""
 _ASKED: Final = -1.0
@@ -52,7 +52,8 @@ _MAX_QUERY_WORDS: Final = 20
 _WORD: Final = re.compile(r"\w+")
 # Only where a sentence begins: from every letter of one that nothing ends, it would be read to its end.
 _QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
-_SHORT_VERB: Final = re.compile(r"(?<=\w)['’](m|re|ve|ll)\b")
+# It begins with what is looked for: a search for what may stand before it would stop at every letter.
+_SHORT_VERB: Final = re.compile(r"['’](?<=\w['’])(m|re|ve|ll)\b")
 _FULL_VERBS: Final = {"m": " am", "re": " are", "ve": " have", "ll": " will"}
 _YEAR: Final = re.compile(r"(?<!\d)(?:1[0-9]|20)\d\d(?!\d)")
 _FIRST_PERSON: Final = word_set(
@@ -105,44 +106,54 @@ def asked_of(query: ParsedQuery, analyser: Analyser, speakers: Callable[[], Spea
 
 def text_evidence(asked: Asked, memories: Sequence[Memory]) -> FloatArray:
     """Return what speaks for each of some memories, up to 1: a row each, in the order of `EVIDENCE`."""
-    rows = np.zeros((len(memories), len(EVIDENCE)))
-    for row, memory in zip(rows, memories, strict=True):
-        text = _lowered(memory.content)
-        # To look for words as letters takes a tenth of the time that it takes to cut a text into them.
-        phrases = {phrase for phrase in asked.phrases if phrase[0] in text and phrase[1] in text}
-        # Among several who talk, the one who is named is often talked about by others.
-        alone = not memory.source.session
-        told = bool(asked.people) and (asked.pair or alone)
-        only_asks = (told or alone) and _only_asks(memory.content)
-        if not (told or only_asks or asked.years or phrases):
-            continue
-        words = _WORD.findall(text)
-        if told:
-            row[0] = told_by(asked, memory)
-            row[1] = not _FIRST_PERSON.isdisjoint(words)
-        if asked.years:
-            row[2] = len(asked.years.intersection(words)) / len(asked.years)
-        if only_asks and row[0] == 0:
-            row[0] = _ASKED
-        elif phrases:
-            row[3] = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
-    return rows
+    rows = [_evidence(asked, memory) for memory in memories]
+    return np.array(rows, np.float64).reshape(-1, len(EVIDENCE))
 
 
-def told_by(asked: Asked, memory: Memory) -> float:
-    """Return from 0 to 1 how far a memory tells of who is named: by themselves, or of them by others."""
+def _evidence(asked: Asked, memory: Memory) -> tuple[float, float, float, float]:
+    text = _lowered(memory.content)
+    # To look for words as letters takes a tenth of the time that it takes to cut a text into them.
+    phrases = {phrase for phrase in asked.phrases if phrase[0] in text and phrase[1] in text}
+    # Among several who talk, the one who is named is often talked about by others.
+    alone = not memory.source.session
+    told = bool(asked.people) and (asked.pair or alone)
+    only_asks = (told or alone) and _only_asks(memory.content)
+    if not (told or only_asks or asked.years or phrases):
+        return _NO_EVIDENCE
+    words = _WORD.findall(text)
+    by_named = oneself = years = same_order = 0.0
+    if told:
+        by_named = told_by(asked, memory, words)
+        oneself = float(not _FIRST_PERSON.isdisjoint(words))
+    if asked.years:
+        years = len(asked.years.intersection(words)) / len(asked.years)
+    if only_asks and by_named == 0:
+        by_named = _ASKED
+    elif phrases:
+        same_order = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
+    return by_named, oneself, years, same_order
+
+
+def told_by(asked: Asked, memory: Memory, words: Sequence[str] | None = None) -> float:
+    """Return from 0 to 1 how far a memory tells of who is named: by themselves, or of them by others.
+
+    `words` are those of the memory in small letters, where they are at hand.
+    """
     text, speaker = memory.content, memory.source.speaker
     spoken = bool(speaker) and speaker.casefold() not in ROLES
     rest = _outside_questions(text)
-    words = _words(rest)
-    to_you = not _SECOND_PERSON.isdisjoint(words) and _FIRST_PERSON.isdisjoint(words)
+
+    def to_you() -> bool:
+        told = words if rest is text and words is not None else _words(rest)
+        return not _SECOND_PERSON.isdisjoint(told) and _FIRST_PERSON.isdisjoint(told)
+
     if spoken and not set(asked.people).isdisjoint(_WORD.findall(folded(speaker))):
-        only_asks = rest is not text and to_you
-        return _ONLY_ASKS if only_asks or _only_asks(text) else 1.0
+        return _ONLY_ASKS if rest is not text and (_is_short(rest) or to_you()) else 1.0
     plain = folded(text)
     if any(name in plain and _is_told_of(name, plain, spoken) for name in asked.people):
         return 1.0
-    return _TOLD_YOU if spoken and to_you and asked.pair and _talks(asked, memory.source.session) else 0.0
+    talked_to = spoken and asked.pair and to_you() and _talks(asked, memory.source.session)
+    return _TOLD_YOU if talked_to else 0.0
 
 
 def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArray) -> float:
@@ -167,12 +178,17 @@ def requirements_met(asked: Asked, memories: Sequence[Memory], scores: FloatArra
 def text_parts(asked: Asked, memories: Sequence[Memory], best: float) -> list[list[float]]:
     """Return what the text of each of some memories adds to its score, in the order of `EVIDENCE`.
 
-    Each is a share of the best score; no rows where there is nothing to look for.
+    Each is a share of the best score; no rows where nothing is added to any.
     """
     if best <= 0 or not asked or not memories:
         return []
-    parts: list[list[float]] = (best * (text_evidence(asked, memories) * _WEIGHTS)).tolist()
-    return parts
+    evidence = [_evidence(asked, memory) for memory in memories]
+    if not any(map(any, evidence)):
+        return []
+    return [
+        [best * (value * weight) for value, weight in zip(row, EVIDENCE_WEIGHTS, strict=True)]
+        for row in evidence
+    ]
 
 
 def lifted(score: float, parts: Sequence[float]) -> float:
@@ -203,7 +219,12 @@ def _outside_questions(text: str) -> str:
 
 def _only_asks(text: str) -> bool:
     rest = _outside_questions(text)
-    return rest is not text and len(rest.strip(" .!,")) < _FEW_LETTERS
+    return rest is not text and _is_short(rest)
+
+
+def _is_short(rest: str) -> bool:
+    """Return whether next to nothing is left of a text without its questions."""
+    return len(rest.strip(" .!,")) < _FEW_LETTERS
 
 
 def _is_told_of(name: str, text: str, spoken: bool) -> bool:
