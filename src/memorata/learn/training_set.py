@@ -16,6 +16,7 @@ judged document is the id of a memory in the database.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -32,10 +33,7 @@ from memorata.engine import open as open_engine
 from memorata.engine.leases import HeldLease
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import Recipe
-from memorata.evaluate.dataset import Question
-from memorata.evaluate.datasets.json_records import Record, json_records
-from memorata.evaluate.datasets.plain import gain_of, question_of, read_jsonl
-from memorata.evaluate.datasets.reader import Judgements
+from memorata.evaluate.datasets.plain import read_records
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.runner import corpus_of
 from memorata.learn.logged_ranking import SEARCH_PARAMETERS, query_group, ranking
@@ -341,10 +339,16 @@ def labelled_training_set(
     if not file.is_file():
         raise DatasetError(file, None, "no such file")
     chosen = engine.recipes.get(namespace=namespace) if recipe is None else recipe
-    if not any(record.has("document") for record in json_records(file)):
-        yield from_labels(engine, _questions(file), recipe=chosen, namespace=namespace)
+    records = read_records(file, of_memories=True)
+    if not records.documents:
+        labelled = {
+            name: LabelledQuery(query.text, records.judgements.gains(name), query.when)
+            for name, query in records.queries.items()
+            if query.answerable
+        }
+        yield from_labels(engine, labelled, recipe=chosen, namespace=namespace)
         return
-    (haystack,) = read_jsonl(file).haystacks()
+    haystack = records.haystack(Counter())
     corpus = corpus_of(haystack)
     memories = {document: memory for memory, document in corpus.documents.items()}
     with open_engine(
@@ -367,32 +371,3 @@ def labelled_training_set(
             if question.answerable
         }
         yield from_labels(apart, questions, recipe=chosen)
-
-
-def _questions(file: Path) -> Mapping[str, LabelledQuery]:
-    questions: dict[str, Question] = {}
-    judged: list[tuple[Record, str, str, float]] = []
-    judgements = Judgements()
-    for record in json_records(file):
-        if record.has("query"):
-            question = question_of(record.child("query"))
-            if question.id in questions:
-                raise record.error(f"is the second query with the id {question.id!r}")
-            questions[question.id] = question
-        elif record.has("qrel"):
-            qrel = record.child("qrel")
-            names, gain = (qrel.child("query").name(), qrel.child("document").name()), gain_of(qrel)
-            judgements.add(file, record.line, *names, gain)
-            judged.append((record, *names, gain))
-        else:
-            raise record.error("has neither 'document' nor 'query' nor 'qrel'")
-    relevant: dict[str, dict[str, float]] = {name: {} for name in questions}
-    for record, name, memory, gain in judged:
-        if name not in relevant:
-            raise record.error(f"judges the query {name!r}, which is not in the file")
-        relevant[name][memory] = gain
-    return {
-        name: LabelledQuery(question.text, relevant[name], question.when)
-        for name, question in questions.items()
-        if question.answerable
-    }

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from memorata._frozen import frozen
 from memorata.evaluate.dataset import Document, Haystack, Question, opaque
 from memorata.evaluate.datasets.json_records import Record, json_records
 from memorata.evaluate.datasets.reader import FileDataset, Judgements
@@ -36,6 +37,28 @@ def read_jsonl(path: str | Path) -> FileDataset:
 
 
 def _read_jsonl(file: Path, dropped: Counter[str]) -> Iterator[Haystack]:
+    yield read_records(file).haystack(dropped)
+
+
+@frozen
+class PlainRecords:
+    """The documents and the queries of a file by their names there, and the judgements."""
+
+    documents: dict[str, Document]
+    queries: dict[str, Question]
+    judgements: Judgements
+
+    def haystack(self, dropped: Counter[str]) -> Haystack:
+        """Return the documents with the labelled queries; `dropped` counts those that nothing answers."""
+        labelled = tuple(self.judgements.label(self.queries.values(), self.documents, dropped))
+        return Haystack(opaque("haystack", "jsonl"), tuple(self.documents.values()), labelled)
+
+
+def read_records(file: Path, *, of_memories: bool = False) -> PlainRecords:
+    """Return what the lines of a file say; `of_memories` lets judgements name ids of memories instead.
+
+    They do so where the file has no documents at all.
+    """
     documents: dict[str, Document] = {}
     questions: dict[str, Question] = {}
     judgements = Judgements()
@@ -47,14 +70,14 @@ def _read_jsonl(file: Path, dropped: Counter[str]) -> Iterator[Haystack]:
                 raise record.error(f"is the second document with the id {name!r}")
             documents[name] = document
         elif record.has("query"):
-            question = question_of(record.child("query"))
+            question = _question(record.child("query"))
             if question.id in questions:
                 raise record.error(f"is the second query with the id {question.id!r}")
             questions[question.id] = question
         elif record.has("qrel"):
             qrel = record.child("qrel")
             names = qrel.child("query").name(), qrel.child("document").name()
-            judgements.add(file, record.line, *names, gain_of(qrel))
+            judgements.add(file, record.line, *names, _gain(qrel))
             judged.append((record, *names))
         else:
             raise record.error("has neither 'document' nor 'query' nor 'qrel'")
@@ -62,13 +85,12 @@ def _read_jsonl(file: Path, dropped: Counter[str]) -> Iterator[Haystack]:
     for record, query, name in judged:
         if query not in questions:
             raise record.error(f"judges the query {query!r}, which is not in the file")
-        if name not in documents:
+        if name not in documents and not (of_memories and not documents):
             raise record.error(f"judges the document {name!r}, which is not in the file")
-    labelled = tuple(judgements.label(questions.values(), documents, dropped))
-    yield Haystack(opaque("haystack", "jsonl"), tuple(documents.values()), labelled)
+    return PlainRecords(documents, questions, judgements)
 
 
-def question_of(record: Record) -> Question:
+def _question(record: Record) -> Question:
     """Return what a line of a query says, as yet without labels."""
     return Question(
         id=record.child("id").name(),
@@ -79,7 +101,7 @@ def question_of(record: Record) -> Question:
     )
 
 
-def gain_of(qrel: Record) -> float:
+def _gain(qrel: Record) -> float:
     """Return how relevant the document of a judgement is."""
     if not qrel.has("gain"):
         return 1.0

@@ -100,6 +100,10 @@ class Judgements:
         """Return the queries that have been judged, be it that nothing is relevant."""
         return set(self._gains)
 
+    def gains(self, query: str) -> Mapping[str, float]:
+        """Return the gains of the documents that were judged for a query."""
+        return self._gains.get(query, {})
+
     def add(self, path: Path, line: int | None, query: str, document: str, gain: float) -> None:
         """Note a judgement that was read at this place; a gain of 0 or less says "not relevant"."""
         existing = self._gains.setdefault(query, {}).setdefault(document, gain)
@@ -118,7 +122,7 @@ class Judgements:
         for question in questions:
             relevant = {
                 documents[name]: gain
-                for name, gain in self._gains.get(question.id, {}).items()
+                for name, gain in self.gains(question.id).items()
                 if gain > 0 and name in documents
             }
             if not question.answerable:
