@@ -1,6 +1,7 @@
 """Tune on the command line: what wins is saved, what does not is refused with the numbers."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ TOPICS = [f"{colour} {thing}" for colour in ("red", "blue", "green", "black", "w
 OVER = ("--over", "machine_weight=0.6:1:0.1")
 
 
-@pytest.fixture
-def taught(home: Path) -> Path:
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database whose people want what the assistant said, and have said so."""
-    with open_engine(home / "memories.db", embedder="lexical", durable=False) as memory:
+    path = tmp_path_factory.mktemp("judged") / "memories.db"
+    with open_engine(path, embedder="lexical", durable=False) as memory:
         for number, topic in enumerate(TOPICS):
             memory.remember(f"Somebody should look at the {topic} again", id=f"note{number}")
             memory.remember(f"Oil the {topic}", id=f"answer{number}", source=Source(speaker="assistant"))
@@ -30,6 +32,13 @@ def taught(home: Path) -> Path:
             found = memory.recall(f"what about the {topic}?")
             memory.feedback.record(found.id, f"answer{number}", "thumbs", "up")
             memory.feedback.record(found.id, f"note{number}", "thumbs", "down")
+    return path
+
+
+@pytest.fixture
+def taught(home: Path, judged: Path) -> Path:
+    """A folder with a copy of that database."""
+    shutil.copy(judged, home / "memories.db")
     return home
 
 

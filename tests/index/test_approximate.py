@@ -1,5 +1,6 @@
 import sys
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -63,8 +64,12 @@ def brute(query: Floats, owners: Owners, rows: Floats, limit: int, mask: Mask | 
 
 ROWS = clustered(10_000)
 ONE_EACH = np.arange(10_000, dtype=np.int32)
-CELLS = built(ROWS, ONE_EACH)
 QUESTIONS = clustered(12, seed=7)
+
+
+@cache
+def cells_of_all() -> Cells:
+    return built(ROWS, ONE_EACH)
 
 
 def recall(
@@ -88,13 +93,13 @@ def recall(
 def test_cells_are_about_twice_the_root_and_never_nearly_empty() -> None:
     assert cell_count(10_000) == 2 * 100
     assert sample_size(10_000) == 40 * 200
-    assert len(CELLS.sizes) == 200
-    assert CELLS.sizes.sum() == 10_000
-    assert sorted(CELLS.slots.tolist()) == list(range(10_000))
+    assert len(cells_of_all().sizes) == 200
+    assert cells_of_all().sizes.sum() == 10_000
+    assert sorted(cells_of_all().slots.tolist()) == list(range(10_000))
 
 
 def test_it_finds_what_the_exact_search_finds() -> None:
-    found, fewest = recall(indexed(ROWS, ONE_EACH, CELLS), ROWS, ONE_EACH, None)
+    found, fewest = recall(indexed(ROWS, ONE_EACH, cells_of_all()), ROWS, ONE_EACH, None)
     assert found >= 0.99
     assert fewest == 20
 
@@ -102,13 +107,13 @@ def test_it_finds_what_the_exact_search_finds() -> None:
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.99])
 def test_a_filter_never_starves(share: float) -> None:
     mask = np.random.default_rng(5).random(10_000) < share
-    found, fewest = recall(indexed(ROWS, ONE_EACH, CELLS), ROWS, ONE_EACH, mask)
+    found, fewest = recall(indexed(ROWS, ONE_EACH, cells_of_all()), ROWS, ONE_EACH, mask)
     assert found >= 0.99
     assert fewest == 20
 
 
 def test_a_filter_that_lets_little_through_is_left_to_the_scan() -> None:
-    ready = Approximate(CELLS)
+    ready = Approximate(cells_of_all())
     few, many = np.zeros(10_000, np.bool_), np.zeros(10_000, np.bool_)
     few[:4_900], many[:5_100] = True, True
     assert ready.slots(QUESTIONS[0], 100, few) is None
@@ -119,7 +124,7 @@ def test_a_filter_that_lets_little_through_is_left_to_the_scan() -> None:
 
 def test_what_is_allowed_may_lie_elsewhere() -> None:
     """Everything about the question is forbidden, in far more cells than are read."""
-    found = indexed(ROWS, ONE_EACH, CELLS)
+    found = indexed(ROWS, ONE_EACH, cells_of_all())
     for query in QUESTIONS[:10]:
         products = ROWS @ query
         mask = products < np.quantile(products, 0.4)
@@ -130,8 +135,8 @@ def test_what_is_allowed_may_lie_elsewhere() -> None:
 
 def test_too_few_in_the_cells_that_are_read_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PROBES", 1)
-    ready = Approximate(CELLS)
-    assert ready.slots(QUESTIONS[0], int(CELLS.sizes.max()) + 1, None) is None
+    ready = Approximate(cells_of_all())
+    assert ready.slots(QUESTIONS[0], int(cells_of_all().sizes.max()) + 1, None) is None
 
 
 def test_passages_bring_each_memory_once() -> None:
@@ -156,7 +161,7 @@ def test_one_long_memory_does_not_crowd_out_the_rest() -> None:
 
 
 def test_what_was_added_since_is_found() -> None:
-    found = indexed(ROWS, ONE_EACH, CELLS)
+    found = indexed(ROWS, ONE_EACH, cells_of_all())
     found.add(np.arange(10_000, 10_012, dtype=np.int32), QUESTIONS)
     for number, query in enumerate(QUESTIONS):
         slots, cosines = found.search(query, 5, None, None)
@@ -177,7 +182,7 @@ def test_what_was_embedded_late_is_found() -> None:
 def test_what_was_purged_is_not_found() -> None:
     gone = np.arange(0, 10_000, 3)
     left = np.setdiff1d(ONE_EACH, gone).astype(np.int32)
-    ready = Approximate(CELLS.without(gone))
+    ready = Approximate(cells_of_all().without(gone))
     assert len(ready) == left.size
     found = Vectors(DIMENSION, exact=False)
     found.add(left, ROWS[left])
@@ -193,7 +198,7 @@ def test_an_index_of_slots_that_nobody_owns_any_more_is_harmless() -> None:
     left = ONE_EACH[ONE_EACH % 3 != 0]
     found = Vectors(DIMENSION, exact=False)
     found.add(left, ROWS[left])
-    found.use_approximate(Approximate(CELLS))
+    found.use_approximate(Approximate(cells_of_all()))
     slots, _ = found.search(QUESTIONS[0], 20, None, lambda places: ROWS[left[places]])
     assert (slots % 3 != 0).all()
     assert slots.size == 20
@@ -205,13 +210,13 @@ def test_more_vectors_are_sorted_into_the_same_cells() -> None:
     assert (half.until, whole.until) == (4_000, 10_000)
     assert np.array_equal(whole.centres, half.centres)
     assert sorted(whole.slots.tolist()) == list(range(10_000))
-    assert whole.encoded() == CELLS.encoded()
+    assert whole.encoded() == cells_of_all().encoded()
 
 
 def test_what_was_written_is_searched_alike() -> None:
-    read = Approximate(Cells.decoded(CELLS.encoded()))
+    read = Approximate(Cells.decoded(cells_of_all().encoded()))
     for query in QUESTIONS[:5]:
-        before = Approximate(CELLS).slots(query, 100, None)
+        before = Approximate(cells_of_all()).slots(query, 100, None)
         after = read.slots(query, 100, None)
         assert before is not None
         assert after is not None
@@ -233,19 +238,19 @@ def test_a_small_index_is_never_wrong(seed: int, count: int, limit: int, masked:
 
 
 def test_codes_of_another_version_of_the_library_are_not_read() -> None:
-    other = Cells("faiss 0.1", CELLS.centres, CELLS.sizes, CELLS.slots, CELLS.codes, 1, 1)
+    other = replace(cells_of_all(), maker="faiss 0.1")
     with pytest.raises(IndexCorrupt, match=r"made by faiss 0.1, and this is faiss \d+\.\d+"):
         Approximate(other)
 
 
 def test_codes_of_another_width_are_not_read() -> None:
-    other = Cells(CELLS.maker, CELLS.centres, CELLS.sizes, CELLS.slots, CELLS.codes[:, :5], 1, 1)
+    other = replace(cells_of_all(), codes=cells_of_all().codes[:, :5])
     with pytest.raises(IndexCorrupt, match="do not have 16 bytes each"):
         Approximate(other)
 
 
 def test_an_empty_index_finds_nothing_and_leaves_it_to_the_scan() -> None:
-    empty = CELLS.without(ONE_EACH)
+    empty = cells_of_all().without(ONE_EACH)
     found = indexed(ROWS, ONE_EACH, empty)
     assert found.search(ROWS[3], 1, None, None)[0].tolist() == [3]
 
@@ -253,7 +258,7 @@ def test_an_empty_index_finds_nothing_and_leaves_it_to_the_scan() -> None:
 def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingExtra, match=r"pip install 'memorata\[ann\]'"):
-        Approximate(CELLS)
+        Approximate(cells_of_all())
 
 
 def test_the_library_is_installed_for_these_checks() -> None:

@@ -1,7 +1,9 @@
 """The approximate index in the file: made by `renew_codes`, loaded by all, never trusted when damaged."""
 
+import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -50,14 +52,20 @@ def opened(path: Path | str) -> SqliteStore:
     return store
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("filled") / "m.db"
+    with closing(opened(path)) as store:
+        store.add(entries(0, COUNT))
+    return path
+
+
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+def store(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     monkeypatch.setattr(cache, "EXACT", 100)
     monkeypatch.setattr(cell_rows, "EXACT", 100)
-    store = opened(tmp_path / "m.db")
-    store.add(entries(0, COUNT))
-    yield store
-    store.close()
+    with closing(opened(shutil.copy(filled, tmp_path))) as store:
+        yield store
 
 
 def nearest(store: SqliteStore, number: int, limit: int = 3) -> int:

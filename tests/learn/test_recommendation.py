@@ -1,4 +1,5 @@
 import math
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -169,23 +170,15 @@ def test_without_ratings_the_worth_is_not_known_unless_they_do_not_count() -> No
 
 
 def test_the_variance_is_that_of_drawing_other_users() -> None:
-    seen = drawn_alike(150, seed=1)
-    by_user: dict[str, list[Observation]] = {}
-    for each in seen:
-        by_user.setdefault(each.user, []).append(each)
-    people = list(by_user.values())
+    totals = Totals.of(drawn_alike(150, seed=1))
     random = np.random.default_rng(2)
     worths = []
     for _ in range(600):
-        picked = random.integers(0, len(people), len(people))
-        again = [
-            Observation(f"{copy}", each.at, each.results, each.clicked, each.rating)
-            for copy, person in enumerate(picked)
-            for each in people[person]
-        ]
-        worths.append(measured(Totals.of(again), Composite()).worth)
-    worth, variance = worth_of(Totals.of(seen), Composite())
-    assert float(worth) == pytest.approx(measured(Totals.of(seen), Composite()).worth)
+        picked = random.integers(0, totals.questions.size, totals.questions.size)
+        again = Totals(*(getattr(totals, field.name)[picked] for field in fields(Totals)))
+        worths.append(measured(again, Composite()).worth)
+    worth, variance = worth_of(totals, Composite())
+    assert float(worth) == pytest.approx(measured(totals, Composite()).worth)
     assert math.sqrt(float(variance)) == pytest.approx(float(np.std(worths)), rel=0.12)
 
 

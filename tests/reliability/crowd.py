@@ -39,8 +39,8 @@ def write(path: Path, writer: int, seconds: float) -> dict[str, Any]:
     engine = memorata.open(path, embedder="lexical")
     dice = random.Random(writer)
     updates, conflicts, number, end = 0, 0, 0, time.monotonic() + seconds
-    # On a busy machine it takes longer to write as much as the readers have to see.
-    while time.monotonic() < end or number < 8:
+    # On a busy machine it takes longer to write as much as the readers have to see, and a segment.
+    while time.monotonic() < end or number <= 20:
         word = mark(writer, number)
         batch = [{"content": f"{word} zqallx part {n}", "metadata": {"batch": word}} for n in
                  range(size(writer, number))]  # fmt: skip

@@ -1,5 +1,6 @@
 import logging
 import random
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,15 +20,21 @@ from memorata.store.sqlite.schema_versions import MIGRATIONS
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A sound file: 300 memories in a segment, 20 in the tail."""
-    file = tmp_path / "m.db"
+    file = tmp_path_factory.mktemp("sound") / "m.db"
     with memorata.open(file, embedder="lexical", durable=False) as memory:
         memory.remember_many(CONTENTS)
         memory.remember_many([f"late coffee {n}" for n in range(20)])
         memory.remember("someone else's tea", namespace="other")
     return file
+
+
+@pytest.fixture
+def path(sound: Path, tmp_path: Path) -> Path:
+    """A copy of the sound file."""
+    return Path(shutil.copy(sound, tmp_path))
 
 
 @pytest.fixture

@@ -68,10 +68,12 @@ def empty() -> Iterator[Engine]:
 
 
 @pytest.fixture
-def client(engine: Engine) -> TestClient:
-    return TestClient(
+def client(engine: Engine) -> Iterator[TestClient]:
+    # Inside a block all requests share one event loop; outside each starts a thread and a loop of its own.
+    with TestClient(
         create_pages(engine, clock=lambda: NOW), base_url="http://localhost", follow_redirects=False
-    )
+    ) as opened:
+        yield opened
 
 
 @pytest.fixture

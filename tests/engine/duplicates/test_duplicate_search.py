@@ -191,19 +191,18 @@ def slow(said: list[Memory], vectors: list[Floats | None]) -> list[tuple[str, li
     return sorted(found)
 
 
-@pytest.mark.parametrize("method", ["matrix", "lsh"])
 @pytest.mark.parametrize("embedded", [True, False])
-def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_gives(
-    method: str, embedded: bool
-) -> None:
+def test_of_texts_of_one_template_the_repeats_are_those_that_reading_every_pair_gives(embedded: bool) -> None:
     said = [memory(place, template(place * 7 % 40, place // 40)) for place in range(120)]
     said[50] = memory(50, "Note 3: Anna paid no bill of the harbour cafe on Friday", category="correction")
     said[90] = memory(90, template(4) + " evening", pinned=True)
     vectors: list[Floats | None] = crowd(120) if embedded else [None] * 120
-    found = ids(search(said, vectors, method=method))
-    assert sorted(found) == slow(said, vectors)
-    assert len(found) == 40
-    assert ("m50", ["m29"]) in found
+    expected = slow(said, vectors)
+    for method in ("matrix", "lsh"):
+        found = ids(search(said, vectors, method=method))
+        assert sorted(found) == expected
+        assert len(found) == 40
+        assert ("m50", ["m29"]) in found
 
 
 @pytest.mark.parametrize("embedded", [True, False])

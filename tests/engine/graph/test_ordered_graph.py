@@ -99,7 +99,7 @@ def test_a_leg_over_a_graph_that_was_kept_finds_what_it_finds_in_one_built_anew(
             else:
                 memory.update(chance.choice(ids), importance=chance.random())
             if chance.random() < 0.3:
-                scores(memory, recipe, "tea")
+                memory.recall("tea", recipe=recipe, now=NOW)
         asked = [f"{name} had tea in the garden" for name in PEOPLE]
         kept = [scores(memory, recipe, question) for question in asked]
     with memorata.open(path, embedder="lexical", extract_entities=False, clock=lambda: NOW) as another:
