@@ -19,14 +19,14 @@ from memorata.index import cell_rows, posting_lists, segments
 from memorata.index.approximate import LARGE
 from memorata.index.codes import Codes
 from memorata.index.postings import MOST, opened, parts_of, places_of
-from memorata.index.record import GONE, decoded_terms, packed, unpacked
+from memorata.index.record import GONE, decoded_terms, unpacked
 from memorata.index.segments import Embedder
 from memorata.model.errors import IndexCorrupt
 from memorata.model.memory import Memory
 from memorata.store import entities, rebuild
 from memorata.store.database import Session
 from memorata.store.entries import Terms
-from memorata.store.rebuild import is_direction, session_numbers, stated, unlisted
+from memorata.store.rebuild import is_direction, session_numbers, stated_memories, unlisted
 from memorata.store.rows import NAMED
 
 Words = Callable[[Memory], Terms]
@@ -159,18 +159,12 @@ def _namespace_problems(
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
     living = np.zeros(slots, np.bool_)
-    for slot, memory, state, ended in stated(session, number, unreadable):
+    for stated in stated_memories(session, number, unreadable):
+        slot, memory = stated.slot, stated.memory
         living[slot] = True
         terms = terms_of(memory)
-        expected = packed(
-            memory,
-            state=state,
-            session=sessions.get(memory.source.session, -1),
-            # How many passages there were says nothing about the memory: another embedder makes others.
-            vectors=int(records["vectors"][slot]),
-            superseded_at=ended,
-            lengths={field: sum(words.values()) for field, words in terms.items()},
-        )
+        # How many passages there were says nothing about the memory: another embedder makes others.
+        expected = stated.record(sessions, int(records["vectors"][slot]), terms)
         if memory.fingerprint and memory.fingerprint != fingerprint(memory.content):
             yield (
                 f"the content of memory {memory.id} does not match its fingerprint; restore it from a backup"

@@ -282,11 +282,11 @@ def problems(session: Session, number: int) -> Iterator[str]:
             "(SELECT 1 FROM memories m WHERE m.namespace = ?1 AND m.number = r.memory)))"
         ),
     }
-    found = {text: session.execute(sql, (number,)).fetchone()[0] for text, sql in counts.items()}
-    found["entities were merged in a circle or into another namespace"] = sum(
+    problems = {text: session.execute(sql, (number,)).fetchone()[0] for text, sql in counts.items()}
+    problems["entities were merged in a circle or into another namespace"] = sum(
         _is_astray(redirects, entity) for entity in redirects
     )
-    yield from (f"{count} {text}" for text, count in found.items() if count)
+    yield from (f"{count} {text}" for text, count in problems.items() if count)
 
 
 def refold(session: Session, number: int) -> None:

@@ -17,49 +17,29 @@ Terms = Mapping[str, Mapping[str, int]]
 
 @frozen(eq=False)
 class Entry:
-    """A memory to be added, with everything derived from it.
-
-    Parameters
-    ----------
-    memory
-        The memory; its fingerprint set.
-    terms
-        Its analysed words.
-    vectors
-        One row per passage, of the store's embedder; None when they could not be computed yet.
-    digest
-        The address of the embedded text, so that the same text is embedded once.
-    """
+    """A memory to be added, with everything derived from it."""
 
     memory: Memory
+    """With its fingerprint."""
     terms: Terms
     vectors: Floats | None = None
+    """One row per passage, of the store's embedder; None when they could not be computed yet."""
     digest: bytes = b""
+    """The hash of the embedded text, so that the same text is embedded once."""
 
 
 @frozen
 class Hidden:
-    """Since when a memory has been hidden: forgotten, or superseded, or both.
-
-    Attributes
-    ----------
-    memory_id
-        Which one.
-    forgotten_at, superseded_at
-        Since when; None if it was not.
-    end_given
-        Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
-        end of its own, or none. None where it is not superseded, or nobody says.
-    repeat
-        How it repeats what superseded it, as the note about that says (:attr:`Repeat.kind`); None without
-        one.
-    """
+    """Since when a memory has been hidden: forgotten, or superseded, or both."""
 
     memory_id: str
     forgotten_at: datetime | None
     superseded_at: datetime | None
     end_given: bool | None = None
+    """Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
+    end of its own, or none. None where it is not superseded, or nobody says."""
     repeat: str | None = None
+    """How it repeats what superseded it (:attr:`Repeat.kind`); None where that was not noted."""
 
 
 @frozen

@@ -151,12 +151,12 @@ class _Reader:
         self._terms = 0
         self._values = 0
 
-    def filter(self, path: str, given: object, depth: int) -> Filter:
-        if not isinstance(given, Mapping):
-            raise InvalidArgument(path, given, "a mapping of fields to conditions")
+    def filter(self, path: str, conditions: object, depth: int) -> Filter:
+        if not isinstance(conditions, Mapping):
+            raise InvalidArgument(path, conditions, "a mapping of fields to conditions")
         if depth > MAX_DEPTH:
-            raise InvalidArgument(path, given, f"nested at most {MAX_DEPTH} deep")
-        return _joined(And, [self._term(path, name, wanted, depth) for name, wanted in given.items()])
+            raise InvalidArgument(path, conditions, f"nested at most {MAX_DEPTH} deep")
+        return _joined(And, [self._term(path, name, wanted, depth) for name, wanted in conditions.items()])
 
     def _term(self, path: str, name: object, wanted: object, depth: int) -> Filter:
         self._count(path)
@@ -168,9 +168,9 @@ class _Reader:
             if not filters:
                 raise InvalidArgument(at, wanted, "a list of filters, at least one")
             parts = []
-            for index, each in enumerate(filters):
+            for index, part in enumerate(filters):
                 self._count(at)
-                parts.append(self.filter(f"{at}[{index}]", each, depth + 1))
+                parts.append(self.filter(f"{at}[{index}]", part, depth + 1))
             return _joined(And if name == "and" else Or, parts)
         field, sort = _field(path, name)
         at = f"{path}.{_short(str(name))}"
@@ -181,8 +181,8 @@ class _Reader:
         conditions = []
         for name_, operand in wanted.items():
             if name_ not in _OPERATORS[sort]:
-                known = ", ".join(map(repr, _OPERATORS[sort]))
-                raise InvalidArgument(at, name_, f"a value or a mapping of the operators {known}")
+                operators = ", ".join(map(repr, _OPERATORS[sort]))
+                raise InvalidArgument(at, name_, f"a value or a mapping of the operators {operators}")
             self._count(at)
             conditions.append(self._condition(f"{at}.{name_}", field, sort, name_, operand))
         return _joined(And, conditions)
@@ -203,18 +203,20 @@ class _Reader:
             case "contains":
                 return Contains(field, _text(at, operand).casefold())
             case "=" | "!=":
-                found = self._one_of(field, sort, [(at, operand)])
+                condition = self._one_of(field, sort, [(at, operand)])
             case "in" | "not in":
                 values = _list(at, operand, "a list of values")
-                found = self._one_of(field, sort, [(f"{at}[{n}]", value) for n, value in enumerate(values)])
+                condition = self._one_of(
+                    field, sort, [(f"{at}[{n}]", value) for n, value in enumerate(values)]
+                )
             case "any" | "all" | "none":
-                found = self._has(at, field, And if name == "all" else Or, operand)
+                condition = self._has(at, field, And if name == "all" else Or, operand)
             case _:
                 kind, bound = _scalar(sort, at, operand)
                 if kind is Kind.FLAG:
                     raise InvalidArgument(at, operand, "text or a number; true and false have no order")
                 return Compare(field, kind, name, bound)
-        return Not(found) if name in ("!=", "not in", "none") else found
+        return Not(condition) if name in ("!=", "not in", "none") else condition
 
     def _has(self, at: str, field: Field, together: type[And | Or], operand: object) -> Filter:
         parts = []
@@ -223,17 +225,17 @@ class _Reader:
             parts.append(Has(field, _text(f"{at}[{index}]", value)))
         return _joined(together, parts)
 
-    def _one_of(self, field: Field, sort: _Sort, given: Sequence[tuple[str, object]]) -> Filter:
-        self._values += len(given)
+    def _one_of(self, field: Field, sort: _Sort, candidates: Sequence[tuple[str, object]]) -> Filter:
+        self._values += len(candidates)
         if self._values > MAX_VALUES:
             raise InvalidArgument("filter", _Count(self._values), f"at most {MAX_VALUES} values in its lists")
         by_kind: dict[Kind, list[Scalar]] = {}
-        for at, value in given:
+        for at, value in candidates:
             if value is not None:
                 kind, checked = _scalar(sort, at, value)
                 by_kind.setdefault(kind, []).append(checked)
         parts: list[Filter] = [OneOf(field, kind, tuple(values)) for kind, values in by_kind.items()]
-        if any(value is None for _, value in given):
+        if any(value is None for _, value in candidates):
             parts.append(Not(Exists(field)))
         return _joined(Or, parts)
 

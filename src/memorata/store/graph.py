@@ -147,7 +147,7 @@ class GraphStore(Facet):
 
 def _links(session: Session, number: int, rows: Sequence[Sequence[Any]]) -> list[Link]:
     lists = [(json.loads(row[1]), json.loads(row[4])) for row in rows]
-    if not all(isinstance(each, list) for pair in lists for each in pair):
+    if not all(isinstance(texts, list) for pair in lists for texts in pair):
         raise StoreCorrupt("the names of a memory, or what it supersedes, are no list; run `memorata check`")
     slots = slots_of(session, number, {id_ for _, older in lists for id_ in older})
     return [

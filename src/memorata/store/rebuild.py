@@ -6,10 +6,10 @@ All of it follows from the memories and their vectors. What was said is never to
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import nullcontext
 from itertools import count
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def _rebuild(
 ) -> None:
     slots = _slots(session, number)
     left_out = dict(unreadable(session, number)) if partly else {}
-    known = {slot: (memory, state, ended) for slot, memory, state, ended in stated(session, number, left_out)}
+    memories = {stated.slot: stated for stated in stated_memories(session, number, left_out)}
     _remove_useless_vectors(session, number)
     passages = _passages(session, number, embedder)
     sessions = _renumbered(session, number)
@@ -59,18 +59,10 @@ def _rebuild(
     documents, records = [], []
     for slot in range(slots):
         record = gone()
-        if slot in known:
-            memory, state, ended = known[slot]
-            terms = terms_of(memory)
+        if slot in memories:
+            terms = terms_of(memories[slot].memory)
             documents.append((slot, terms))
-            record = packed(
-                memory,
-                state=state,
-                session=sessions.get(memory.source.session, -1),
-                vectors=passages.get(slot, 0),
-                superseded_at=ended,
-                lengths={field: sum(words.values()) for field, words in terms.items()},
-            )
+            record = memories[slot].record(sessions, passages.get(slot, 0), terms)
         records.append((number, slot, record))
     session.executemany("INSERT INTO records (namespace, slot, record) VALUES (?, ?, ?)", records)
     # A segment that was lost left its words behind.
@@ -80,14 +72,32 @@ def _rebuild(
     entities.refold(session, number)
 
 
-def stated(
-    session: Session, number: int, left_out: Collection[int] = ()
-) -> Iterator[tuple[int, Memory, int, float | None]]:
-    """Yield every memory of a namespace with its slot, its state and when it was superseded, but some."""
-    for row in _rows_of(session, number):
-        if row[0] not in left_out:
-            ended = None if row[2] is None else row[2] / 1_000_000
-            yield row[0], memory_of(row[3:]), 0 if row[1] is None else FORGOTTEN, ended
+class Stated(NamedTuple):
+    """What the row of a memory says, from which its record follows."""
+
+    slot: int
+    memory: Memory
+    state: int
+    superseded_at: float | None
+
+    def record(self, sessions: Mapping[str, int], vectors: int, terms: Terms) -> bytes:
+        """Return the record, given the numbers of sessions, how many vectors it has, and its terms."""
+        return packed(
+            self.memory,
+            state=self.state,
+            session=sessions.get(self.memory.source.session, -1),
+            vectors=vectors,
+            superseded_at=self.superseded_at,
+            lengths={field: sum(words.values()) for field, words in terms.items()},
+        )
+
+
+def stated_memories(session: Session, number: int, left_out: Collection[int] = ()) -> Iterator[Stated]:
+    """Yield what is said of every memory of a namespace, but some."""
+    for slot, forgotten_at, superseded_at, *columns in _rows_of(session, number):
+        if slot not in left_out:
+            ended = None if superseded_at is None else superseded_at / 1_000_000
+            yield Stated(slot, memory_of(columns), 0 if forgotten_at is None else FORGOTTEN, ended)
 
 
 def unreadable(session: Session, number: int) -> Iterator[tuple[int, str]]:
@@ -120,12 +130,13 @@ def session_numbers(session: Session, number: int) -> tuple[dict[str, int], bool
     named = "SELECT DISTINCT session FROM memories WHERE namespace = ? AND session <> ''"
     held = {name for (name,) in session.execute(named, (number,))}
     by_number: dict[int, str] = {}
-    for name, given in session.execute(
+    for name, session_number in session.execute(
         "SELECT name, number FROM sessions WHERE namespace = ? ORDER BY name", (number,)
     ):
-        if name in held and given in _NUMBERS:
-            by_number.setdefault(given, name)
-    return {name: given for given, name in by_number.items()}, held == set(by_number.values())
+        if name in held and session_number in _NUMBERS:
+            by_number.setdefault(session_number, name)
+    numbers = {name: session_number for session_number, name in by_number.items()}
+    return numbers, held == numbers.keys()
 
 
 def unlisted(session: Session) -> dict[int, list[int]]:
@@ -140,10 +151,10 @@ def unlisted(session: Session) -> dict[int, list[int]]:
         "GROUP BY 1, 2 HAVING count(*) > 1 "
         "ORDER BY 1, 2"
     ).fetchall()
-    found: dict[int, list[int]] = {}
+    slots: dict[int, list[int]] = {}
     for number, slot in rows:
-        found.setdefault(number, []).append(slot)
-    return found
+        slots.setdefault(number, []).append(slot)
+    return slots
 
 
 def is_direction(blob: bytes, dimension: int) -> bool:
@@ -206,14 +217,14 @@ def _renumbered(session: Session, number: int) -> dict[str, int]:
     named = "SELECT session FROM memories WHERE namespace = ? AND session <> '' GROUP BY 1 ORDER BY min(slot)"
     held = [name for (name,) in session.execute(named, (number,))]
     taken = set(known.values())
-    free = (each for each in count() if each not in taken)
-    found = {name: known[name] if name in known else next(free) for name in held}
+    free = (candidate for candidate in count() if candidate not in taken)
+    numbers = {name: known[name] if name in known else next(free) for name in held}
     session.execute("DELETE FROM sessions WHERE namespace = ?", (number,))
     session.executemany(
         "INSERT INTO sessions (namespace, name, number) VALUES (?, ?, ?)",
-        [(number, name, given) for name, given in found.items()],
+        [(number, name, session_number) for name, session_number in numbers.items()],
     )
-    return found
+    return numbers
 
 
 def _list_again(session: Session, number: int) -> None:
@@ -250,7 +261,7 @@ def _list_again(session: Session, number: int) -> None:
         )
     session.executemany(
         "UPDATE changes SET kind = 'update' WHERE +namespace = ? AND change = ?",
-        [(number, each) for each in free],
+        [(number, change) for change in free],
     )
 
 

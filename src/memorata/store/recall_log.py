@@ -228,7 +228,7 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
         "SELECT id FROM recalls WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
         (number, session.dialect.array([entry.id for entry in entries])),
     )
-    known = {id_ for (id_,) in written}
+    existing = {id_ for (id_,) in written}
     there = _there(session, number, entries)
     recipes: dict[int, int] = {}
     scope, of = _scope(session, number)
@@ -237,7 +237,7 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
     ).fetchone()
     size = 0 if last is None else last[0]
     rows = []
-    for entry in {entry.id: entry for entry in entries if entry.id not in known}.values():
+    for entry in {entry.id: entry for entry in entries if entry.id not in existing}.values():
         kept = entry if there is None else without(entry, np.isin(entry.slots, there))
         description, blob = packed(kept)
         shown = np.array(kept.shown, "<u2").tobytes()

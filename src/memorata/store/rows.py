@@ -364,15 +364,15 @@ def unlisted(text: str) -> tuple[str, ...]:
 def new_namespace(session: Session, path: str) -> Namespace:
     """Return a namespace that is made, inside a write that names it."""
     session.dialect.make_namespace(session, path)
-    found = find_namespace(session, path)
-    assert found is not None  # it was just made
-    return found
+    namespace = find_namespace(session, path)
+    assert namespace is not None  # it was just made
+    return namespace
 
 
 def made_namespace(session: Session, path: str) -> Namespace:
     """Return a namespace, which is made if it is not there yet, inside a write that names it."""
-    found = find_namespace(session, path)
-    return new_namespace(session, path) if found is None else found
+    namespace = find_namespace(session, path)
+    return new_namespace(session, path) if namespace is None else namespace
 
 
 def is_inhabited(session: Session, number: int) -> bool:
@@ -422,10 +422,10 @@ def locate(session: Session, namespace: Namespace, id_: str) -> Located | None:
 def located(session: Session, path: str, id_: str) -> Located:
     """Return a memory with its record, or raise."""
     namespace = find_namespace(session, path)
-    found = None if namespace is None else locate(session, namespace, id_)
-    if found is None:
+    memory = None if namespace is None else locate(session, namespace, id_)
+    if memory is None:
         raise MemoryNotFound(id_, path)
-    return found
+    return memory
 
 
 def expect_found(session: Session, path: str, ids: Sequence[str], sql: str = FIND) -> None:

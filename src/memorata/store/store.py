@@ -288,9 +288,9 @@ class Store:
         """Return memories by id, hidden ones too; raise for an id nobody has."""
         return self._database.read(lambda session: lookup.get(session, namespace, ids))
 
-    def known(self, given: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return which of the given (namespace, id) pairs there are."""
-        return self._database.read(lambda session: lookup.known(session, given))
+        return self._database.read(lambda session: lookup.known(session, memories))
 
     def page(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, **how: bool
@@ -406,14 +406,16 @@ class Store:
         embedder = self._in_use()
         return self._database.read(lambda session: embedding.other_vectors(session, embedder))
 
-    def put_vectors(self, given: Sequence[Embedded]) -> int:
+    def put_vectors(self, embedded: Sequence[Embedded]) -> int:
         """Give memories their vectors, all in one transaction; return how many still waited for them.
 
         One that was purged or embedded in the meantime is left out. The others are at their next version.
         """
         embedder = self._in_use()
-        paths = sorted({each.namespace for each in given})
-        return self._database.write(lambda session: embedding.put_vectors(session, embedder, given), *paths)
+        paths = sorted({entry.namespace for entry in embedded})
+        return self._database.write(
+            lambda session: embedding.put_vectors(session, embedder, embedded), *paths
+        )
 
     def renew_codes(self, progress: Progress = lambda what, done, total: None) -> bool:
         """Bring what is derived from vectors up to date for the current embedder, one step of it.
@@ -456,9 +458,9 @@ class Store:
             return check.checked(session, terms_of, self._embedder, repair=repair)
 
         paths = self.namespaces() if repair else ()
-        found = self._database.write(work, *paths) if repair else self._database.read(work)
+        problems = self._database.write(work, *paths) if repair else self._database.read(work)
         self._forget()
-        return found
+        return problems
 
     def rebuild(self, namespace: str, terms_of: _Words) -> None:
         """Write everything derived from the memories of a namespace anew."""

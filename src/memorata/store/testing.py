@@ -111,7 +111,7 @@ class DatabaseConformance:
 
         def read(session: Session) -> list[str]:
             array = session.dialect.array
-            found = [
+            selected = [
                 session.execute("SELECT name FROM settings WHERE name = ?", ("a",)).fetchall(),
                 session.execute(
                     "SELECT name FROM settings WHERE name = ?2 OR value = ?1 OR name = ?2", ("3", "a")
@@ -131,7 +131,7 @@ class DatabaseConformance:
                 session.execute("SELECT name FROM settings WHERE name IS ?", (None,)).fetchall(),
                 session.execute("SELECT name FROM settings WHERE name IS NOT ?", ("b",)).fetchall(),
             ]
-            return ["".join(sorted(name for (name,) in rows)) for rows in found]
+            return ["".join(sorted(name for (name,) in rows)) for rows in selected]
 
         database.write(
             lambda session: session.executemany(

@@ -169,7 +169,7 @@ def test_a_transaction_that_does_not_end_is_not_waited_for_for_ever(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one that waits for a standby which has to confirm it, and is away."""
-    monkeypatch.setattr(module, "_ENDINGS", 0.02)
+    monkeypatch.setattr(module, "_MAX_PATIENCES", 0.02)
     monkeypatch.setattr(PostgresDatabase, "_status", lambda self, transaction: "in progress")
     lose_the_answer(monkeypatch)
     with pytest.raises(CommitUnsure, match="look, and write it again if not"):
@@ -245,7 +245,7 @@ def test_work_inside_a_transaction_is_not_done_again_without_it(
 def test_what_is_tried_inside_of_what_is_tried_is_not_tried_as_often_again(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    monkeypatch.setattr(module, "_RETRY_SECONDS", 0.0)
     tries = []
 
     def work(connection: Session) -> None:
@@ -397,7 +397,7 @@ def test_two_that_wait_for_each_other_both_get_done(database: PostgresDatabase) 
 def test_what_is_undone_by_others_again_and_again_is_said(
     database: PostgresDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_PAUSE", 0.0)
+    monkeypatch.setattr(module, "_RETRY_SECONDS", 0.0)
     tries = []
 
     def work(connection: Session) -> None:

@@ -14,7 +14,7 @@ from memorata.store.postgres.store import PostgresStore
 @pytest.fixture
 def filled(store: PostgresStore, monkeypatch: pytest.MonkeyPatch) -> PostgresStore:
     """Nine memories, of which two are read at once."""
-    monkeypatch.setattr(lookup, "_PAGE", 2)
+    monkeypatch.setattr(lookup, "_PAGE_SIZE", 2)
     store.add([entry(f"m{n}", f"TEA {n}" if n % 3 == 0 else f"milk {n}") for n in range(9)])
     return store
 

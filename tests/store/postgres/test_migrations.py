@@ -159,7 +159,7 @@ def test_a_search_path_without_a_schema_is_said(base: str, path: str) -> None:
 def test_who_migrates_without_an_end_is_not_waited_for_without_an_end(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(migrations, "_PATIENCE", 1)
+    monkeypatch.setattr(migrations, "_LOCK_SECONDS", 1)
     made_ready(url)
     more = (*MIGRATIONS, "SELECT 1")
     with psycopg.connect(url) as other:

@@ -244,7 +244,7 @@ def test_one_that_stops_is_done_without_and_used_again_when_it_is_back(
 ) -> None:
     url, standby = servers
     # As long as this test may take; what ends it is said below.
-    monkeypatch.setattr("memorata.store.postgres.replica._ALONE", 600.0)
+    monkeypatch.setattr("memorata.store.postgres.replica._AVOIDED_SECONDS", 600.0)
     with memorata.open(url, replica=standby.url, embedder="lexical", namespace=f"n{uuid4().hex}") as memory:
         memory.remember("Anna prefers green tea")
         caught_up(memory, standby)

@@ -21,7 +21,7 @@ vectors_place = SqliteDialect().vectors_number
 @pytest.fixture
 def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteSession]:
     """A database with the namespaces 1 to 3 and two embedders, which takes four rows at once."""
-    monkeypatch.setattr(insertion, "_AT_ONCE", 4)
+    monkeypatch.setattr(insertion, "_ROWS_PER_STATEMENT", 4)
     opened = connect(":memory:")
     opened.executemany("INSERT INTO namespaces (path) VALUES (?)", [("a",), ("b",), ("c",)])
     opened.executemany("INSERT INTO embedders (name, dimension) VALUES (?, 3)", [("old",), ("new",)])

@@ -61,13 +61,13 @@ class ContradictionStore(Facet):
         As of a change of the namespace: what is noted is noted with a memory, which is one, so where nothing
         ever was, a namespace is asked once a change.
         """
-        known = self._any.get(namespace)
-        if known is None or known[0] != change:
+        noted = self._any.get(namespace)
+        if noted is None or noted[0] != change:
             if len(self._any) >= _MAX_NAMESPACES:
                 self._any.clear()
-            known = change, self._is_any_noted(namespace)
-            self._any[namespace] = known
-        return self.list(namespace, older=ids) if known[1] else []
+            noted = change, self._is_any_noted(namespace)
+            self._any[namespace] = noted
+        return self.list(namespace, older=ids) if noted[1] else []
 
     @reads_namespace(bool)
     def _is_any_noted(self, session: Session, namespace: Namespace) -> bool:

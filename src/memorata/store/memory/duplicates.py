@@ -306,10 +306,10 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
     _, winner_number, winner_slot, current, winner_record = located(session, namespace, winner.id)
     if loser.superseded_by is not None or loser.id == winner.id:
         raise InvalidArgument("memory_id", loser_id, "a memory that is current, and another than the other")
-    until, given, first = loser.valid_to, False, None
+    until, end_given, first = loser.valid_to, False, None
     if winner_slot > slot:
         first = began(session, owner.number, winner.id)
-        until, given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
+        until, end_given = loser.valid_to or ended_by(loser, first), loser.valid_to is None
         session.execute(
             f"UPDATE memories SET supersedes = ?, version = version + 1 {_BY_NUMBER}",
             (json.dumps([*current.supersedes, loser.id], ensure_ascii=False), owner.number, winner_number),
@@ -318,7 +318,7 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
     session.execute(
         "UPDATE memories SET superseded_by = ?, superseded_at = ?, valid_to = ?, end_given = ?, "
         f"version = version + 1 {_BY_NUMBER}",
-        (winner.id, microseconds(at), microseconds(until), int(given), owner.number, number),
+        (winner.id, microseconds(at), microseconds(until), int(end_given), owner.number, number),
     )
     ended = changed(record, superseded=at.timestamp(), until=end_of(until))
     put_record(session, owner, slot, ended, "supersede")

@@ -50,22 +50,14 @@ _OTHERS: Final = (
 
 @frozen(eq=False)
 class Embedded:
-    """The vectors of a memory that was written before they could be computed, or by another embedder.
-
-    Parameters
-    ----------
-    namespace, memory_id
-        Which memory.
-    vectors
-        One row per passage, of the store's embedder.
-    digest
-        The address of the embedded text.
-    """
+    """The vectors of a memory that was written before they could be computed, or by another embedder."""
 
     namespace: str
     memory_id: str
     vectors: Floats
+    """One row per passage, of the store's embedder."""
     digest: bytes
+    """The hash of the embedded text."""
 
 
 def find(session: Session, name: str) -> Embedder | None:
@@ -129,26 +121,26 @@ def other_vectors(session: Session, embedder: Embedder) -> Mapping[str, int]:
     return dict(rows)
 
 
-def put_vectors(session: Session, embedder: Embedder, given: Sequence[Embedded]) -> int:
+def put_vectors(session: Session, embedder: Embedder, embedded: Sequence[Embedded]) -> int:
     """Give memories their vectors, in a write that names their namespaces; return how many waited."""
     written = 0
     (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
-    for path, members in groupby(given, key=lambda each: each.namespace):
+    for path, members in groupby(embedded, key=lambda entry: entry.namespace):
         namespace = find_namespace(session, path)
         placed: list[tuple[bytes, int]] = []
-        for each in members if namespace is not None else ():
+        for entry in members if namespace is not None else ():
             assert namespace is not None  # for the type checker
             row = session.execute(
                 f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m "
                 f"WHERE m.namespace = ? AND m.id = ? AND {_WAITS}",
-                (namespace.number, each.memory_id, _first(session, embedder)),
+                (namespace.number, entry.memory_id, _first(session, embedder)),
             ).fetchone()
             # It may have been purged, or embedded by another process, in the meantime.
             if row is not None:
-                entry = Entry(memory(row[2:], path), {}, each.vectors, each.digest)
-                passages = checked_passages(entry, embedder)
-                _put(session, namespace.number, row[0], row[1], each, passages, embedder[0], name)
-                placed.append((each.digest, row[1]))
+                added = Entry(memory(row[2:], path), {}, entry.vectors, entry.digest)
+                passages = checked_passages(added, embedder)
+                _put(session, namespace.number, row[0], row[1], entry, passages, embedder[0], name)
+                placed.append((entry.digest, row[1]))
         if namespace is not None and placed:
             _log(session, namespace.number, [slot for _, slot in placed])
             if (index := session.dialect.hash_index) is not None:
@@ -250,14 +242,14 @@ def _put(
     namespace: int,
     number: int,
     slot: int,
-    given: Embedded,
+    embedded: Embedded,
     passages: int,
     embedder: int,
     name: str,
 ) -> None:
     row = session.dialect.vectors_number(embedder, namespace, slot)
-    blob = np.asarray(given.vectors, np.float32).tobytes()
-    session.execute(_ADD, (row, namespace, embedder, slot, given.digest, blob))
+    blob = np.asarray(embedded.vectors, np.float32).tobytes()
+    session.execute(_ADD, (row, namespace, embedder, slot, embedded.digest, blob))
     session.execute(
         "UPDATE memories SET embedder = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
         (name, namespace, number),
@@ -299,7 +291,7 @@ def _parsed(cursor: str, count: int) -> list[int]:
     parts = cursor.split(".")
     digits = [part.removeprefix("-") for part in parts]
     if len(parts) != count or not all(
-        each.isascii() and each.isdigit() and len(each) < _DIGITS for each in digits
+        part.isascii() and part.isdigit() and len(part) < _DIGITS for part in digits
     ):
         raise InvalidArgument("cursor", cursor, "the cursor of a page before")
     return [int(part) for part in parts]

@@ -42,10 +42,11 @@ def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
     >>> taken_over(tea, Memory(id="m2", content="Anna likes tea", created_at=day, tags=("drinks", "home")))
     {'tags': ('home', 'drinks'), 'expires_at': None}
     """
-    known = {name.casefold() for name in memory.entities}
+    folded = {name.casefold() for name in memory.entities}
     wanted: dict[str, Any] = {
         "tags": memory.tags + tuple(tag for tag in repeat.tags if tag not in memory.tags),
-        "entities": memory.entities + tuple(name for name in repeat.entities if name.casefold() not in known),
+        "entities": memory.entities
+        + tuple(name for name in repeat.entities if name.casefold() not in folded),
         "place": memory.place or repeat.place,
         "pinned": memory.pinned or repeat.pinned,
         "expires_at": None if repeat.pinned else _later(memory.expires_at, repeat.expires_at),
@@ -95,7 +96,7 @@ def _without(memory: Memory, taken: str | None) -> Memory:
         now = getattr(memory, name)
         if name in WORDED:
             gained = set(after) - set(before)
-            back[name] = tuple(each for each in now if each not in gained)
+            back[name] = tuple(value for value in now if value not in gained)
         elif _plain(now) == after:
             back[name] = _read(name, before)
     return replace(memory, **back)

@@ -55,14 +55,14 @@ def insertion(
     bound: list[str] = []
     values: list[Sequence[Any]] = []
     for field in _FIELDS:
-        found = list(map(field.values, memories))
-        if field.usual is not _NEVER and found.count(field.usual) == len(found):
+        values_of_field = list(map(field.values, memories))
+        if field.usual is not _NEVER and values_of_field.count(field.usual) == len(values_of_field):
             continue
-        written = found if field.written is None else list(map(field.written, found))
+        written = values_of_field if field.written is None else list(map(field.written, values_of_field))
         bound += field.columns
         values += [written] if len(field.columns) == 1 else zip(*written, strict=True)
-    known = dict(zip(bound, values, strict=True))
-    stated = [known.get(column) or repeat(_USUAL[column]) for column in STATED]
+    by_column = dict(zip(bound, values, strict=True))
+    stated = [by_column.get(column) or repeat(_USUAL[column]) for column in STATED]
     bound.append("checksum")
     values.append(list(map(checksum, *stated)))
     slots = range(first, first + len(memories))
@@ -142,7 +142,7 @@ _FIELDS: Final = (
 )
 
 
-_AT_ONCE: Final = 1_000
+_ROWS_PER_STATEMENT: Final = 1_000
 """How many rows one piece has at most; SQLite takes none of more than a thousand million bytes."""
 _PLACES: Final = (
     "WITH RECURSIVE places (at) AS (VALUES (0) UNION ALL SELECT at + 1 FROM places "
@@ -166,8 +166,8 @@ def add_records(session: Session, number: int, first: int, records: Sequence[byt
 
     Inside a write transaction.
     """
-    for start in range(0, len(records), _AT_ONCE):
-        some = records[start : start + _AT_ONCE]
+    for start in range(0, len(records), _ROWS_PER_STATEMENT):
+        some = records[start : start + _ROWS_PER_STATEMENT]
         session.execute(_ADD_RECORDS, (len(some), number, first + start, b"".join(some)))
 
 
@@ -194,8 +194,8 @@ def add_vectors(
     """
     embedder, number, first = place
     rows, long, wide = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
-    for start in range(0, len(matrix), _AT_ONCE):
-        some = digests[start : start + _AT_ONCE]
+    for start in range(0, len(matrix), _ROWS_PER_STATEMENT):
+        some = digests[start : start + _ROWS_PER_STATEMENT]
         slot = first + start
         addresses, piece = b"".join(some), rows[start * wide : (start + len(some)) * wide]
         session.execute(

@@ -51,7 +51,7 @@ _VECTORS_BY_DIGEST: Final = (
     "SELECT digest, vectors FROM vectors WHERE namespace = ? "
     "AND digest IN (SELECT value FROM json_each(?)) AND embedder = ?"
 )
-_AT_ONCE: Final = 500
+_VALUES_PER_STATEMENT: Final = 500
 """How many values one statement is asked for."""
 
 
@@ -60,10 +60,10 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
 
     Turns of a transcript are left out.
     """
-    found: dict[str, list[Memory]] = {}
+    by_fingerprint: dict[str, list[Memory]] = {}
     namespace = find_namespace(session, path)
     if namespace is None or not fingerprints:
-        return found
+        return by_fingerprint
     index, wanted, number = session.dialect.hash_index, frozenset(fingerprints), namespace.number
     if index is None:
         statements = [same_statement(session, number, fingerprints, now)]
@@ -71,14 +71,17 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
         keys = index.memories(session, number, fingerprints)
         statements = [
             (_SAME_BY_NUMBER.format(marks(some)), (number, *some, microseconds(now)))
-            for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+            for some in (
+                keys[start : start + _VALUES_PER_STATEMENT]
+                for start in range(0, len(keys), _VALUES_PER_STATEMENT)
+            )
         ]
     for statement in statements:
         for row in session.execute(*statement).fetchall():
-            each = memory(row, path)
-            if each.fingerprint in wanted:
-                found.setdefault(each.fingerprint, []).append(each)
-    return found
+            candidate = memory(row, path)
+            if candidate.fingerprint in wanted:
+                by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
+    return by_fingerprint
 
 
 def same_statement(session: Session, number: int, fingerprints: Sequence[str], now: datetime) -> Statement:
@@ -91,27 +94,30 @@ def cached_vectors(
     session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these addresses."""
-    found: dict[bytes, Floats] = {}
+    by_digest: dict[bytes, Floats] = {}
     index, wanted = session.dialect.hash_index, frozenset(digests)
     if index is None:
         statements = expect_vectors(session, path, embedder, digests)
     else:
         namespace = find_namespace(session, path)
         if namespace is None:
-            return found
+            return by_digest
         keys = index.vectors(session, namespace.number, embedder[0], digests)
         statements = [
             (_VECTORS_BY_NUMBER.format(marks(some)), (namespace.number, *some, embedder[0]))
-            for some in (keys[start : start + _AT_ONCE] for start in range(0, len(keys), _AT_ONCE))
+            for some in (
+                keys[start : start + _VALUES_PER_STATEMENT]
+                for start in range(0, len(keys), _VALUES_PER_STATEMENT)
+            )
         ]
     for statement in statements:
         rows = session.execute(*statement).fetchall()
-        found |= {
+        by_digest |= {
             digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])
             for digest, blob in rows
             if digest in wanted
         }
-    return found
+    return by_digest
 
 
 def expect_vectors(
@@ -126,7 +132,7 @@ def expect_vectors(
     return statements
 
 
-_PAGE: Final = 500
+_PAGE_SIZE: Final = 500
 """How many rows of an export are read at a time."""
 
 
@@ -144,11 +150,11 @@ def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[st
     result: set[tuple[str, str]] = set()
     for path, ids in by_path.items():
         namespace = find_namespace(session, path)
-        for start in range(0, len(ids) if namespace is not None else 0, _PAGE):
+        for start in range(0, len(ids) if namespace is not None else 0, _PAGE_SIZE):
             assert namespace is not None  # for the type checker
             rows = session.execute(
                 "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
-                (namespace.number, session.dialect.array(ids[start : start + _PAGE])),
+                (namespace.number, session.dialect.array(ids[start : start + _PAGE_SIZE])),
             ).fetchall()
             result.update((path, id_) for (id_,) in rows)
     return result
@@ -230,7 +236,7 @@ def _misplaced(path: str) -> StoreCorrupt:
 
 def matching(session: Session, path: str, filter: Filter) -> list[str]:
     """Return the ids of all visible memories that pass a filter."""
-    return [each.id for each in all_pages(lambda cursor: page(session, path, filter, _PAGE, cursor))]
+    return [match.id for match in all_pages(lambda cursor: page(session, path, filter, _PAGE_SIZE, cursor))]
 
 
 def hidden(session: Session, path: str) -> list[Hidden]:
@@ -272,7 +278,7 @@ def export(
                 f"SELECT {key}, {SELECTED} FROM changes c JOIN namespaces n ON n.number = c.namespace "
                 "JOIN memories m ON +m.namespace = c.namespace "
                 f"AND m.number = {session.dialect.change_memory} "
-                f"WHERE {condition} ORDER BY {key} LIMIT {_PAGE}",
+                f"WHERE {condition} ORDER BY {key} LIMIT {_PAGE_SIZE}",
                 (*values, *after),
             ).fetchall()
 

@@ -70,12 +70,12 @@ _FIXED: Final = (
 _WORDED: Final = ("tags", "entities", "valid_from")
 """What is searched by its words, so that a change of it is a change of those."""
 _NO_SESSION: Final = frozenset({""})
-_TOGETHER: Final = 512
+_CHANGES_PER_RUN: Final = 512
 """After about how many memories those that came one by one become a run of addresses."""
 _TAKEN: Final = (
     "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?)) AND slot < ?"
 )
-_IDS_AT_ONCE: Final = 1_000
+_IDS_PER_STATEMENT: Final = 1_000
 _SESSIONS: Final = "SELECT name, number FROM sessions WHERE namespace = ? AND name IN ({})"
 _LAST_SESSION: Final = "SELECT coalesce(max(number), -1) FROM sessions WHERE namespace = ?"
 
@@ -137,7 +137,7 @@ def add(
             added.append(Added(namespace, batch, records, change))
         if (index := session.dialect.hash_index) is not None:
             # Once in a while, for where no namespace ever has enough for a segment.
-            enough = full or change // _TOGETHER > (change - len(batch)) // _TOGETHER
+            enough = full or change // _CHANGES_PER_RUN > (change - len(batch)) // _CHANGES_PER_RUN
             index.add(session, namespace.number, namespace.slots, batch, embedder, together=enough)
         for slot, entry in enumerate(batch, namespace.slots):
             for old in entry.memory.supersedes:
@@ -231,8 +231,8 @@ def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime 
 
 def hide(session: Session, path: str, hidden: Sequence[Hidden]) -> None:
     """Say since when memories have been hidden, for those that come from another database."""
-    for each in hidden:
-        _hide(session, path, each)
+    for entry in hidden:
+        _hide(session, path, entry)
 
 
 def _hide(session: Session, path: str, hidden: Hidden) -> None:
@@ -247,8 +247,10 @@ def _hide(session: Session, path: str, hidden: Hidden) -> None:
         ended = changed_record(record, superseded=hidden.superseded_at.timestamp())
         put_record(session, namespace, slot, ended, "supersede")
         if hidden.end_given is not None:
-            given = hidden.end_given and current.valid_to is not None
-            session.execute(f"UPDATE memories SET end_given = ?{_AT}", (int(given), namespace.number, number))
+            end_given = hidden.end_given and current.valid_to is not None
+            session.execute(
+                f"UPDATE memories SET end_given = ?{_AT}", (int(end_given), namespace.number, number)
+            )
         if hidden.repeat is not None:
             note_repeat(session, path, hidden.memory_id, hidden.repeat, hidden.superseded_at)
     if hidden.forgotten_at is not None:
@@ -309,22 +311,22 @@ def _add_rows(
 def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[Memory]) -> None:
     """Raise for the first id of a batch that stands in it twice or was there before its first slot."""
     ids = [memory.id for memory in memories]
-    known = {
+    taken = {
         id_ for statement in _taken(session, number, first, ids) for (id_,) in session.execute(*statement)
     }
-    if not known and len(set(ids)) == len(ids):
+    if not taken and len(set(ids)) == len(ids):
         return
     for id_ in ids:
-        if id_ in known:
+        if id_ in taken:
             raise InvalidArgument("id", id_, "an id that is not taken yet")
-        known.add(id_)
+        taken.add(id_)
 
 
 def _taken(session: Session, number: int, first: int, ids: Sequence[str]) -> list[Statement]:
     """Return what finds out which ids are taken by slots before `first`."""
     return [
-        (_TAKEN, (number, session.dialect.array(ids[start : start + _IDS_AT_ONCE]), first))
-        for start in range(0, len(ids), _IDS_AT_ONCE)
+        (_TAKEN, (number, session.dialect.array(ids[start : start + _IDS_PER_STATEMENT]), first))
+        for start in range(0, len(ids), _IDS_PER_STATEMENT)
     ]
 
 
@@ -359,16 +361,16 @@ def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str
         return {}
     for name in wanted:
         session.dialect.checked_name("session", name)
-    known = dict(session.execute(_SESSIONS.format(marks(wanted)), (number, *wanted)).fetchall())
-    new = [name for name in wanted if name not in known]
+    numbers = dict(session.execute(_SESSIONS.format(marks(wanted)), (number, *wanted)).fetchall())
+    new = [name for name in wanted if name not in numbers]
     if new:
         (last,) = session.execute(_LAST_SESSION, (number,)).fetchone()
-        known |= {name: place for place, name in enumerate(new, last + 1)}
+        numbers |= {name: place for place, name in enumerate(new, last + 1)}
         session.executemany(
             "INSERT INTO sessions (namespace, name, number) VALUES (?, ?, ?)",
-            [(number, name, known[name]) for name in new],
+            [(number, name, numbers[name]) for name in new],
         )
-    return known
+    return numbers
 
 
 def _superseded_ids(entries: Sequence[Entry]) -> list[str]:
@@ -405,9 +407,9 @@ def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> 
 
 def _ended_anew(session: Session, whose: int, memory: Memory, number: int) -> Memory:
     """Return a memory that is said to have begun at another time, its end no earlier if it was given one."""
-    given = session.execute(
+    successor = session.execute(
         f"SELECT superseded_by FROM memories{_AT} AND end_given <> 0", (whose, number)
     ).fetchone()
-    if given is None:
+    if successor is None:
         return memory
-    return replace(memory, valid_to=ended_by(memory, began(session, whose, given[0])))
+    return replace(memory, valid_to=ended_by(memory, began(session, whose, successor[0])))

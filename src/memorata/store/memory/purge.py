@@ -131,7 +131,7 @@ def remove(
 def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]) -> None:
     """Let what the given ones only repeat give back what it took over from them."""
     gone = set(ids)
-    for id_ in dict.fromkeys(find(session, path, each)[3].superseded_by for each in ids):
+    for id_ in dict.fromkeys(find(session, path, repeat)[3].superseded_by for repeat in ids):
         if id_ is None or id_ in gone:
             continue
         whose, _, _, kept = find(session, path, id_)
@@ -165,18 +165,18 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
     replaced = replaced_by(session, namespace, removed.id)
     heir = None if removed.superseded_by is None else find(session, namespace.path, removed.superseded_by)
     first = None if heir is None else began(session, namespace.number, heir[3].id)
-    for number, slot, kept, given in replaced:
+    for number, slot, kept, end_given in replaced:
         record = record_of(session, namespace, slot)
         if heir is not None and heir[2] > slot and kept.valid_to is None:
             # It only repeated what goes, and from now on speaks for itself.
-            given = True
-        ended = ended_again(kept, given, first)
+            end_given = True
+        ended = ended_again(kept, end_given, first)
         until = end_of(ended)
         if heir is not None:
             session.execute(
                 "UPDATE memories SET superseded_by = ?, valid_to = ?, end_given = ?, version = version + 1 "
                 "WHERE +namespace = ? AND number = ?",
-                (heir[3].id, microseconds(ended), int(given), namespace.number, number),
+                (heir[3].id, microseconds(ended), int(end_given), namespace.number, number),
             )
             put_record(session, namespace, slot, changed_record(record, until=until), "supersede")
         else:
@@ -191,12 +191,12 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
         _, number, slot, newer, unchanged = located(session, namespace.path, heir[3].id)
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
         # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
-        older += [each.memory.id for each in replaced if each.slot < slot]
+        older += [link.memory.id for link in replaced if link.slot < slot]
         session.execute(
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE +namespace = ? AND number = ?",
             (json.dumps(older, ensure_ascii=False), namespace.number, number),
         )
         put_record(session, namespace, slot, unchanged.tobytes(), "update")
-    for each in replaced:
-        settle_ends(session, namespace, each.memory.id)
-    return [] if heir is not None else [each.number for each in replaced]
+    for link in replaced:
+        settle_ends(session, namespace, link.memory.id)
+    return [] if heir is not None else [link.number for link in replaced]

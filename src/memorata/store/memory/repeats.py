@@ -20,39 +20,25 @@ KINDS: Final = ("exact", "near", "merge", "correction")
 
 @frozen
 class Repeat:
-    """That a memory says what another one says, and was superseded for that.
-
-    Parameters
-    ----------
-    memory_id
-        The one that was superseded.
-    of
-        The one that stays.
-    kind
-        How it was found, one of :data:`KINDS`.
-    reason
-        One sentence for a person; nothing of what the memories say.
-    at
-        When it was noticed.
-    mentions
-        How many mentions the one that stays gained by it.
-    confidence
-        The confidence of the one that stays, afterwards; None to leave it as it is.
-    supported_at
-        When the one that stays was last supported by that; None to leave it as it is.
-    run
-        The number of the run that noticed it; None when it was noticed on being remembered.
-    """
+    """That a memory says what another one says, and was superseded for that."""
 
     memory_id: str
+    """The one that was superseded."""
     of: str
+    """The one that stays."""
     kind: str
+    """How it was found, one of :data:`KINDS`."""
     reason: str
+    """One sentence for a person; nothing of what the memories say."""
     at: datetime
     mentions: int = 0
+    """How many mentions the one that stays gained by it."""
     confidence: float | None = None
+    """The confidence of the one that stays, afterwards; None to leave it as it is."""
     supported_at: datetime | None = None
+    """When the one that stays was last supported by that; None to leave it as it is."""
     run: int | None = None
+    """The number of the run that noticed it; None when it was noticed on being remembered."""
 
 
 def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -> Repeat:
@@ -71,17 +57,7 @@ def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -
 
 @frozen
 class Linked:
-    """What took the place of a memory, and whose place it took.
-
-    Parameters
-    ----------
-    memory_id
-        The memory.
-    superseded_by, superseded_at
-        What took its place, and when; both None for one that is current.
-    supersedes
-        Whose place it took.
-    """
+    """What took the place of a memory, and since when (None for a current one), and whose place it took."""
 
     memory_id: str
     superseded_by: str | None = None
@@ -97,78 +73,43 @@ class Linked:
 
 @frozen
 class Run:
-    """One pass over a namespace that superseded duplicates.
-
-    Parameters
-    ----------
-    number
-        Its number in the store.
-    started_at
-        When it began.
-    finished_at
-        When it was done; None for one that was interrupted.
-    undone_at
-        When it was taken back; None if it was not.
-    strategy
-        What became of duplicates.
-    repeats
-        How many memories it superseded that still are.
-    """
+    """One pass over a namespace that superseded duplicates."""
 
     number: int
     started_at: datetime
     finished_at: datetime | None
+    """None for one that was interrupted."""
     undone_at: datetime | None
     strategy: str
+    """What became of duplicates."""
     repeats: int
+    """How many memories it superseded that still are."""
 
 
 @frozen
 class Contradiction:
-    """A remark that a newer memory may contradict an older one.
-
-    Parameters
-    ----------
-    newer, older
-        The ids of the two.
-    cue
-        What gave it away.
-    reason
-        One sentence for a person.
-    at
-        When it was noticed.
-    verdict
-        ``"contradicts"`` or ``"compatible"`` once somebody decided; None as long as nobody did.
-    decided_by
-        Who did: a model's name, or a person's.
-    decided_because
-        Their reason.
-    decided_at
-        When they did.
-    """
+    """A remark that a newer memory may contradict an older one; both by id."""
 
     newer: str
     older: str
     cue: str
+    """What gave it away."""
     reason: str
+    """One sentence for a person."""
     at: datetime
     verdict: str | None = None
+    """``"contradicts"`` or ``"compatible"`` once it was decided; None until then."""
     decided_by: str = ""
+    """A model's name, or a person's."""
     decided_because: str = ""
     decided_at: datetime | None = None
 
 
 @frozen
 class Undone:
-    """What came of undoing a run.
-
-    Parameters
-    ----------
-    reinstated
-        The memories that are current again.
-    left
-        Those that stay superseded, because something newer has taken the place of what they repeat.
-    """
+    """What came of undoing a run."""
 
     reinstated: tuple[Memory, ...]
+    """The memories that are current again."""
     left: tuple[Memory, ...]
+    """Those that stay superseded, because something newer has taken the place of what they repeat."""

@@ -66,8 +66,8 @@ def replaced_by(session: Session, namespace: Namespace, id_: str, *, telling: bo
         (id_, namespace.number),
     )
     return [
-        Replaced(number, slot, memory(row, namespace.path), bool(given))
-        for number, slot, given, *row in rows.fetchall()
+        Replaced(number, slot, memory(row, namespace.path), bool(end_given))
+        for number, slot, end_given, *row in rows.fetchall()
     ]
 
 
@@ -105,8 +105,8 @@ def ends_at(session: Session, number: int, as_of: datetime) -> dict[int, float]:
         "WHERE m.namespace = ? AND m.superseded_at IS NOT NULL",
         (number,),
     )
-    known = ends_known(map(Succession._make, rows.fetchall()), (as_of - EPOCH) // MICROSECOND)
-    return {slot: end_of(instant(end)) for slot, end in known.items()}
+    ends = ends_known(map(Succession._make, rows.fetchall()), (as_of - EPOCH) // MICROSECOND)
+    return {slot: end_of(instant(end)) for slot, end in ends.items()}
 
 
 def end_of(moment: datetime | None) -> float:
@@ -135,8 +135,8 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
     open_ = [(id_, int(slot), began(session, namespace.number, id_))]
     while open_:
         winner, winner_slot, first = open_.pop()
-        for number, slot, kept, given in replaced_by(session, namespace, winner, telling=True):
-            ended = ended_again(kept, given, first)
+        for number, slot, kept, end_given in replaced_by(session, namespace, winner, telling=True):
+            ended = ended_again(kept, end_given, first)
             if ended != kept.valid_to:
                 session.execute(
                     "UPDATE memories SET valid_to = ?, version = version + 1 "
@@ -177,38 +177,38 @@ def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) 
 
 def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
     """Give memories these links and no others; until when each held stays as it is, and who said so."""
-    for each in links:
-        namespace, number, _, _ = find(session, path, each.memory_id)
+    for link in links:
+        namespace, number, _, _ = find(session, path, link.memory_id)
         # First none of them has one: a link may go the other way round than it did.
         session.execute(
             "UPDATE memories SET superseded_by = NULL WHERE +namespace = ? AND number = ?",
             (namespace.number, number),
         )
-    for each in links:
-        namespace, number, slot, _, record = located(session, path, each.memory_id)
-        for other in (*filter(None, [each.superseded_by]), *each.supersedes):
+    for link in links:
+        namespace, number, slot, _, record = located(session, path, link.memory_id)
+        for other in (*filter(None, [link.superseded_by]), *link.supersedes):
             find(session, path, other)
-        winner = each.superseded_by
+        winner = link.superseded_by
         if winner is not None and slot in led_to(session, namespace.number, winner):
             raise InvalidArgument(
-                "superseded_by", winner, f"a memory that does not lead back to {each.memory_id!r}"
+                "superseded_by", winner, f"a memory that does not lead back to {link.memory_id!r}"
             )
         session.execute(
             "UPDATE memories SET superseded_by = ?, superseded_at = ?, supersedes = ?, "
             "end_given = end_given * ?, version = version + 1 WHERE +namespace = ? AND number = ?",
             (
-                each.superseded_by,
-                microseconds(each.superseded_at),
-                json.dumps(each.supersedes, ensure_ascii=False),
-                int(each.superseded_by is not None),
+                link.superseded_by,
+                microseconds(link.superseded_at),
+                json.dumps(link.supersedes, ensure_ascii=False),
+                int(link.superseded_by is not None),
                 namespace.number,
                 number,
             ),
         )
-        linked = changed(record, superseded=end_of(each.superseded_at))
-        kind = "reinstate" if each.superseded_by is None else "supersede"
+        linked = changed(record, superseded=end_of(link.superseded_at))
+        kind = "reinstate" if link.superseded_by is None else "supersede"
         put_record(session, namespace, slot, linked, kind)
-        if each.superseded_by is None and (index := session.dialect.hash_index) is not None:
+        if link.superseded_by is None and (index := session.dialect.hash_index) is not None:
             index.add_current(session, [number])
 
 
@@ -236,10 +236,10 @@ def ended_by(memory: Memory, began: datetime) -> datetime:
     return began if memory.valid_from is None else max(began, memory.valid_from)
 
 
-def ended_again(memory: Memory, given: bool, began: datetime | None) -> datetime | None:
+def ended_again(memory: Memory, end_given: bool, began: datetime | None) -> datetime | None:
     """Return until when a superseded memory held, now that its successor began at another time, or is gone.
 
-    `given`: whether its end was given by what took its place, and is none of its own. `began`: when that
+    `end_given`: whether its end was given by what took its place, and is none of its own. `began`: when that
     began, as is known now; None if nothing takes its place any more.
 
     >>> from datetime import UTC, datetime
@@ -248,23 +248,13 @@ def ended_again(memory: Memory, given: bool, began: datetime | None) -> datetime
     >>> ended_again(rome, True, None) is None, ended_again(rome, False, None) == june
     (True, True)
     """
-    if not given:
+    if not end_given:
         return memory.valid_to
     return None if began is None else ended_by(memory, began)
 
 
 class Succession(NamedTuple):
-    """That a memory took the place of another; memories by slot, times in microseconds since 1970.
-
-    Parameters
-    ----------
-    slot, valid_from, valid_to
-        The one that was superseded, when it began to hold if it says so, and its end.
-    superseded_at, end_given
-        Since when, and whether that gave it its end.
-    winner, began
-        What took its place, and when that began to hold.
-    """
+    """That `winner`, which `began` to hold then, took the place of a memory; by slot, in microseconds."""
 
     slot: int
     valid_from: int | None
@@ -308,18 +298,20 @@ def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int |
     >>> [ends_known([bern, basel], then) for then in (55, 70, 90)]
     [{0: None, 1: None}, {0: 50, 1: None}, {}]
     """
-    all_ = {each.slot: each for each in successions}
-    known = {slot: each for slot, each in all_.items() if each.superseded_at <= as_of}
-    found: dict[int, int | None] = {}
-    for slot, each in all_.items():
-        if not each.end_given:
+    by_slot = {succession.slot: succession for succession in successions}
+    begun = {slot: succession for slot, succession in by_slot.items() if succession.superseded_at <= as_of}
+    ends: dict[int, int | None] = {}
+    for slot, succession in by_slot.items():
+        if not succession.end_given:
             continue
         end = None
-        if slot in known:
-            chain = [(each.winner, each.began)]
-            while (above := known.get(chain[-1][0])) is not None:
+        if slot in begun:
+            chain = [(succession.winner, succession.began)]
+            while (above := begun.get(chain[-1][0])) is not None:
                 chain.append((above.winner, above.began))
-            end = earliest(chain) if each.valid_from is None else max(earliest(chain), each.valid_from)
-        if end != each.valid_to:
-            found[slot] = end
-    return found
+            end = earliest(chain)
+            if succession.valid_from is not None:
+                end = max(end, succession.valid_from)
+        if end != succession.valid_to:
+            ends[slot] = end
+    return ends

@@ -102,10 +102,10 @@ def parsed(url: str) -> dict[str, str]:
     except ImportError as error:
         raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error
     try:
-        known = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
-        port = known.get("port", "")
+        parts = {name: str(value) for name, value in conninfo_to_dict(url).items() if value is not None}
+        port = parts.get("port", "")
         # libpq looks at ports, of which there may be several, only when it connects.
-        sound = all(each.isascii() and each.isdigit() for each in port.split(",")) if port else True
+        sound = all(number.isascii() and number.isdigit() for number in port.split(",")) if port else True
     except psycopg.ProgrammingError:
         # What libpq says repeats the address.
         sound = False
@@ -116,7 +116,7 @@ def parsed(url: str) -> dict[str, str]:
             f"such as {_EXAMPLE!r} (its port is a number, and special characters of a password are written "
             "as %40 for @)",
         )
-    return known
+    return parts
 
 
 def without_secrets(text: str, url: str) -> str:
@@ -125,8 +125,8 @@ def without_secrets(text: str, url: str) -> str:
     >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
     'no user tom with ***'
     """
-    known = parsed(url)
+    parts = parsed(url)
     for name in _SECRET:
-        if known.get(name):
-            text = text.replace(known[name], _HIDDEN)
+        if parts.get(name):
+            text = text.replace(parts[name], _HIDDEN)
     return text

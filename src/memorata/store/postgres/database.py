@@ -53,9 +53,9 @@ from memorata.store.rows import LARGEST
 
 _Result = TypeVar("_Result")
 
-_ATTEMPTS: Final = 6
-_PAUSE: Final = 0.01
-_ENDINGS: Final = 11
+_MAX_ATTEMPTS: Final = 6
+_RETRY_SECONDS: Final = 0.01
+_MAX_PATIENCES: Final = 11
 """So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
 _WRITING: Final = """
@@ -324,7 +324,7 @@ class PostgresDatabase:
                     f"{self.path}: a transaction has kept namespaces locked for {self._patience:g} s; what "
                     "it changes is not known yet; end it (pg_stat_activity shows it), and ask again"
                 )
-            sleep(_PAUSE)
+            sleep(_RETRY_SECONDS)
 
     def backup(self, target: str | Path) -> None:
         """Refuse: a server is copied by its own means."""
@@ -415,9 +415,9 @@ class PostgresDatabase:
                 moved = True
                 self._look_again()
             except Contended:
-                if inside or attempt == _ATTEMPTS:
+                if inside or attempt == _MAX_ATTEMPTS:
                     raise
-                sleep(_PAUSE * 2**attempt)
+                sleep(_RETRY_SECONDS * 2**attempt)
             except ConnectionLost:
                 if inside or lost:
                     raise
@@ -440,12 +440,12 @@ class PostgresDatabase:
 
     def _happened(self, unsure: CommitUnsure) -> bool:
         """Return whether a transaction of which the answer was lost was committed."""
-        until = monotonic() + _ENDINGS * self._patience
+        until = monotonic() + _MAX_PATIENCES * self._patience
         while (status := self._status(unsure.note.transaction)) == "in progress":
             # The server has not noticed yet that nobody is there any more.
             if monotonic() > until:
                 raise unsure
-            sleep(_PAUSE * 10)
+            sleep(_RETRY_SECONDS * 10)
         if status == "aborted":
             return False
         # In a view of its own, which began after the transaction had ended.

@@ -212,15 +212,16 @@ class PostgresDialect(Dialect):
             "FROM pg_class WHERE relkind = 'r' "
             "AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'memories'::regclass)"
         )
-        found: dict[str, Any] = {"bytes": int(size), "server": f"PostgreSQL {version}"}
+        figures: dict[str, Any] = {"bytes": int(size), "server": f"PostgreSQL {version}"}
         distribution = placed(ask)
         if distribution.shards:
-            (found["bytes"],) = ask(
+            (figures["bytes"],) = ask(
                 "SELECT sum(citus_total_relation_size(logicalrelid))::bigint FROM pg_dist_partition"
             )
-            found["shards"], found["servers"] = distribution.shards, dict(distribution.servers)
-            found["single_shard"], found["multi_shard"] = distribution.single_shard, distribution.multi_shard
-        return found
+            figures["shards"], figures["servers"] = distribution.shards, dict(distribution.servers)
+            figures["single_shard"] = distribution.single_shard
+            figures["multi_shard"] = distribution.multi_shard
+        return figures
 
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
         """Remove vectors whose number is not that of their embedder and slot."""
@@ -295,7 +296,7 @@ def storable(text: str) -> str:
     """
     if "\x00" not in text and "\x01" not in text:
         return text
-    return _RARE.sub(lambda found: _STORED[found.group()], text)
+    return _RARE.sub(lambda match: _STORED[match.group()], text)
 
 
 def restored(text: str) -> str:
@@ -304,7 +305,7 @@ def restored(text: str) -> str:
     >>> restored(storable("a\x00\x01b\x02"))
     'a\x00\x01b\x02'
     """
-    return text if "\x01" not in text else _PAIR.sub(lambda found: _RESTORED[found.group()], text)
+    return text if "\x01" not in text else _PAIR.sub(lambda match: _RESTORED[match.group()], text)
 
 
 def checked_name(argument: str, name: str) -> str:

@@ -48,17 +48,7 @@ LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransact
 
 
 def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
-    """Return an error of the server, or of the way there, as one of ours.
-
-    Parameters
-    ----------
-    error
-        What psycopg raised.
-    url
-        The address, which is shown without its password.
-    broken
-        Whether the connection is gone.
-    """
+    """Return an error of psycopg as one of ours, without a password; `broken`: the connection is gone."""
     name, detail = shown(url), detail_of(error, url)
     match error:
         case _ if isinstance(error, _AGAIN):

@@ -25,8 +25,8 @@ OLDEST: Final = 14
 _TABLE: Final = "memorata_layout"
 _BEFORE: Final = (FORMER_TABLE, "memorata_schema")
 """What noted the migrations of the layout before, in which the server searched."""
-_SECONDS: Final = 10
-_PATIENCE: Final = 60
+_CONNECT_SECONDS: Final = 10
+_LOCK_SECONDS: Final = 60
 """For how many seconds locks of others are waited for: whoever waits for one holds up all who come after."""
 
 
@@ -35,22 +35,11 @@ def made_ready(
 ) -> tuple[int, int]:
     """Check a server, run the migrations it has not seen, and return the schema's number before and after.
 
-    Parameters
-    ----------
-    url
-        The address.
-    must_exist
-        Whether a database without our tables is an error.
-    scripts
-        All migrations, from the first.
-
-    Raises ------ ServerUnsuitable It is too old, lacks UTF-8, has tables of the layout before, or does not
-    let this user in or make tables. StoreTooNew A newer Memorata has migrated it. StoreUnavailable It cannot
-    be reached, or has no memories though it must.
+    `must_exist`: whether a database without our tables is an error. `scripts`: all migrations.
     """
     parsed(url)
     try:
-        connection = psycopg.connect(url, autocommit=True, connect_timeout=_SECONDS)
+        connection = psycopg.connect(url, autocommit=True, connect_timeout=_CONNECT_SECONDS)
     except psycopg.OperationalError as error:
         raise unreachable(error, url) from error
     with connection:
@@ -66,14 +55,15 @@ def made_ready(
             with connection.transaction():
                 # However long it takes, and whatever limit the user has.
                 connection.execute(
-                    f"SET LOCAL lock_timeout = '{_PATIENCE}s'; SET LOCAL statement_timeout = 0", prepare=False
+                    f"SET LOCAL lock_timeout = '{_LOCK_SECONDS}s'; SET LOCAL statement_timeout = 0",
+                    prepare=False,
                 )
                 connection.execute(f"LOCK TABLE {_TABLE} IN SHARE ROW EXCLUSIVE MODE")
                 return _migrate(connection, url, scripts)
         except errors.LockNotAvailable as error:
             raise StoreUnavailable(
                 f"{shown(url)}: another process makes the tables, brings them up to date or keeps them "
-                f"locked, and has not ended for {_PATIENCE} s; nothing was changed; try again when it has"
+                f"locked, and has not ended for {_LOCK_SECONDS} s; nothing was changed; try again when it has"
             ) from error
         except psycopg.Error as error:
             raise ours(error, url, broken=connection.broken) from error
@@ -113,21 +103,21 @@ def _check(connection: Connection[TupleRow], url: str) -> None:
 
 
 def _migrate(connection: Connection[TupleRow], url: str, scripts: tuple[str, ...]) -> tuple[int, int]:
-    found = schema_number(connection)
-    if found > len(scripts):
+    before = schema_number(connection)
+    if before > len(scripts):
         raise StoreTooNew(
-            f"{shown(url)} was migrated by a newer Memorata (schema {found}, this one knows "
+            f"{shown(url)} was migrated by a newer Memorata (schema {before}, this one knows "
             f"{len(scripts)}); upgrade with `pip install --upgrade memorata`"
         )
-    if found == len(scripts):
-        return found, found
+    if before == len(scripts):
+        return before, before
     try:
-        for number, script in enumerate(scripts[found:], found + 1):
+        for number, script in enumerate(scripts[before:], before + 1):
             connection.execute(script, prepare=False)
             connection.execute(f"INSERT INTO {_TABLE} (number) VALUES (%s)", (number,))
     except errors.InsufficientPrivilege as error:
         raise _may_not(error, url) from error
-    return found, len(scripts)
+    return before, len(scripts)
 
 
 def _make_table(connection: Connection[TupleRow], url: str) -> None:

@@ -24,9 +24,9 @@ from memorata.store.postgres.session import PostgresSession
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 _CONNECT_SECONDS: Final = 10
-_WAIT_SECONDS: Final = 1.0
+_NAMESPACE_WAIT_SECONDS: Final = 1.0
 """How long somebody inside a transaction waits for others who use the same namespace."""
-_MOMENT: Final = 0.5
+_MIN_WAIT_SECONDS: Final = 0.5
 """For so many seconds even who is in a hurry waits: what was given back is put away by another thread."""
 _DURABLE: Final = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
@@ -73,7 +73,7 @@ class Pool:
     def hurried(self, seconds: float | None) -> Iterator[None]:
         """Let this thread wait for a connection for so long in the block; None for as long as usual."""
         before = getattr(self._here, "patience", None)
-        self._here.patience = None if seconds is None else max(seconds, _MOMENT)
+        self._here.patience = None if seconds is None else max(seconds, _MIN_WAIT_SECONDS)
         try:
             yield
         finally:
@@ -225,7 +225,7 @@ class NamespaceLocks:
         with self._lock:
             lock, waiting = self._used.get(path) or (threading.RLock(), 0)
             self._used[path] = lock, waiting + 1
-        held = lock.acquire() if patiently else lock.acquire(timeout=_WAIT_SECONDS)
+        held = lock.acquire() if patiently else lock.acquire(timeout=_NAMESPACE_WAIT_SECONDS)
         try:
             yield held
         finally:

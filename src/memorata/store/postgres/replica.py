@@ -27,8 +27,8 @@ LAG: Final = 10.0
 """How many seconds a replica may be behind."""
 PATIENCE: Final = 1.0
 """For how many seconds a replica, or what it has not repeated yet, is waited for."""
-_ALONE: Final = 10.0
-_PAUSE: Final = 0.005
+_AVOIDED_SECONDS: Final = 10.0
+_RETRY_SECONDS: Final = 0.005
 _STANDING: Final = """
     SELECT pg_is_in_recovery(),
         pg_last_wal_replay_lsn() >= %s::pg_lsn,
@@ -91,7 +91,7 @@ class Replica:
         except (Behind, Contended):
             raise
         except (StoreUnavailable, ServerUnsuitable) as error:
-            self._away_until, self._why = monotonic() + _ALONE, str(error)
+            self._away_until, self._why = monotonic() + _AVOIDED_SECONDS, str(error)
             raise
 
     def _check(self, connection: Connection[TupleRow], place: str | None) -> None:
@@ -111,4 +111,4 @@ class Replica:
                     + ("an unknown time" if seconds is None else f"{seconds:.1f} s")
                     + " behind"
                 )
-            sleep(_PAUSE)
+            sleep(_RETRY_SECONDS)

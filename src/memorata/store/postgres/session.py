@@ -62,7 +62,7 @@ def translated(sql: str) -> str:
     sql = _IS_NOT.sub("IS DISTINCT FROM ", sql)
     sql = _IS.sub("IS NOT DISTINCT FROM ", sql)
     if _NAMED.search(sql):
-        return _NAMED.sub(lambda found: f"%(p{found[1]})s" if found[1] else f"%({found[2]})s", sql)
+        return _NAMED.sub(lambda match: f"%(p{match[1]})s" if match[1] else f"%({match[2]})s", sql)
     return _PLACEHOLDER.sub("%s", sql)
 
 

@@ -24,14 +24,7 @@ _READ: Final = ("memorata_layout", "settings", "embedders")
 def admit(url: str, role: str, namespace: str) -> None:
     """Let a user of the database be a tenant of a namespace, and of all below it.
 
-    Parameters
-    ----------
-    url
-        The address, as the owner of the tables.
-    role
-        The user, who must exist, and must be neither a superuser nor the owner.
-    namespace
-        Whose memories they may see and write.
+    `url`: the address, as the owner of the tables. `role`: the user, neither a superuser nor the owner.
     """
     realm = checked_namespace("namespace", namespace)
     with connected(url) as connection:

@@ -19,9 +19,9 @@ from memorata.store.conditions import Leaf, Part, bound
 from memorata.store.filter_tree import Compare, Contains, Exists, Field, Has, Kind, OneOf
 from memorata.store.rows import marks
 
-_ROOM: Final = 1e-9
+_RELATIVE_ERROR: Final = 1e-9
 """Relative error of SQLite's reading of fractions, with a wide margin: it is some 1e-15."""
-_LEAST: Final = 1e-300
+_ABSOLUTE_ERROR: Final = 1e-300
 """Room among the smallest numbers, which have no relative precision left."""
 
 
@@ -67,7 +67,10 @@ def _decided(leaf: Leaf) -> tuple[str, list[object]]:
         # Outside of this range, with room for what SQLite misreads, a number is on the same side in truth.
         floats = [float(number) for number in numbers]
         low, high = min(floats), max(floats)
-        bounds = low - _ROOM * abs(low) - _LEAST, high + _ROOM * abs(high) + _LEAST
+        bounds = (
+            low - _RELATIVE_ERROR * abs(low) - _ABSOLUTE_ERROR,
+            high + _RELATIVE_ERROR * abs(high) + _ABSOLUTE_ERROR,
+        )
         # json_extract reads true as 1, which only json_type can tell from a number.
         return (
             f"CASE typeof({read}) WHEN 'real' THEN CASE WHEN {read} BETWEEN ? AND ? THEN {slow} "

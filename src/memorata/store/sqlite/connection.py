@@ -51,13 +51,9 @@ from memorata.store.sqlite.session import (
 )
 
 IN_MEMORY: Final = ":memory:"
-
 _RETRY_SECONDS: Final = 0.01
-
-_OLDEST: Final = 3, 35
-
+_OLDEST_SQLITE: Final = 3, 35
 _LOGS: Final = ("-wal", "-journal")
-
 _NEEDED: Final = ("-wal", "-shm")
 
 
@@ -73,28 +69,16 @@ def connect(
 ) -> SqliteSession:
     """Open a database, creating and migrating it as needed; one that cannot be written, to be read.
 
-    Parameters
-    ----------
-    path
-        The file; ``":memory:"`` for a database that dies with the connection.
-    durable
-        Whether a write is on the disk when it is acknowledged (``synchronous=FULL``). Without it a power cut,
-        though not a crash of the process, can lose the last writes; the file stays whole either way.
-    must_exist
-        Whether a missing file is an error rather than a new database.
-    backup
-        Whether a file of an older schema is copied before it is migrated.
-    migrated
-        Told what was done, if the file was of an older schema.
-    read_only
-        Whether nothing is to be written to it, even though it could be; it has to be there then.
-    key
-        What the file is encrypted with, a new one too; None for one that is not.
+    A write is on the disk when it is acknowledged (``synchronous=FULL``); without `durable`, a power cut,
+    though not a crash of the process, can lose the last writes. With `must_exist`, a missing file is an error
+    rather than a new database. `backup`: whether a file of an older schema is copied before it is migrated,
+    of which `migrated` is told. `read_only`: nothing is written to it, even though it could be. `key`: what
+    the file is encrypted with, a new one too.
     """
     name = str(path)
-    if sqlite3.sqlite_version_info < _OLDEST:
+    if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
         # Before there is a file: it would fail at the first statement that an older one cannot read.
-        needed = ".".join(map(str, _OLDEST))
+        needed = ".".join(map(str, _OLDEST_SQLITE))
         raise StoreUnavailable(
             f"this Python brings SQLite {sqlite3.sqlite_version}, and {needed} is needed; use another Python"
         )
@@ -238,7 +222,7 @@ def unwritable(file: Path) -> str:
     file = file.resolve()
     if not _may_write(file):
         return _medium(file) or "the file may not be written"
-    if _may_write(file.parent) or all(_may_write(Path(f"{file}{each}")) for each in _NEEDED):
+    if _may_write(file.parent) or all(_may_write(Path(f"{file}{suffix}")) for suffix in _NEEDED):
         return ""
     return "its folder may not be written, where a writer needs more files"
 
@@ -253,16 +237,9 @@ def opened_to_read(
 ) -> tuple[sqlite3.Connection, Callable[[], None] | None]:
     """Open a database that is there without writing anything to it.
 
-    Returns
-    -------
-    tuple
-        The connection; and what to call before and after everything that is read, which raises if the file
-        is no longer what it was, None where SQLite itself sees to that.
-
-    Raises
-    ------
-    StoreUnavailable
-        Changes wait in a log beside the file that cannot be read where it is.
+    Returned besides is what to call before and after everything that is read, which raises if the file is no
+    longer what it was; None where SQLite itself sees to that. Changes that wait in a log beside the file
+    which cannot be read where it is are an error.
     """
     file = file.resolve()
     address = file.as_uri()
@@ -329,12 +306,12 @@ def _medium(file: Path) -> str:
 
 def _log(file: Path) -> Path | None:
     """Return the file beside a database in which changes wait, if there is one."""
-    for path in (Path(f"{file}{each}") for each in _LOGS):
+    for path in (Path(f"{file}{suffix}") for suffix in _LOGS):
         if path.exists() and path.stat().st_size:
             return path
     return None
 
 
 def _stamp(file: Path) -> tuple[int, int, int]:
-    found = file.stat()
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    status = file.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns

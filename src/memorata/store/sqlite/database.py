@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from memorata.model import checks
 from memorata.store.database import DatabaseInfo, Session
 from memorata.store.rows import LARGEST
 from memorata.store.sqlite import session as transactions
@@ -65,7 +66,7 @@ class SqliteDatabase:
             must_exist=must_exist,
             backup=migration_backup,
             migrated=self._note,
-            read_only=read_only,
+            read_only=checks.flag("read_only", read_only),
             key=key,
         )
         self.lock = threading.RLock()
@@ -260,8 +261,8 @@ def _has_exactly(texts: str, value: str) -> bool:
 def _metadata_holds(metadata: str, written: str) -> bool:
     from memorata.store.filter_tree import holds, value_at
 
-    known = json.loads(metadata)
-    return holds(_read(written), lambda field: value_at(known, field.keys))
+    values = json.loads(metadata)
+    return holds(_read(written), lambda field: value_at(values, field.keys))
 
 
 @lru_cache(maxsize=256)

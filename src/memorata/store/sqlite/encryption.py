@@ -31,7 +31,7 @@ _DRIVER: Final = "sqlcipher3.dbapi2"
 HOW: Final = "give its key (encryption_key, MEMORATA_ENCRYPTION_KEY)"
 
 
-def resolved_key(given: str) -> str:
+def resolved_key(setting: str) -> str:
     """Return a key that is given as such, as ``file:PATH``, or as ``command:COMMAND`` that writes it out.
 
     >>> resolved_key("command:echo correct horse battery")
@@ -46,8 +46,8 @@ def resolved_key(given: str) -> str:
     import shlex
     import subprocess
 
-    kind, _, rest = given.partition(":")
-    key = given
+    kind, _, rest = setting.partition(":")
+    key = setting
     try:
         if kind == "file":
             key = Path(rest).expanduser().read_text(encoding="utf-8").strip()

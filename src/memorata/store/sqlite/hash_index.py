@@ -118,7 +118,7 @@ class HashIndex:
 
     def remove(self, session: Session, number: int, slots: Sequence[int]) -> None:
         """Remove all hashes of some slots and of their vectors: they tell a text to who guesses it."""
-        embedders = [each for (each,) in session.execute("SELECT number FROM embedders").fetchall()]
+        embedders = [embedder for (embedder,) in session.execute("SELECT number FROM embedders").fetchall()]
         whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
         places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
         remove_places(session, places.ravel())
@@ -181,8 +181,8 @@ class HashIndex:
         there = HashRun.joined(runs)
         missing = 0
         for block in everything(session):
-            known = there.of_many(np.unique(block.keys))
-            missing += len(HashRun.joined([known, block])) - len(known)
+            stored = there.of_many(np.unique(block.keys))
+            missing += len(HashRun.joined([stored, block])) - len(stored)
         if missing:
             yield f"{missing} memories or vectors are not found by the hashes of their words"
 
@@ -196,9 +196,9 @@ def _book(session: Session) -> Book:
     return cast(SqliteSession, session).book
 
 
-def add_few(session: Session, found: Iterable[tuple[int, int]]) -> None:
+def add_few(session: Session, addresses: Iterable[tuple[int, int]]) -> None:
     """Add hashes and their places to those that wait to become a run, inside a write transaction."""
-    session.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", found)
+    session.executemany("INSERT OR IGNORE INTO new_addresses (key, place) VALUES (?, ?)", addresses)
 
 
 def add_hashes(session: Session, keys: Keys, places: Places, *, together: bool = False) -> None:
@@ -266,9 +266,9 @@ class Book:
             there = session.execute("SELECT number, checksum FROM address_runs").fetchall()
             if self._runs.keys() == set(there):
                 return self._runs.values()
-            known = self._runs | _read(session, [key[0] for key in there if key not in self._runs])
+            runs = self._runs | _read(session, [key[0] for key in there if key not in self._runs])
             # Outside a transaction one may have been merged meanwhile; then there is another to be read.
-            self._runs = {key: known[key] for key in there if key in known}
+            self._runs = {key: runs[key] for key in there if key in runs}
 
 
 def remove_places(session: Session, places: Places) -> None:

@@ -142,8 +142,10 @@ def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequ
     >>> fingerprint_keys(0, ["00000000000000ff" * 2, "0" * 32]).tolist()
     [255, 0]
     """
-    digits = _bytes_of("".join([each[:_DIGITS] for each in fingerprints]), 8 * len(fingerprints))
-    if digits is None or any(len(each) < _DIGITS for each in fingerprints):
+    digits = _bytes_of(
+        "".join([fingerprint[:_DIGITS] for fingerprint in fingerprints]), 8 * len(fingerprints)
+    )
+    if digits is None or any(len(fingerprint) < _DIGITS for fingerprint in fingerprints):
         # Some came from elsewhere and are none of ours.
         digits = b"".join(map(_first_bytes, fingerprints))
     return _all_mixed(namespaces, digits)
@@ -184,18 +186,18 @@ def digest_keys(
 
 
 def _first_bytes(fingerprint: str) -> bytes:
-    found = _bytes_of(fingerprint[:_DIGITS], 8)
-    return _eight_bytes(fingerprint.encode("utf-8", "surrogatepass")) if found is None else found
+    first = _bytes_of(fingerprint[:_DIGITS], 8)
+    return _eight_bytes(fingerprint.encode("utf-8", "surrogatepass")) if first is None else first
 
 
 def _bytes_of(digits: str, count: int) -> bytes | None:
     """Return the bytes that hexadecimal digits stand for; None if those are not `count`."""
     try:
-        found = bytes.fromhex(digits)
+        decoded = bytes.fromhex(digits)
     except ValueError:
         return None
     # Blanks between digits are passed over, and so are too few.
-    return found if len(found) == count and len(digits) == 2 * count else None
+    return decoded if len(decoded) == count and len(digits) == 2 * count else None
 
 
 def _mixed(whose: int, first: bytes) -> int:

@@ -24,15 +24,15 @@ _WRONG_ROWS: Final = {
 
 def problems(session: Session) -> list[str]:
     """Return what is wrong with the file, whatever its tables mean."""
-    found = [f"the file: {text}" for (text,) in session.execute("PRAGMA integrity_check(20)") if text != "ok"]
-    if found:
+    wrong = [f"the file: {text}" for (text,) in session.execute("PRAGMA integrity_check(20)") if text != "ok"]
+    if wrong:
         # What cannot be found cannot be looked at either.
-        return found
-    found += [
+        return wrong
+    wrong += [
         f"the file: row {row} of {table} refers to nothing in {parent}"
         for table, row, parent, _ in session.execute("PRAGMA foreign_key_check")
     ]
-    return found + [f"the file: {text}" for text in wrong_kinds(session)]
+    return wrong + [f"the file: {text}" for text in wrong_kinds(session)]
 
 
 def row_problems(session: Session, number: int) -> list[str]:
@@ -44,8 +44,8 @@ def row_problems(session: Session, number: int) -> list[str]:
         )
         for wrong, condition in _WRONG_ROWS.items()
     ]
-    found = [(wrong, rows.fetchone()[0]) for wrong, rows in counts]
-    return [f"{wrong} of {count} memories; restore a backup" for wrong, count in found if count]
+    wrong_rows = [(wrong, rows.fetchone()[0]) for wrong, rows in counts]
+    return [f"{wrong} of {count} memories; restore a backup" for wrong, count in wrong_rows if count]
 
 
 def sum_rows(connection: sqlite3.Connection) -> None:
@@ -164,8 +164,8 @@ def wrong_kinds(session: Session) -> Iterator[str]:
         if not conditions:
             continue
         counts = ", ".join(f"count(*) FILTER (WHERE {wrong})" for wrong, _ in conditions.values())
-        found = session.execute(f'SELECT {counts} FROM "{table}"').fetchone()
-        for (column, (_, kind)), count in zip(conditions.items(), found, strict=True):
+        row = session.execute(f'SELECT {counts} FROM "{table}"').fetchone()
+        for (column, (_, kind)), count in zip(conditions.items(), row, strict=True):
             if kind == _KINDS["TEXT"]:
                 count += len(_undecodable(session, table, column))
             if count:
@@ -178,7 +178,7 @@ def remove_wrong_kinds(session: Session, tables: Collection[str]) -> None:
         for column, (wrong, kind) in _conditions(session, table).items():
             session.execute(f'DELETE FROM "{table}" WHERE {wrong}')
             if kind == _KINDS["TEXT"]:
-                raw = [(each,) for each in _undecodable(session, table, column)]
+                raw = [(text,) for text in _undecodable(session, table, column)]
                 session.executemany(f'DELETE FROM "{table}" WHERE CAST("{column}" AS BLOB) = ?', raw)
 
 
@@ -203,15 +203,15 @@ def _tables(session: Session) -> list[str]:
 
 def _conditions(session: Session, table: str) -> dict[str, tuple[str, str]]:
     """Return by column when its value is of the wrong kind, as SQL, and which kind would be right."""
-    found = {}
+    conditions = {}
     for _, name, kind, needed, _, key in session.execute(f'PRAGMA table_info("{table}")').fetchall():
         if kind not in _KINDS or name in _BY_ROW.get(table, ()):
             continue
         wrong = f"typeof(\"{name}\") <> '{kind.lower()}'"
         if not needed and not key:
             wrong = f'("{name}" IS NOT NULL AND {wrong})'
-        found[name] = wrong, _KINDS[kind]
-    return found
+        conditions[name] = wrong, _KINDS[kind]
+    return conditions
 
 
 def _undecodable(session: Session, table: str, column: str) -> list[bytes]:
@@ -246,5 +246,5 @@ def owe(session: Session) -> None:
 
 def owed(session: Session) -> str | None:
     """Return the note that traces of something purged may still be in the file; None if there are none."""
-    found = session.execute("SELECT value FROM settings WHERE name = ?", (OWED,)).fetchone()
-    return None if found is None else str(found[0])
+    row = session.execute("SELECT value FROM settings WHERE name = ?", (OWED,)).fetchone()
+    return None if row is None else str(row[0])

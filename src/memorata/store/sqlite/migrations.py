@@ -24,19 +24,12 @@ from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION
 
 @frozen
 class Migration:
-    """What happened to an older file when it was opened.
-
-    Attributes
-    ----------
-    found, reached
-        The numbers of its schema, before and after.
-    backup
-        Where the file as it was can be found; None if none was wanted.
-    """
+    """What happened to an older file when it was opened: the numbers of its schema, before and after."""
 
     found: int
     reached: int
     backup: Path | None
+    """The file as it was; None if no copy was wanted."""
 
 
 def migrate(
@@ -47,27 +40,20 @@ def migrate(
 ) -> Migration | None:
     """Run the migrations that a database has not seen yet; return what was done, None for a new database.
 
-    A new database gets the current tables at once.
-
-    Inside a write transaction. `scripts`: all migrations, from the first. `copied`: the database's file, of
-    which a copy is made first; None to make none. `derived`: what is to be computed after some migrations, by
-    their numbers, where SQL cannot.
-
-    Raises
-    ------
-    StoreUnavailable
-        The copy could not be written; nothing was changed.
+    Inside a write transaction. A new database gets the current tables at once. `scripts`: all migrations,
+    from the first. `copied`: the database's file, of which a copy is made first; None to make none.
+    `derived`: what is to be computed after some migrations, by their numbers, where SQL cannot.
     """
-    found = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    if found == len(scripts):
+    before = int(connection.execute("PRAGMA user_version").fetchone()[0])
+    if before == len(scripts):
         # Another process was faster, while this one waited for the lock.
         return None
     backup = (
-        None if copied is None or found == 0 else _backup(copied, found, getattr(connection, "key", None))
+        None if copied is None or before == 0 else _backup(copied, before, getattr(connection, "key", None))
     )
     try:
-        reached = found
-        if found == 0:
+        reached = before
+        if before == 0:
             for statement in _statements(SCHEMA):
                 connection.execute(statement)
             reached = VERSION
@@ -84,7 +70,7 @@ def migrate(
         if backup is not None:
             backup.unlink()
         raise
-    return None if found == 0 else Migration(found, len(scripts), backup)
+    return None if before == 0 else Migration(before, len(scripts), backup)
 
 
 def _backup(file: Path, schema: int, key: str | None) -> Path:

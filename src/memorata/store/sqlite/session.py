@@ -21,27 +21,16 @@ from memorata.store.sqlite.hash_index import Book
 _Read = TypeVar("_Read")
 
 BUSY_SECONDS: Final = 30.0
-
 ASKED_FOR: Final = "it was opened to be read only"
-
 FULL: Final = "its disk is full"
-
 _OPEN: Final = "open it without read_only (--read-only)"
-
 _COPY: Final = "copy it to a folder that can be written, and use the copy, or change the permissions"
-
-_ROOM: Final = "free some space, and open it again"
-
+_FREE_SPACE: Final = "free some space, and open it again"
 _WHOLE: Final = ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")
-
 _PART: Final = ("SAVEPOINT part", "RELEASE part", "ROLLBACK TO part")
-
 _TURN_MILLISECONDS: Final = 500
-
 _LOG_PAGES: Final = 4_000
-
 _LOG_PAGES_OF_BATCHES: Final = 16_000
-
 _NAMESPACE: Final = f"SELECT {NAMESPACE_COLUMNS} FROM namespaces WHERE path = ?"
 
 
@@ -257,8 +246,8 @@ def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) ->
         connection.read_once.clear()
     if key not in connection.read_once:
         connection.read_once[key] = read()
-    found: _Read = connection.read_once[key]
-    return found
+    value: _Read = connection.read_once[key]
+    return value
 
 
 def translated(name: str) -> AbstractContextManager[None]:
@@ -374,5 +363,5 @@ def in_our_words(error: Exception, name: str) -> StoreError:
 def refuse_to_write(name: str, reason: str) -> None:
     """Raise if there is a reason why nothing can be written, and say what to do."""
     if reason:
-        advice = _OPEN if reason.endswith(ASKED_FOR) else _ROOM if reason.endswith(FULL) else _COPY
+        advice = _OPEN if reason.endswith(ASKED_FOR) else _FREE_SPACE if reason.endswith(FULL) else _COPY
         raise StoreReadOnly(name, f"{reason}; {advice}")
