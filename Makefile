@@ -61,14 +61,14 @@ $(BROWSER): $(ENV)
 # compiles the package anew, and pytest rewrites the asserts of every test once for each worker.
 test: export PYTHONDONTWRITEBYTECODE :=
 # One worker more than there are processors: a worker that waits (a browser, a server, a process that is to be
-# killed) leaves its processor to another. By processor time the suite takes 0.7 of what two workers took.
+# killed) leaves its processor to another. Two workers kept two processors busy for seven tenths of the time.
 WORKERS = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 # Tests write small databases, and every write waits for the disk: where memory has room for files, none does.
 MEMORY := $(shell findmnt --noheadings --output OPTIONS --target /dev/shm 2>/dev/null | grep --invert-match --quiet noexec \
 	&& test "$$(df --output=avail --block-size=1G /dev/shm | tail -1)" -ge 4 && echo --tmpdir=/dev/shm)
 test: $(MODELS) $(BROWSER)  ## Set up, then run every test and doctest with branch coverage
 	folder=$$(mktemp -d $(MEMORY)) && chmod 755 "$$folder" && trap 'rm -rf "$$folder"' EXIT && \
-		TMPDIR=$$folder $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=term
+		TMPDIR=$$folder $(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal --cov --cov-report=term
 	@echo "Coverage of the pure core, in percent; at least 95:"
 	@$(BIN)/coverage report --include="$(CORE)" --format=total --fail-under=95
 
