@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import recalled_text
-from memorata.service.formats.transcripts import text_of
+from memorata.service.formats.record import text_of
 from memorata.store.entries import all_pages
 
 try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
 from memorata.service.data_rows import recalled_block
-from memorata.service.formats.record import stable_id
+from memorata.service.formats.record import chat_fields, stable_id
 from memorata.service.formats.transcripts import category_of, spoken
 
 if TYPE_CHECKING:
@@ -75,10 +75,5 @@ def namespace_segment(name: str) -> str:
 
 def message_fields(id_: str, role: str, content: str, session: str) -> dict[str, Any]:
     """Return the fields of a message as a memory."""
-    return {
-        "id": id_,
-        "content": content,
-        "category": category_of(role, content),
-        "tier": "episodic",
-        "source": {"speaker": role, "session": session},
-    }
+    source = {"speaker": role, "session": session}
+    return chat_fields(id_, content, source, category=category_of(role, content))

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from memorata.engine.write.memory_keys import KEY, KEY_CREATED_AT, version_id
 from memorata.model.errors import MemoryNotFound
-from memorata.service.formats.transcripts import text_of
+from memorata.service.formats.record import text_of
 from memorata.store.entries import all_pages
 from memorata.store.filter_tree import Field
 from memorata.store.filters import unexpired

@@ -128,8 +128,8 @@ def test_conversations_that_cannot_be_read_are_reported_and_the_rest_goes_on() -
         if record.problem
     ]
     assert said == [
-        ("conversation 1", "not a conversation: it has no mapping of messages"),
-        ("conversation 2", "not a conversation: it has no mapping of messages"),
+        ("conversation 1", "not a conversation: it has no mapping"),
+        ("conversation 2", "not a conversation: it has no mapping"),
         ("conversation 3", "its messages lead back to where they began"),
     ]
     assert len(taken([3, circle, TRIP])) == 2

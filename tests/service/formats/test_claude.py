@@ -56,7 +56,7 @@ def test_what_is_no_text_of_either_side_is_left_out_with_the_reason() -> None:
 
 def test_files_that_are_no_export_are_told() -> None:
     assert read(7)[0].problem == "not a list of conversations"
-    assert read([{"uuid": "c1"}])[0].problem == "not a conversation: it has no list chat_messages"
+    assert read([{"uuid": "c1"}])[0].problem == "not a conversation: it has no chat_messages"
     assert next(records(b"[").records).problem.startswith("not JSON")
 
 

@@ -37,15 +37,12 @@ _HEAD_BYTES: Final = 65_536
 _CLAUDE_CODE: Final = re.compile(rb'"parentUuid"\s*:.*"sessionId"\s*:|"sessionId"\s*:.*"parentUuid"\s*:')
 _CODEX: Final = re.compile(rb'"type"\s*:\s*"session_meta"')
 _CODEX_2024: Final = {"id", "timestamp", "instructions"}
-_CLAUDE: Final = re.compile(rb'"chat_messages"\s*:\s*\[')
-_CHATGPT: Final = re.compile(rb'"mapping"\s*:\s*\{')
-_MEM0: Final = re.compile(rb'"memory"\s*:\s*"')
-_NO_MEMORIES: Final = re.compile(rb'\{\s*"results"\s*:\s*\[')
 _WHOLE_FILES: Final = (
-    (_CHATGPT, "chatgpt"), (_CLAUDE, "claude"), (_MEM0, "mem0"), (_NO_MEMORIES, "mem0"),
-)  # fmt: skip
-
-
+    (re.compile(rb'"mapping"\s*:\s*\{'), "chatgpt"),
+    (re.compile(rb'"chat_messages"\s*:\s*\['), "claude"),
+    (re.compile(rb'"memory"\s*:\s*"'), "mem0"),
+    (re.compile(rb'\{\s*"results"\s*:\s*\['), "mem0"),
+)
 _READERS: Final = {
     "chatgpt": chatgpt.records,
     "claude": claude.records,
@@ -110,15 +107,7 @@ def format_of(data: bytes, suffix: str) -> str | None:
             return "mcp-memory"
         if is_declaration(line) or "content" in line:
             return "jsonl"
-    for pattern, format in (
-        (_CHATGPT, "chatgpt"),
-        (_CLAUDE, "claude"),
-        (_MEM0, "mem0"),
-        (_NO_MEMORIES, "mem0"),
-    ):
-        if pattern.search(head):
-            return format
-    return by_suffix
+    return next((format for pattern, format in _WHOLE_FILES if pattern.search(head)), by_suffix)
 
 
 def _first_line(data: bytes) -> Any:  # noqa: ANN401 - any JSON

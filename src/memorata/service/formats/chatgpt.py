@@ -13,7 +13,14 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from memorata.service.formats.record import Reading, Record, conversations, stable_id
+from memorata.service.formats.record import (
+    Reading,
+    Record,
+    chat_fields,
+    conversations,
+    stable_id,
+    title_of,
+)
 
 _SPEAKERS: Final = ("user", "assistant")
 _TEXTS: Final = ("text", "multimodal_text")
@@ -30,23 +37,11 @@ def records(data: bytes) -> Reading:
     >>> [(record.fields["content"], record.fields["source"]["session"]) for record in records(file).records]
     [('I like tea.', 'c1')]
     """
-    return conversations(data, _conversations)
+    return conversations(data, "mapping", dict, _messages)
 
 
-def _conversations(exported: list[Any]) -> Iterator[Record]:
-    for number, conversation in enumerate(exported, 1):
-        if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
-            where = f"conversation {number}"
-            yield Record(number, problem="not a conversation: it has no mapping of messages", where=where)
-        else:
-            yield from _messages(number, conversation)
-
-
-def _messages(number: int, conversation: dict[str, Any]) -> Iterator[Record]:
+def _messages(number: int, label: str, conversation: dict[str, Any]) -> Iterator[Record]:
     mapping = {key: node if isinstance(node, dict) else {} for key, node in conversation["mapping"].items()}
-    title = conversation.get("title")
-    title = title if isinstance(title, str) else ""
-    label = f'conversation {number} "{title}"' if title else f"conversation {number}"
     path = _shown_path(mapping, conversation.get("current_node"))
     if path is None:
         yield Record(number, problem="its messages lead back to where they began", where=label)
@@ -61,7 +56,7 @@ def _messages(number: int, conversation: dict[str, Any]) -> Iterator[Record]:
         if reason:
             yield Record(number, skipped=reason, where=where)
             continue
-        fields = _fields(conversation, mapping[key]["message"], key, title, content, position)
+        fields = _fields(conversation, mapping[key]["message"], key, content, position)
         yield Record(number, fields, where=where)
         position += 1
     on_path = set(path)
@@ -127,30 +122,17 @@ def _part(part: object) -> str:
 
 
 def _fields(
-    conversation: dict[str, Any], message: dict[str, Any], key: str, title: str, content: str, position: int
+    conversation: dict[str, Any], message: dict[str, Any], key: str, content: str, position: int
 ) -> dict[str, Any]:
-    id_ = conversation.get("conversation_id") or conversation.get("id") or title
-    session = str(id_)
-    fields: dict[str, Any] = {
-        "id": stable_id("chatgpt", session, message.get("id") or key),
-        "content": content,
-        "category": "message",
-        "tier": "episodic",
-        "source": {
-            "speaker": message["author"]["role"],
-            "session": session,
-            "position": position,
-            "link": f"{_LINK}{session}" if id_ != title else "",
-        },
-    }
-    if title:
-        fields["metadata"] = {"title": title}
-    seconds = _seconds(message.get("create_time"))
-    if seconds is None:
-        seconds = _seconds(conversation.get("create_time"))
-    if seconds is not None:
-        fields["created_at"] = datetime.fromtimestamp(seconds, UTC).isoformat()
-    return fields
+    title = title_of(conversation)
+    session = str(conversation.get("conversation_id") or conversation.get("id") or title)
+    link = f"{_LINK}{session}" if session != title else ""
+    source = {"speaker": message["author"]["role"], "session": session, "position": position, "link": link}
+    times = (_seconds(part.get("create_time")) for part in (message, conversation))
+    seconds = next((time for time in times if time is not None), None)
+    created_at = None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat()
+    id_ = stable_id("chatgpt", session, message.get("id") or key)
+    return chat_fields(id_, content, source, created_at, title=title)
 
 
 def _created_at(node: dict[str, Any]) -> float | None:

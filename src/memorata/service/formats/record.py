@@ -101,8 +101,13 @@ def parse_json(data: bytes) -> tuple[Any, Record | None]:
         return None, Record(1, problem=f"not JSON that can be read: {error}; nothing of it was read")
 
 
-def conversations(data: bytes, records_of: Callable[[list[Any]], Iterator[Record]]) -> Reading:
-    """Return the records of an export of chats: a list of conversations, or one of them."""
+def conversations(
+    data: bytes, key: str, kind: type, messages_of: Callable[[int, str, dict[str, Any]], Iterator[Record]]
+) -> Reading:
+    """Return the records of an export of chats: a list of conversations, or one of them.
+
+    A conversation has its messages under `key`; `messages_of` is given its number and its label.
+    """
     value, problem = parse_json(data)
     if problem is not None:
         return Reading(1, iter([problem]))
@@ -110,4 +115,61 @@ def conversations(data: bytes, records_of: Callable[[list[Any]], Iterator[Record
         value = value["conversations"] if isinstance(value.get("conversations"), list) else [value]
     if not isinstance(value, list):
         return Reading(1, iter([Record(1, problem="not a list of conversations")]))
-    return Reading(len(value), records_of(value))
+
+    def records() -> Iterator[Record]:
+        for number, conversation in enumerate(value, 1):
+            label = f"conversation {number}"
+            if isinstance(conversation, dict) and isinstance(conversation.get(key), kind):
+                title = title_of(conversation)
+                yield from messages_of(number, f'{label} "{title}"' if title else label, conversation)
+            else:
+                yield Record(number, problem=f"not a conversation: it has no {key}", where=label)
+
+    return Reading(len(value), records())
+
+
+def title_of(conversation: Mapping[str, Any]) -> str:
+    """Return the title of a conversation, or nothing."""
+    title = conversation.get("title", conversation.get("name"))
+    return title if isinstance(title, str) else ""
+
+
+def chat_fields(
+    id_: str,
+    content: str,
+    source: dict[str, Any],
+    created_at: object = None,
+    *,
+    title: str = "",
+    category: str = "message",
+) -> dict[str, Any]:
+    """Return the fields of a message as a memory; `created_at` counts if it is a text."""
+    fields: dict[str, Any] = {
+        "id": id_,
+        "content": content,
+        "category": category,
+        "tier": "episodic",
+        "source": source,
+    }
+    if title:
+        fields["metadata"] = {"title": title}
+    if isinstance(created_at, str) and created_at:
+        fields["created_at"] = created_at
+    return fields
+
+
+_TEXT_BLOCKS: Final = ("text", "input_text", "output_text")
+
+
+def text_of(content: object) -> str:
+    """Return the text of a message: a string, or the texts among its blocks."""
+    if isinstance(content, str):
+        return content.strip()
+    texts = [
+        block["text"]
+        for block in (content if isinstance(content, list) else ())
+        if isinstance(block, dict)
+        and block.get("type") in _TEXT_BLOCKS
+        and isinstance(block.get("text"), str)
+    ]
+    return "\n".join(text for text in texts if text.strip()).strip()

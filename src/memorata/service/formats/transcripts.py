@@ -8,13 +8,13 @@ is what was recalled from here, so that memory does not feed on itself.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from memorata.service.data_rows import RECALLED_TAG
-from memorata.service.formats.record import Reading, Record, stable_id
+from memorata.service.formats.jsonl import lines
+from memorata.service.formats.record import Reading, Record, chat_fields, stable_id, text_of
 from memorata.text.standing_sentences import standing
 
 # Written around what a hook hands to an agent, and around what agents put into the words of a person.
@@ -30,7 +30,6 @@ _PROGRAM_OPENINGS: Final = (
     "Caveat: The messages below",
 )
 _ROLES: Final = ("user", "assistant")
-_TEXT_BLOCKS: Final = ("text", "input_text", "output_text")
 
 _Line = dict[str, Any]
 
@@ -42,7 +41,7 @@ def claude_code(data: bytes) -> Reading:
     >>> [record.fields["content"] for record in claude_code(line).records]
     ['Hi.']
     """
-    return _reading(data, _claude_code_message)
+    return Reading(data.count(b"\n") + 1, _records(data, _claude_code_message))
 
 
 def codex(data: bytes) -> Reading:
@@ -52,7 +51,7 @@ def codex(data: bytes) -> Reading:
     >>> [record.fields["content"] for record in codex(line).records]
     ['Hi.']
     """
-    return _reading(data, _codex_message)
+    return Reading(data.count(b"\n") + 1, _records(data, _codex_message))
 
 
 class _Session:
@@ -71,24 +70,13 @@ class _Session:
                 self.metadata[name] = value
 
 
-def _reading(data: bytes, message_of: Callable[[_Line, _Session], Record | tuple[_Line, str]]) -> Reading:
-    return Reading(data.count(b"\n") + 1, _records(data, message_of))
-
-
 def _records(
     data: bytes, message_of: Callable[[_Line, _Session], Record | tuple[_Line, str]]
 ) -> Iterator[Record]:
     session = _Session()
-    for number, raw in enumerate(data.split(b"\n"), 1):
-        if not raw.strip():
-            continue
-        try:
-            line = json.loads(raw.decode("utf-8-sig"))
-        except (ValueError, RecursionError) as error:
-            yield Record(number, problem=f"not JSON: {error}")
-            continue
-        if not isinstance(line, dict):
-            yield Record(number, problem="not an object")
+    for number, line, problem in lines(data):
+        if problem or not isinstance(line, dict):
+            yield Record(number, problem=problem or "not an object")
             continue
         message = message_of(line, session)
         if isinstance(message, Record):
@@ -170,27 +158,5 @@ def _codex_message(line: _Line, session: _Session) -> Record | tuple[_Line, str]
     return _fields(id_, role, session, line.get("timestamp")), text
 
 
-def text_of(content: object) -> str:
-    """Return the text of a message: a string, or the texts among its blocks."""
-    if isinstance(content, str):
-        return content.strip()
-    blocks = content if isinstance(content, list) else []
-    texts = [
-        block["text"]
-        for block in blocks
-        if isinstance(block, dict)
-        and block.get("type") in _TEXT_BLOCKS
-        and isinstance(block.get("text"), str)
-    ]
-    return "\n".join(text for text in texts if text.strip()).strip()
-
-
 def _fields(id_: str, role: str, session: _Session, time: object) -> _Line:
-    fields: _Line = {
-        "id": id_,
-        "tier": "episodic",
-        "source": {"speaker": role, "session": session.id},
-    }
-    if isinstance(time, str) and time:
-        fields["created_at"] = time
-    return fields
+    return chat_fields(id_, "", {"speaker": role, "session": session.id}, time)
