@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memorata.cli import admin
-from memorata.cli.command import exit_code
 from memorata.cli.session import Session
 from memorata.model import errors
+from memorata.service.errors import kind_of
 
 Run = Callable[..., Any]
 
@@ -146,7 +146,7 @@ CODES = {
 
 @pytest.mark.parametrize("kind", CODES, ids=lambda kind: kind.__name__)
 def test_every_error_has_its_code(kind: type[Exception]) -> None:
-    assert exit_code(kind.__new__(kind)) == CODES[kind]
+    assert kind_of(kind.__new__(kind)).exit_code == CODES[kind]
 
 
 def test_no_error_was_left_out() -> None:

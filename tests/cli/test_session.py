@@ -13,9 +13,9 @@ Run = Callable[..., Any]
 
 
 def test_what_is_given_later_wins_and_what_is_not_given_stays() -> None:
-    first = GlobalOptions(db=Path("a.db"), namespace="a", quiet=True)
+    first = GlobalOptions(db="a.db", namespace="a", quiet=True)
     assert GlobalOptions(namespace="b", json=True).over(first) == GlobalOptions(
-        db=Path("a.db"), namespace="b", json=True, quiet=True
+        db="a.db", namespace="b", json=True, quiet=True
     )
     assert GlobalOptions().over(first) == first
 
@@ -52,13 +52,13 @@ def test_a_usual_folder_that_cannot_be_made_is_named_with_a_way_out(
 
 
 def test_reading_never_makes_a_database(home: Path) -> None:
-    with pytest.raises(StoreUnavailable), Session(GlobalOptions(db=Path("typo.db"))).memory():
+    with pytest.raises(StoreUnavailable), Session(GlobalOptions(db="typo.db")).memory():
         pass
     assert not (home / "typo.db").exists()
 
 
 def test_a_database_in_memory_lasts_as_long_as_the_block(home: Path) -> None:
-    with Session(GlobalOptions(db=Path(":memory:"))).memory() as engine:
+    with Session(GlobalOptions(db=":memory:")).memory() as engine:
         assert engine.embedder is None
         assert engine.list().memories == ()
     assert not list(home.iterdir())

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import EMBEDDER_ERROR, UNSOUND
+from memorata.cli.command import UNSOUND
 from memorata.cli.options import new_file
 from memorata.cli.output import counted, memories, one_line, progress, size
 from memorata.cli.session import Session
 from memorata.model.errors import NotGiven, NotSupportedHere, StoreCorrupt
+from memorata.service.errors import EMBEDDER
 
 if TYPE_CHECKING:
     from memorata.engine.admin import Reembedding
@@ -161,7 +162,7 @@ def reembed(
     if done.failed:
         left = memories(len(done.failed))
         output.warn(f"{left} without a vector, found by words only; run the same again to try again")
-        session.leave(EMBEDDER_ERROR)
+        session.leave(EMBEDDER)
 
 
 def index(session: Session) -> None:

@@ -28,22 +28,22 @@ from datetime import datetime
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
-from typer import Option
 from typer.core import TyperCommand, TyperGroup
 from typer.models import OptionInfo
 
 from memorata.cli.options import json_object, time_of
 from memorata.cli.session import GlobalOptions, Session
 from memorata.model.errors import MemorataError
+from memorata.service.errors import STORE, USAGE, kind_of
 
-NOT_FOUND: Final = 1
-USAGE_ERROR: Final = 2
-STORE_ERROR: Final = 3
-EMBEDDER_ERROR: Final = 4
 UNSOUND: Final = 5
 INTERRUPTED: Final = 130
 
-_PANEL: Final = "Options of every command"
+_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
+_GLOBAL: Final = [
+    inspect.Parameter(name, _KEYWORD, default=getattr(GlobalOptions(), name), annotation=annotation)
+    for name, annotation in get_type_hints(GlobalOptions, include_extras=True).items()
+]
 Parser = Callable[[str | None], object]
 _PARSERS: Final[dict[type, tuple[str, Callable[[str, str | None], object]]]] = {
     datetime: ("TIME", time_of),
@@ -52,50 +52,23 @@ _PARSERS: Final[dict[type, tuple[str, Callable[[str, str | None], object]]]] = {
 """By the type of a parameter, the metavar of its option and what reads its text."""
 
 
-def _text(*names: str, metavar: str, help: str) -> tuple[Any, None]:
-    return Annotated[str | None, Option(*names, metavar=metavar, help=help, rich_help_panel=_PANEL)], None
+class _PlainFlags:
+    """Clears the metavar of flags: typer writes ``<bool>`` behind them, as if a value had to follow."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer keeps its context's type to itself
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False) and parameter.metavar is None:
+                parameter.metavar = ""
+        return parameters
 
 
-def _flag(*names: str, help: str) -> tuple[Any, bool]:
-    return Annotated[bool, Option(*names, help=help, rich_help_panel=_PANEL)], False
-
-
-_GLOBAL: Final[dict[str, tuple[Any, bool | None]]] = {
-    "db": _text("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
-    "namespace": _text("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice."),
-    "embedder": _text("--embedder", metavar="NAME", help="auto, builtin, lexical, a model, …"),
-    "analyser": _text("--analyser", metavar="NAME", help="For a new store: snowball (otherwise) or plain."),
-    "json": _flag("--json", help="Results as JSON."),
-    "quiet": _flag("--quiet", "-q", help="Only results and errors."),
-    "debug": _flag("--debug", help="Show the traceback of an error."),
-    "replica": _text("--replica", metavar="URL", help="A replica of --db to recall from."),
-    "read_only": _flag("--read-only", help="Write nothing to the file."),
-    "config": _text("--config", metavar="FILE", help="A settings file, trusted; else ./memorata.toml."),
-}
-
-
-def _without_types(parameters: list[Any]) -> list[Any]:
-    """Clear the metavar of flags: typer writes ``<bool>`` behind them, as if a value had to follow."""
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False) and parameter.metavar is None:
-            parameter.metavar = ""
-    return parameters
-
-
-class Command(TyperCommand):
+class Command(_PlainFlags, TyperCommand):
     """A command whose help shows flags by their names alone."""
 
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer keeps its context's type to itself
-        """Return the arguments and options, ``--help`` among them."""
-        return _without_types(super().get_params(ctx))
 
-
-class Group(TyperGroup):
+class Group(_PlainFlags, TyperGroup):
     """A group of commands whose help shows flags by their names alone."""
-
-    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - typer keeps its context's type to itself
-        """Return the arguments and options, ``--help`` among them."""
-        return _without_types(super().get_params(ctx))
 
 
 def add_command(app: typer.Typer, name: str, panel: str | None, function: Callable[..., None]) -> None:
@@ -103,7 +76,7 @@ def add_command(app: typer.Typer, name: str, panel: str | None, function: Callab
     parameters, parsers = _declared(function)
 
     def run(ctx: typer.Context, **arguments: Any) -> None:  # noqa: ANN401 - as declared
-        options = GlobalOptions(**{name: arguments.pop(name) for name in _GLOBAL})
+        options = GlobalOptions(**{option.name: arguments.pop(option.name) for option in _GLOBAL})
         session = Session(options.over(ctx.obj) if isinstance(ctx.obj, GlobalOptions) else options)
 
         def work() -> None:
@@ -120,14 +93,10 @@ def with_global_options(
     run: Callable[..., None], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
     """Give `run` a signature of these parameters and of the options of every command."""
-    keyword = inspect.Parameter.KEYWORD_ONLY
     signature = [
-        inspect.Parameter("ctx", keyword, annotation=typer.Context),
-        *(parameter.replace(kind=keyword) for parameter in parameters),
-        *(
-            inspect.Parameter(name, keyword, default=default, annotation=annotation)
-            for name, (annotation, default) in _GLOBAL.items()
-        ),
+        inspect.Parameter("ctx", _KEYWORD, annotation=typer.Context),
+        *(parameter.replace(kind=_KEYWORD) for parameter in parameters),
+        *_GLOBAL,
     ]
     run.__signature__ = inspect.Signature(signature)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in signature}
@@ -175,9 +144,7 @@ def _expanded(function: Callable[..., None]) -> Iterator[inspect.Parameter]:
         (group,) = get_args(parameter.annotation)
         for name, declared in get_type_hints(group, include_extras=True).items():
             type_, info = get_args(declared)
-            yield inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=copy(info), annotation=type_
-            )
+            yield inspect.Parameter(name, _KEYWORD, default=copy(info), annotation=type_)
 
 
 def guarded(session: Session, work: Callable[[], None]) -> None:
@@ -202,23 +169,15 @@ def guarded(session: Session, work: Callable[[], None]) -> None:
         session.leave(explained[0])
 
 
-def exit_code(error: Exception) -> int:
-    """Return the exit code of one of Memorata's errors."""
-    # Imported here, for `memorata --help` must not wait for numpy.
-    from memorata.service.errors import kind_of
-
-    return kind_of(error).exit_code
-
-
 def _explain(error: Exception) -> tuple[int, str] | None:
     """Return the exit code and the message of an error that users can cause; None for any other."""
     import sqlite3
 
     if isinstance(error, MemorataError):
-        return exit_code(error), str(error)
+        return kind_of(error).exit_code, str(error)
     if isinstance(error, sqlite3.Error):
-        return STORE_ERROR, f"the database says: {error}"
+        return STORE, f"the database says: {error}"
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
-        return USAGE_ERROR, f"{name}{error.strerror or error}"
+        return USAGE, f"{name}{error.strerror or error}"
     return None

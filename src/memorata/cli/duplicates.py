@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from typer import Argument, Option
 
-from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import memory_of, one_of
 from memorata.cli.output import Output, counted, memories, one_line, progress
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
+from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -159,8 +159,7 @@ def _undo(session: Session, engine: Engine, run: int | None) -> None:
     output = session.output
     if run is None and all(earlier.undone_at for earlier in engine.duplicates.runs()):
         output.result({"reinstated": [], "left": []})
-        output.say("There is no run to undo.")
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "There is no run to undo.")
     undone = engine.duplicates.undo(run)
     output.result(plain(undone), f"reinstated {memories(len(undone.reinstated))}")
     if undone.left and not output.json:

@@ -170,19 +170,17 @@ def _list(session: Session, records: Sequence[KnownEntity]) -> None:
     output = session.output
     if output.json:
         output.data({"entities": [entity_json(record) for record in records]})
-    elif output.terminal:
-        from rich.table import Table
-
-        table = Table(box=None, padding=(0, 2, 0, 0))
-        table.add_column("memories", justify="right")
-        table.add_column("relations", justify="right")
-        table.add_column("type", style="dim")
-        table.add_column("name", overflow="fold")
-        for record in records:
-            names = visible(", ".join((record.entity.name, *record.entity.aliases)))
-            table.add_row(f"{record.memories:,}", f"{record.relations:,}", visible(record.entity.type), names)
-        if records:
-            output.show(table)
+    elif output.terminal and records:
+        rows = [
+            (
+                f"{record.memories:,}",
+                f"{record.relations:,}",
+                record.entity.type,
+                ", ".join((record.entity.name, *record.entity.aliases)),
+            )
+            for record in records
+        ]
+        output.table(("memories", "relations", "type", "name"), rows, style="")
     else:
         for record in records:
             output.line(_entity_line(record))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import parameter_values, text_of
 from memorata.cli.output import interval, spoken
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
+from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
     from memorata.learn.assignment import Variant

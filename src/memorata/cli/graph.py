@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Final
 
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import one_of, place_of
-from memorata.cli.output import byline, counted, memory_table, one_line, plain_line, visible
+from memorata.cli.output import counted, memory_table, one_line, plain_line, visible
 from memorata.cli.session import Session
-from memorata.model.errors import InvalidArgument
+from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -70,8 +69,7 @@ def paths(
     if result.truncated is not None:
         output.say(f"There is more: the search ended at its limit of {result.truncated}")
     if not result.paths:
-        output.say("No path leads from there" + ("" if to is None else f" to {visible(to)}"))
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "No path leads from there" + ("" if to is None else f" to {visible(to)}"))
 
 
 def communities(
@@ -112,8 +110,7 @@ def communities(
     if result.failure:
         output.warn(f"Note: the model wrote no summaries: {result.failure}")
     if not result.groups:
-        output.say("There are no communities here yet")
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "There are no communities here yet")
     output.say(f"{counted(result.count, 'community', 'communities')} · modularity {result.modularity:.2f}")
 
 
@@ -125,12 +122,11 @@ def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None
     with session.memory() as engine:
         hubs = engine.graph.hubs(limit=limit, as_of=as_of)
     output.result(
-        {"hubs": [plain(hub) for hub in hubs]},
+        {"hubs": plain(hubs)},
         *(f"{hub.score:.4f}\t{visible(hub.entity)}\t{hub.memories}" for hub in hubs),
     )
     if not hubs:
-        output.say("No entities are known here yet")
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "No entities are known here yet")
 
 
 def cells(
@@ -146,12 +142,11 @@ def cells(
     with session.memory() as engine:
         cells = engine.graph.cells(precision=precision, limit=limit, as_of=as_of)
     output.result(
-        {"cells": [plain(cell) for cell in cells]},
+        {"cells": plain(cells)},
         *(f"{cell.name}\t{cell.lat:.5f},{cell.lon:.5f}\t{len(cell.memories)}" for cell in cells),
     )
     if not cells:
-        output.say("No memory here has a place")
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "No memory here has a place")
 
 
 def near(
@@ -166,35 +161,17 @@ def near(
 
     output = session.output
     point = place_of("LAT,LON", place)
-    if point is None:
-        raise InvalidArgument("LAT,LON", place, "degrees such as 48.857,2.352")
+    assert point is not None  # only no text gives no place
     with session.memory() as engine:
         nearest = engine.graph.near(point.lat, point.lon, radius, limit=limit, as_of=as_of)
-    if output.terminal:
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-        table.add_column(no_wrap=True, justify="right", style="dim")
-        table.add_column(ratio=1, overflow="fold")
-        for neighbour in nearest:
-            text = Text(one_line(neighbour.memory.content, 400))
-            table.add_row(
-                distance(neighbour.metres), text.append(f"\n{byline(neighbour.memory)}", style="dim")
-            )
-        if nearest:
-            output.show(table)
-    else:
-        output.result(
-            {"memories": [nearby_json(neighbour) for neighbour in nearest]},
-            *(
-                f"{neighbour.metres:.1f}\t{neighbour.memory.id}\t{one_line(neighbour.memory.content)}"
-                for neighbour in nearest
-            ),
-        )
+    if not output.terminal:
+        lines = [f"{near.metres:.1f}\t{near.memory.id}\t{one_line(near.memory.content)}" for near in nearest]
+        output.result({"memories": [nearby_json(near) for near in nearest]}, *lines)
+    elif nearest:
+        distances = [distance(near.metres) for near in nearest]
+        output.show(memory_table([near.memory for near in nearest], heads=distances))
     if not nearest:
-        output.say("No memory here has a place" + ("" if radius is None else " so near"))
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "No memory here has a place" + ("" if radius is None else " so near"))
 
 
 def timeline(
@@ -203,7 +180,7 @@ def timeline(
     start: datetime | None = Option(None, help="Only from that time on."),
     end: datetime | None = Option(None, help="Only before that time."),
     limit: options.Limit = 50,
-    newest_first: Annotated[bool, Option("--newest-first", help="What happened last first.")] = False,
+    newest_first: bool = Option(False, help="What happened last first."),
     as_of: options.AsOf = None,
 ) -> None:
     """Show memories in the order in which what they tell happened, the oldest first."""
@@ -217,10 +194,9 @@ def timeline(
     if not output.terminal:
         output.result(memories_json(memories), *map(plain_line, memories))
     elif memories:
-        output.show(memory_table(memories, {}))
+        output.show(memory_table(memories))
     if not memories:
-        output.say("No memory is from that time")
-        session.leave(NOT_FOUND)
+        session.leave(NOT_FOUND, "No memory is from that time")
 
 
 def distance(metres: float) -> str:

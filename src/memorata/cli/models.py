@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from typer import Argument
 
-from memorata.cli.command import EMBEDDER_ERROR
 from memorata.cli.options import one_of
+from memorata.cli.output import progress
 from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, MemorataError
+from memorata.service.errors import EMBEDDER
 
 _SAMPLE: Final = 1_000
 """Of how many memories, the newest, the languages decide which model is installed."""
@@ -68,8 +69,6 @@ def install(
     ),
 ) -> None:
     """Install a model, or those for the languages of your memories, checked against pinned hashes."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
     from memorata.embed.builtin import NAME, builtin_folder
     from memorata.embed.catalogue import CATALOGUE, installed, recommended
     from memorata.embed.install import install as fetch
@@ -82,17 +81,8 @@ def install(
         there, builtin = installed(folder), builtin_folder()
     else:
         names, there, builtin = (one_of("NAME", name, tuple(CATALOGUE)),), (), None
-    shown = output.errors.is_terminal and not output.quiet and not output.json
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     models = []
-    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as progress:
-        tasks: dict[str, Any] = {}
-
-        def report(file: str, done: int, total: int | None) -> None:
-            if file not in tasks:
-                tasks[file] = progress.add_task(file, total=total)
-            progress.update(tasks[file], completed=done, total=total)
-
+    with progress(output, in_bytes=True) as report:
         for name in names:
             if name == NAME and builtin is not None:
                 models.append({"name": name, "folder": str(builtin), "source": "built in"})
@@ -100,7 +90,6 @@ def install(
             if name in there:
                 models.append({"name": name, "folder": str(folder / name), "source": "installed already"})
                 continue
-            tasks.clear()
             model = fetch(name, folder, progress=report)
             models.append({"name": model.name, "folder": str(model.folder), "source": model.source})
     if output.json:
@@ -152,7 +141,7 @@ def verify(
     if not states and not session.output.json:
         session.output.say(f"no models are installed in {folder}")
     if any(states.values()):
-        session.leave(EMBEDDER_ERROR)
+        session.leave(EMBEDDER)
 
 
 def remove(

@@ -148,8 +148,13 @@ class Output:
         table = Table(box=None, show_header=bool(heads), padding=(0, 2, 0, 0), header_style="dim")
         rows = list(rows)
         for column in range(len(rows[0]) if rows else len(heads)):
-            head = heads[column] if heads else ""
-            table.add_column(head, style="" if column else style, overflow="fold", no_wrap=column < unbroken)
+            table.add_column(
+                heads[column] if heads else "",
+                style="" if column else style,
+                overflow="fold",
+                no_wrap=column < unbroken,
+                justify="right" if all(row[column].replace(",", "").isdigit() for row in rows) else "left",
+            )
         for row in rows:
             table.add_row(*(one_line(cell) for cell in row))
         self.show(table)
@@ -191,10 +196,10 @@ class Output:
 
 @contextmanager
 def progress(
-    output: Output, clock: Callable[[], float] = monotonic
+    output: Output, clock: Callable[[], float] = monotonic, *, in_bytes: bool = False
 ) -> Iterator[Callable[[str, int, int | None], None]]:
     """Give a function that shows how far each step is: bars at a terminal, else a line now and then."""
-    from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+    from rich.progress import DownloadColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     if not output.errors.is_terminal:
         last = clock()
@@ -208,7 +213,8 @@ def progress(
         yield tell
         return
     shown = not output.quiet and not output.json
-    columns = (*Progress.get_default_columns()[:3], MofNCompleteColumn(), TimeRemainingColumn())
+    count = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    columns = (*Progress.get_default_columns()[:3], count, TimeRemainingColumn())
     with Progress(*columns, console=output.errors, transient=True, disable=not shown) as bars:
         tasks: dict[str, Any] = {}
 
@@ -251,21 +257,24 @@ def embedder_name(name: str) -> str:
     return name.partition("@")[0] or "none, words only"
 
 
-def memory_table(memories: Sequence[Memory], reasons: Mapping[str, str]) -> Table:
-    """Return a table of memories, with the reason for each one that is hidden."""
+def memory_table(
+    memories: Sequence[Memory], reasons: Mapping[str, str] | None = None, heads: Sequence[str] = ()
+) -> Table:
+    """Return a table of memories, each after its head or else its day, with the reason why it is hidden."""
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-    table.add_column(no_wrap=True, style="dim")
+    table.add_column(no_wrap=True, style="dim", justify="right")
     table.add_column(ratio=1, overflow="fold")
-    for memory in memories:
-        hidden = reasons.get(memory.id, "")
+    days = [f"{memory.event_time:%Y-%m-%d}" for memory in memories]
+    for head, memory in zip(heads or days, memories, strict=True):
+        hidden = (reasons or {}).get(memory.id, "")
         text = Text(one_line(memory.content, 400), style="dim" if hidden else "")
-        text.append(f"\n{byline(memory, dated=False)}", style="dim")
+        text.append(f"\n{byline(memory, dated=bool(heads))}", style="dim")
         if hidden:
             text.append(f" · {hidden}", style="yellow")
-        table.add_row(f"{memory.event_time:%Y-%m-%d}", text)
+        table.add_row(head, text)
     return table
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import NOT_FOUND
 from memorata.cli.options import (
     one_of,
     parameter_values,
@@ -24,6 +23,7 @@ from memorata.cli.options import (
 from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
+from memorata.service.errors import NOT_FOUND
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -233,12 +233,8 @@ def serve(
         engine = stack.enter_context(session.memory(create=True, embed=True))
         if required and not _has_key(ApiKeys(engine.store)):
             raise _key_needed(host, loopback=loopback)
-        try:
+        with _free_port(port):
             sock = stack.enter_context(closing(server.listening(host, port)))
-        except OSError as error:
-            if error.errno not in (EADDRINUSE, EACCES):
-                raise
-            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
         def announce() -> None:
             _announce(session, server.address_of(sock), key_required=required)
@@ -317,17 +313,23 @@ def proxy(
         # A chat does not wait until a model is loaded.
         engine.recall("warm up")
         made = Proxy(engine, upstream, keys=keys, settings=settings)
-        try:
-            serve_proxy(
-                made,
-                host,
-                port,
-                lambda address: session.output.say(f"Proxy for {upstream} at {address}/v1", ""),
-            )
-        except OSError as error:
-            if error.errno not in (EADDRINUSE, EACCES):
-                raise
-            raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
+
+        def announce(address: str) -> None:
+            session.output.say(f"Proxy for {upstream} at {address}/v1", "")
+
+        with _free_port(port):
+            serve_proxy(made, host, port, announce)
+
+
+@contextmanager
+def _free_port(port: int) -> Iterator[None]:
+    """Turn the error of a port that cannot be listened at into one about the option."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (EADDRINUSE, EACCES):
+            raise
+        raise InvalidArgument("--port", port, f"one that is free ({strerror(error.errno)})") from error
 
 
 def _announce(session: Session, address: str, *, key_required: bool) -> None:

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 
 from memorata._data_folder import make_folder
 from memorata._frozen import frozen
@@ -22,20 +23,38 @@ if TYPE_CHECKING:
     from memorata.engine.settings import Settings
 
 
+_option = partial(Option, rich_help_panel="Options of every command")
+
+
 @frozen
 class GlobalOptions:
     """The options that every command takes; None or False where they are absent."""
 
-    db: str | Path | None = None
-    namespace: str | None = None
-    embedder: str | None = None
-    json: bool = False
-    quiet: bool = False
-    debug: bool = False
-    replica: str | None = None
-    read_only: bool = False
-    config: str | None = None
-    analyser: str | None = None
+    db: Annotated[
+        str | None,
+        _option("--db", metavar="PATH", help="The database: a file, or postgresql://… for a server."),
+    ] = None
+    namespace: Annotated[
+        str | None, _option("--namespace", "-n", metavar="PATH", help="The namespace, such as acme/alice.")
+    ] = None
+    embedder: Annotated[
+        str | None, _option("--embedder", metavar="NAME", help="auto, builtin, lexical, a model, …")
+    ] = None
+    analyser: Annotated[
+        str | None,
+        _option("--analyser", metavar="NAME", help="For a new store: snowball (otherwise) or plain."),
+    ] = None
+    json: Annotated[bool, _option("--json", help="Results as JSON.")] = False
+    quiet: Annotated[bool, _option("--quiet", "-q", help="Only results and errors.")] = False
+    debug: Annotated[bool, _option("--debug", help="Show the traceback of an error.")] = False
+    replica: Annotated[
+        str | None, _option("--replica", metavar="URL", help="A replica of --db to recall from.")
+    ] = None
+    read_only: Annotated[bool, _option("--read-only", help="Write nothing to the file.")] = False
+    config: Annotated[
+        str | None,
+        _option("--config", metavar="FILE", help="A settings file, trusted; else ./memorata.toml."),
+    ] = None
 
     def over(self, before: GlobalOptions) -> GlobalOptions:
         """Return the options that hold where these come after those of `before`."""
@@ -129,6 +148,8 @@ class Session:
         self.output.say(refused)
         return False
 
-    def leave(self, code: int) -> NoReturn:
-        """End the command with an exit code."""
+    def leave(self, code: int, note: str = "") -> NoReturn:
+        """End the command with an exit code, after a note if there is one."""
+        if note:
+            self.output.say(note)
         raise typer.Exit(code)

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, TextIO
 from typer import Argument, Option
 
 from memorata.cli import options
-from memorata.cli.command import STORE_ERROR, UNSOUND, USAGE_ERROR
+from memorata.cli.command import UNSOUND
 from memorata.cli.options import new_file, one_of
 from memorata.cli.output import counted, dumps, memories, progress
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, MemorataError
+from memorata.service.errors import STORE, USAGE
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -83,7 +84,7 @@ def import_(
             raise
     _report(session, importer, notes, len(opened), dry_run=dry_run)
     if notes.problems:
-        session.leave(USAGE_ERROR)
+        session.leave(USAGE)
 
 
 def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> None:
@@ -140,7 +141,7 @@ def export(
     for problem in damaged:
         output.fail(f"left out: {problem}")
     if damaged:
-        session.leave(STORE_ERROR)
+        session.leave(STORE)
 
 
 def copy(

@@ -29,7 +29,6 @@ from memorata.model.errors import (
     WorkUnderWay,
 )
 
-OK: Final = 0
 NOT_FOUND: Final = 1
 USAGE: Final = 2
 STORE: Final = 3
