@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.answer_confidence FOLDER CACHE [--sets a,b] [--images FOLDER]`` where FOLDER has sets
 in the form of :mod:`memorata.evaluate.suite` and CACHE is where vectors and what was found are kept. Learns
-the weights of :mod:`memorata.engine.recall.text_evidence` and :mod:`memorata.engine.recall.confidence`,
+the weights of :mod:`memorata.engine.recall.evidence` and :mod:`memorata.engine.recall.evidence`,
 prints what weights learnt on all *other* sets reach on each, then those learnt on all; ``--images`` draws it.
 """
 
@@ -19,9 +19,8 @@ import numpy as np
 from memorata._frozen import frozen
 from memorata.embed import Resources, open_embedder
 from memorata.engine import RECIPES
-from memorata.engine.recall.confidence import FEATURES, RECALL_FEATURES
+from memorata.engine.recall.evidence import EVIDENCE, FEATURES, RECALL_FEATURES, text_evidence
 from memorata.engine.recall.result import RecallResult
-from memorata.engine.recall.text_evidence import EVIDENCE, text_evidence
 from memorata.engine.settings import Settings
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.metrics import auroc, risk_coverage

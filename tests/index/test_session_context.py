@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.index.lexical import Part, TermList, saturated
+from memorata.index.lexical import Neighbours, Part, TermList, distinct, in_context, saturated
 from memorata.index.record import GONE, RECORD, Records
-from memorata.index.session_context import Neighbours, distinct, in_context
 from memorata.rank.bm25 import BM25
 from memorata.rank.context import ContextWindow, window_bm25
 

@@ -8,7 +8,7 @@ from markupsafe import escape
 from starlette.testclient import TestClient
 
 from memorata.engine import Engine
-from memorata.engine.recall.text_evidence import EVIDENCE
+from memorata.engine.recall.evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES
 from memorata.web.app import create_pages
 from memorata.web.contributions import Piece

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memorata.index.lexical import LexicalQuery
     from memorata.index.record import Records
     from memorata.index.token_rows import Marks, Tokens
-    from memorata.rank.combination import Combination
     from memorata.rank.context import ContextWindow
+    from memorata.rank.scores import Combination
 
 
 @frozen(eq=False)

@@ -18,10 +18,9 @@ import numpy.typing as npt
 from memorata._frozen import frozen
 from memorata.index.codes import Floats, Owners
 from memorata.index.index import Speakers
-from memorata.index.lexical import Mask, Saturated, TermList
+from memorata.index.lexical import LINKED, Mask, Neighbours, Saturated, TermList
 from memorata.index.postings import MOST, Checked
 from memorata.index.record import FIELDS, GONE, RECORD, Growing, Records, visible
-from memorata.index.session_context import LINKED, Neighbours
 from memorata.index.token_rows import TokenRows
 from memorata.index.vectors import Vectors
 from memorata.model.errors import IndexCorrupt

@@ -24,12 +24,12 @@ from memorata.index.lexical import (
     ceiling,
     contributions,
     impacts,
+    in_context,
     saturated,
 )
 from memorata.index.partition import Partition, Visibility
 from memorata.index.posting_lists import Block, Blocks, all_blocks, read_lists, segments_of, some_blocks
 from memorata.index.record import Records
-from memorata.index.session_context import in_context
 from memorata.index.token_rows import Marks, Tokens
 from memorata.index.vectors import EXACT, Vectors
 from memorata.model.checks import FloatArray, IntArray

@@ -12,7 +12,6 @@ from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
     from memorata.rank.bm25 import BM25, Statistics, inverse_document_frequency
-    from memorata.rank.combination import Combination
     from memorata.rank.composite import (
         additive,
         composite_additive,
@@ -43,7 +42,15 @@ if TYPE_CHECKING:
         zscored_rrf,
     )
     from memorata.rank.quality import TIER_SALIENCE, quality, salience, usage
-    from memorata.rank.scores import NORMALISERS, best_first, max_scaled, min_max, rank_based, z_score
+    from memorata.rank.scores import (
+        NORMALISERS,
+        Combination,
+        best_first,
+        max_scaled,
+        min_max,
+        rank_based,
+        z_score,
+    )
     from memorata.rank.similarity import cosine, cosines, max_similarity, unit_rows
     from memorata.rank.temporal import boosted_additive, boosted_multiplicative, proximity
     from memorata.rank.weights import Weights, for_category, for_query, legs_for_query, preset
@@ -52,7 +59,6 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".bm25": ("BM25", "Statistics", "inverse_document_frequency"),
-        ".combination": ("Combination",),
         ".composite": (
             "additive",
             "composite_additive",
@@ -83,7 +89,15 @@ __getattr__, __dir__ = on_demand(
             "zscored_rrf",
         ),
         ".quality": ("TIER_SALIENCE", "quality", "salience", "usage"),
-        ".scores": ("NORMALISERS", "best_first", "max_scaled", "min_max", "rank_based", "z_score"),
+        ".scores": (
+            "NORMALISERS",
+            "Combination",
+            "best_first",
+            "max_scaled",
+            "min_max",
+            "rank_based",
+            "z_score",
+        ),
         ".similarity": ("cosine", "cosines", "max_similarity", "unit_rows"),
         ".temporal": ("boosted_additive", "boosted_multiplicative", "proximity"),
         ".weights": ("Weights", "for_category", "for_query", "legs_for_query", "preset"),

@@ -15,7 +15,7 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
-from memorata.rank.combination import Combination
+from memorata.rank.scores import Combination
 
 RelevanceWeight = Annotated[float, Declared("Weight of relevance.", 0, 1)]
 QualityWeight = Annotated[float, Declared("Weight of the memory's own quality.", 0, 1)]

@@ -15,7 +15,7 @@ from memorata.model.checks import BoolArray, FloatArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 from memorata.model.period import Period
-from memorata.rank.combination import Combination
+from memorata.rank.scores import Combination
 
 Boost = Annotated[float, Declared("How much being from the right time is worth.", 0, 1)]
 

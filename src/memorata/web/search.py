@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from memorata._frozen import frozen
 from memorata.engine import RecallResult
-from memorata.engine.recall.text_evidence import EVIDENCE
+from memorata.engine.recall.evidence import EVIDENCE
 from memorata.engine.recipes.recipe import RECIPES, Recipe
 from memorata.model import checks
 from memorata.model.explanation import Explanation

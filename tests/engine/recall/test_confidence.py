@@ -8,7 +8,7 @@ import pytest
 
 import memorata
 from memorata.engine import RECIPES, Engine
-from memorata.engine.recall.confidence import BIAS, FEATURES, RECALL_BIAS, RECALL_WEIGHTS, WEIGHTS
+from memorata.engine.recall.evidence import BIAS, FEATURES, RECALL_BIAS, RECALL_WEIGHTS, WEIGHTS
 from memorata.model import Hit
 from memorata.service.codec import recall_json
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import memorata
-from memorata.engine.recall.query import parse_query
-from memorata.engine.recall.text_evidence import (
+from memorata.engine.recall.evidence import (
     EVIDENCE_WEIGHTS,
     Asked,
     asked_of,
@@ -19,6 +18,7 @@ from memorata.engine.recall.text_evidence import (
     text_evidence,
     told_by,
 )
+from memorata.engine.recall.query import parse_query
 from memorata.index.index import Speakers
 from memorata.model import Memory, Source
 from memorata.text import ANALYSERS

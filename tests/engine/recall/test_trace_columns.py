@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from memorata.engine import Engine
 from memorata.engine import open as open_engine
+from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.log import AS_THEY_ARE, DAY, RANK, TraceColumns, trace_columns
-from memorata.engine.recall.result import Trace
 from memorata.index.record import MACHINE, RECORD, SPEAKER
 from memorata.model.memory import Source
 from memorata.model.place import Place

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from inspect import signature
@@ -16,9 +16,11 @@ from memorata._frozen import frozen
 from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.index import NOTHING, Found
+from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.explanation import Explanation
 from memorata.model.parameter import parameters_of
+from memorata.model.period import Period
 from memorata.rank import FUSIONS, Combination, Fused, importance_decay, legs_for_query
 from memorata.rank.fusion.legs import Aligned, align_among, align_slots
 
@@ -196,6 +198,93 @@ class Evidence:
     def take(self, order: IntArray) -> Evidence:
         """Return the evidence of the candidates in `order`."""
         return Evidence(self.cosines[order], self.matches[order], self.ceiling, self.supported[order])
+
+
+class Trace:
+    """The candidates of one recall in their final order, with what they were ranked by."""
+
+    __slots__ = (
+        *("kept", "legs", "moment", "near", "order"),
+        *("records", "scores", "shown", "slots", "unread"),
+    )
+
+    def __init__(
+        self,
+        context: RecallContext,
+        legs: Legs,
+        slots: IntArray,
+        scores: FloatArray,
+        records: Records,
+        order: IntArray,
+        kept: IntArray,
+    ) -> None:
+        self.moment = TraceContext(context, legs.lexical.ceiling)
+        self.legs = [(name, leg.slots, leg.scores) for name, leg in legs.named()]
+        self.unread = legs.unread
+        self.slots = slots
+        self.scores = scores
+        self.records = records
+        self.order = order
+        self.kept = kept
+        self.near = context.near
+        """How near each is to the time asked for, as records and before they were ordered."""
+        self.shown: Sequence[int] = ()
+
+    def seen(self, positions: Sequence[int]) -> Trace:
+        """Note which of the kept candidates were shown."""
+        self.shown = positions
+        return self
+
+
+class TraceContext:
+    """The numbers of a situation that a ranking depends on."""
+
+    __slots__ = (
+        "about_time",
+        "ceiling",
+        "familiarity",
+        "here",
+        "least",
+        "meant",
+        "noise",
+        "now",
+        "period",
+        "reliability",
+    )
+
+    def __init__(self, context: RecallContext, ceiling: float) -> None:
+        self.now = context.now
+        self.period = context.period
+        self.about_time = context.about_time
+        self.here = context.here is not None
+        self.least = context.least_similarity
+        self.noise = context.noise
+        self.familiarity = context.familiarity
+        self.reliability = context.reliability
+        self.meant = context.vector is not None
+        self.ceiling = ceiling
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the moment as plain data."""
+        return {
+            "least_similarity": self.least,
+            "noise": self.noise,
+            "familiarity": self.familiarity,
+            "reliability": self.reliability,
+            "ceiling": self.ceiling,
+            "meant": self.meant,
+            "about_time": self.about_time,
+            "here": self.here,
+            "period": None if self.period is None else _period_data(self.period),
+        }
+
+
+def _period_data(period: Period) -> dict[str, Any]:
+    return {
+        "start": period.start.isoformat(),
+        "end": period.end.isoformat(),
+        "tolerance": period.tolerance.total_seconds(),
+    }
 
 
 def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:

@@ -27,9 +27,8 @@ from memorata.engine.recall.soft import soft_leg
 from memorata.engine.recipes.recipe import Recipe
 from memorata.geo.distance import haversines, nearness
 from memorata.index.index import NOTHING, Found, Index
-from memorata.index.lexical import LexicalQuery
+from memorata.index.lexical import LexicalQuery, distinct
 from memorata.index.record import FIELDS, NOWHERE, Records
-from memorata.index.session_context import distinct
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.period import Period
 from memorata.model.place import Place

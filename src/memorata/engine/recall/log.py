@@ -23,8 +23,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.engine.recall.fusion import Trace
 from memorata.engine.recall.query import Request
-from memorata.engine.recall.result import RecallResult, Trace
+from memorata.engine.recall.result import RecallResult
 from memorata.index.record import RECORD, SPEAKER
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.model.errors import StoreError, StoreUnavailable

@@ -14,10 +14,10 @@ from typing import Final
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, fuse
+from memorata.engine.recall.fusion import GRAPH, Candidates, Evidence, ExtraLeg, Trace, fuse
 from memorata.engine.recall.legs import entity_leg, search, with_seeds
 from memorata.engine.recall.query import Explain, RecallContext, Step
-from memorata.engine.recall.result import MissedThreshold, Trace
+from memorata.engine.recall.result import MissedThreshold
 from memorata.engine.recipes.recipe import Recipe
 from memorata.index.index import Found
 from memorata.index.record import FOREIGN, MACHINE, SPEAKER, Records

@@ -16,9 +16,16 @@ from memorata.embed.port import Reranker
 from memorata.embed.token_table import TokenTable
 from memorata.engine.embedding import Embedding
 from memorata.engine.lifecycle.rules import DEFAULT_RULES, LifecycleRules
-from memorata.engine.recall.confidence import Estimates
 from memorata.engine.recall.conversation import background, embedded_with, with_names
-from memorata.engine.recall.fusion import blends_two
+from memorata.engine.recall.evidence import (
+    Asked,
+    Estimates,
+    asked_of,
+    explained_with_text,
+    lifted,
+    text_parts,
+)
+from memorata.engine.recall.fusion import Trace, blends_two
 from memorata.engine.recall.history import EMPTY, Earlier, newest_first
 from memorata.engine.recall.query import (
     Names,
@@ -38,10 +45,8 @@ from memorata.engine.recall.result import (
     RecallResult,
     Rejected,
     SessionHit,
-    Trace,
     within_budget,
 )
-from memorata.engine.recall.text_evidence import Asked, asked_of, explained_with_text, lifted, text_parts
 from memorata.engine.recall.time_scope import TimeScope, bounded, named_time, scope_of, time_of_event
 from memorata.engine.runtime import Runtime
 from memorata.index.codes import Floats
@@ -224,10 +229,11 @@ class Recaller:
     ) -> _SearchResult:
         """Search a view; for a query that is not embedded yet the speakers it names are read here, too."""
         recipe = request.recipe
+        if embedded is None and naming is not None:
+            analyser = self.runtime.analyser
+            query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
+        status = everything.status
         if embedded is None:
-            if naming is not None:
-                analyser = self.runtime.analyser
-                query = with_speakers(query, naming, everything, analyser, recipe.speaker_share)
             embedded = self._embedded(request, query)
         query, noise = embedded.query, embedded.noise
         least = recipe.pool_per_hit * request.limit
@@ -280,13 +286,12 @@ class Recaller:
             depth = recipe.text_depth if request.limit and not varied else 0
             positions = range(min(max(request.limit, depth), ranked.slots.size))
             hits, rejected, estimates = _hits(ranked, positions, view, asked, depth, request.limit)
-            positions = [positions[number] for number in estimates.order]
+            positions = list(map(positions.__getitem__, estimates.order))
         answered = estimates.answered() if recipe.least_answer else 1.0
         if hits and answered < recipe.least_answer:
             missed = MissedThreshold("answer", answered, recipe.least_answer)
             rejected = Rejected(hits[0], (missed,))
             hits, sessions, positions = (), (), ()
-        status = view.status
         return _SearchResult(
             embedded,
             hits,

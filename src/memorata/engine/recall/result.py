@@ -11,20 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import numpy as np
 
 from memorata._frozen import frozen
-from memorata.index.session_context import distinct
+from memorata.index.lexical import distinct
 from memorata.model import checks
-from memorata.model.checks import FloatArray, IntArray
+from memorata.model.checks import FloatArray
 from memorata.model.hit import Hit
 from memorata.model.memory import Memory
 
 if TYPE_CHECKING:
     from memorata.engine.recall.agreement import Agreement
-    from memorata.engine.recall.confidence import Estimates
-    from memorata.engine.recall.fusion import Legs
+    from memorata.engine.recall.evidence import Estimates
+    from memorata.engine.recall.fusion import Trace
     from memorata.engine.recall.history import Earlier
-    from memorata.engine.recall.query import RecallContext
-    from memorata.index.record import Records
-    from memorata.model.period import Period
 
 
 _INSTANT: Final = timedelta(microseconds=1)
@@ -329,93 +326,6 @@ def support(trace: Trace | None) -> float:
         row[everyone.searchsorted(slots)] = np.clip(shares, 0.0, 1.0)
         parts.append(row)
     return float(np.mean(parts, axis=0).max(initial=0.0)) if parts else 0.0
-
-
-class Trace:
-    """The candidates of one recall in their final order, with what they were ranked by."""
-
-    __slots__ = (
-        *("kept", "legs", "moment", "near", "order"),
-        *("records", "scores", "shown", "slots", "unread"),
-    )
-
-    def __init__(
-        self,
-        context: RecallContext,
-        legs: Legs,
-        slots: IntArray,
-        scores: FloatArray,
-        records: Records,
-        order: IntArray,
-        kept: IntArray,
-    ) -> None:
-        self.moment = TraceContext(context, legs.lexical.ceiling)
-        self.legs = [(name, leg.slots, leg.scores) for name, leg in legs.named()]
-        self.unread = legs.unread
-        self.slots = slots
-        self.scores = scores
-        self.records = records
-        self.order = order
-        self.kept = kept
-        self.near = context.near
-        """How near each is to the time asked for, as records and before they were ordered."""
-        self.shown: Sequence[int] = ()
-
-    def seen(self, positions: Sequence[int]) -> Trace:
-        """Note which of the kept candidates were shown."""
-        self.shown = positions
-        return self
-
-
-class TraceContext:
-    """The numbers of a situation that a ranking depends on."""
-
-    __slots__ = (
-        "about_time",
-        "ceiling",
-        "familiarity",
-        "here",
-        "least",
-        "meant",
-        "noise",
-        "now",
-        "period",
-        "reliability",
-    )
-
-    def __init__(self, context: RecallContext, ceiling: float) -> None:
-        self.now = context.now
-        self.period = context.period
-        self.about_time = context.about_time
-        self.here = context.here is not None
-        self.least = context.least_similarity
-        self.noise = context.noise
-        self.familiarity = context.familiarity
-        self.reliability = context.reliability
-        self.meant = context.vector is not None
-        self.ceiling = ceiling
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the moment as plain data."""
-        return {
-            "least_similarity": self.least,
-            "noise": self.noise,
-            "familiarity": self.familiarity,
-            "reliability": self.reliability,
-            "ceiling": self.ceiling,
-            "meant": self.meant,
-            "about_time": self.about_time,
-            "here": self.here,
-            "period": None if self.period is None else _period_data(self.period),
-        }
-
-
-def _period_data(period: Period) -> dict[str, Any]:
-    return {
-        "start": period.start.isoformat(),
-        "end": period.end.isoformat(),
-        "tolerance": period.tolerance.total_seconds(),
-    }
 
 
 _BYTES_PER_TOKEN: Final = 4

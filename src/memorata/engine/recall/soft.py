@@ -18,12 +18,12 @@ from memorata.engine.recall.query import RecallContext
 from memorata.engine.recipes.recipe import Recipe
 from memorata.engine.write.terms import embedded_text
 from memorata.index.index import NOTHING, Found
+from memorata.index.lexical import distinct
 from memorata.index.record import ROLES
-from memorata.index.session_context import distinct
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.errors import EmbedderError
 from memorata.model.memory import Memory
-from memorata.rank.combination import Combination
+from memorata.rank.scores import Combination
 from memorata.rank.soft_lexical import length_factors, soft_matches
 from memorata.text.language import detect
 from memorata.text.scripts import familiarity

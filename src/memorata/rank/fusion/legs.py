@@ -22,8 +22,7 @@ from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
-from memorata.rank.combination import Combination
-from memorata.rank.scores import ranked
+from memorata.rank.scores import Combination, ranked
 
 Id = TypeVar("Id", bound=Hashable)
 
