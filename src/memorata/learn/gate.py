@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.embed.port import Embedder
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import Recipe
 from memorata.learn.calibration import fit_logistic
@@ -99,9 +100,15 @@ def tune_gate(
     """Tune the thresholds of a recipe on what people said about hits of the engine's embedder."""
     if engine.embedder is None:
         raise InvalidArgument("embedder", None, "in use: without one there is no similarity")
-    now = base.least_similarity
-    now = engine.embedder.similarity_threshold if now == -1 else now
-    return tune_thresholds(training.pairs(engine.embedder.name), base, now, method=method, target=target)
+    threshold = similarity_threshold(base, engine.embedder)
+    pairs = training.pairs(engine.embedder.name)
+    return tune_thresholds(pairs, base, threshold, method=method, target=target)
+
+
+def similarity_threshold(recipe: Recipe, embedder: Embedder) -> float:
+    """Return the least similarity of a recipe; where it has none, what the embedder was calibrated to."""
+    threshold = recipe.least_similarity
+    return embedder.similarity_threshold if threshold == -1 else threshold
 
 
 def tune_thresholds(
@@ -164,17 +171,14 @@ def tune_thresholds(
     )
     curve = threshold_curve(similar, relevant)
     grid = by_f1(similar, pairs.confidence, relevant) if method == "f1" else None
-    return TunedThresholds(
-        verdict,
-        base,
-        base.changed(final),
-        method,
-        aim,
-        relevant.size,
-        curve,
-        _at(pairs, final["least_similarity"], method, aim, threshold_in_use),
-        grid,
+    # That of a target precision has a warning where no threshold reaches it.
+    choice = (
+        at_precision(similar, relevant, target=aim, fallback=threshold_in_use)
+        if method == "precision"
+        else curve.at(final["least_similarity"])
     )
+    recipe = base.changed(final)
+    return TunedThresholds(verdict, base, recipe, method, aim, relevant.size, curve, choice, grid)
 
 
 def _prices(pairs: Pairs, method: str, target: float) -> tuple[float, float]:
@@ -209,19 +213,3 @@ def _chosen(
     curve = fit_logistic(similar, relevant, least=2)
     reaching = np.flatnonzero(curve(np.sort(similar)) >= target)
     return {"least_similarity": float(np.sort(similar)[reaching[0]]) if reaching.size else kept}
-
-
-def _at(pairs: Pairs, threshold: float, method: str, target: float, kept: float) -> Choice:
-    """Return what a threshold does on all pairs; with the warning, where the rule found no point."""
-    if method == "precision":
-        return at_precision(pairs.similarity, pairs.relevant, target=target, fallback=kept)
-    curve = threshold_curve(pairs.similarity, pairs.relevant)
-    place = int(np.searchsorted(curve.thresholds, threshold))
-    if place == curve.thresholds.size:
-        return Choice(threshold, float("nan"), 0.0, 0.0)
-    return Choice(
-        threshold,
-        float(curve.precision[place]),
-        float(curve.recall[place]),
-        float(curve.false_positives[place]),
-    )

@@ -43,7 +43,7 @@ def two_proportions(
     """
     share, size = _share("successes", successes, "trials", trials)
     other, other_size = _share("other_successes", other_successes, "other_trials", other_trials)
-    z = _z(level)
+    z = NormalDist().inv_cdf((1 + _level(level)) / 2)
     pooled = (successes + other_successes) / (size + other_size)
     error = math.sqrt(pooled * (1 - pooled) * (1 / size + 1 / other_size))
     p = 1.0 if error == 0 else 2 * NormalDist().cdf(-abs(share - other) / error)
@@ -109,10 +109,6 @@ def _level(level: float) -> float:
     return share
 
 
-def _z(level: float) -> float:
-    return NormalDist().inv_cdf((1 + _level(level)) / 2)
-
-
 def _wilson(share: float, size: int, z: float) -> tuple[float, float]:
     """Return Wilson's interval of a share."""
     square = z * z
@@ -145,9 +141,7 @@ def mixture_difference(estimate: float, variance: float, *, scale: float, level:
     (0.009, 0.071, 0.0023)
     """
     theta, spread = checks.number("estimate", estimate), checks.at_least("variance", variance, 0)
-    tau, share = checks.above("scale", scale, 0), checks.probability("level", level)
-    if share == 1:
-        raise InvalidArgument("level", level, "a number from 0 to below 1")
+    tau, share = checks.above("scale", scale, 0), _level(level)
     if spread == 0:
         return Difference(theta, -math.inf, math.inf, 1.0)
     growth = 1 + tau * tau / spread
@@ -182,7 +176,8 @@ def sign_test(wins: int, losses: int) -> float:
     won, lost = checks.whole("wins", wins), checks.whole("losses", losses)
     count, fewer = won + lost, min(won, lost)
     # In logarithms, from the largest term down, for 2^-2000 is no float64.
-    log_term = _log_choose(count, fewer) - count * math.log(2)
+    log_choices = math.lgamma(count + 1) - math.lgamma(fewer + 1) - math.lgamma(count - fewer + 1)
+    log_term = log_choices - count * math.log(2)
     total, term = 0.0, 1.0
     for place in range(fewer, -1, -1):
         total += term
@@ -194,10 +189,6 @@ def sign_test(wins: int, losses: int) -> float:
 
 def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-
-
-def _log_choose(count: int, some: int) -> float:
-    return math.lgamma(count + 1) - math.lgamma(some + 1) - math.lgamma(count - some + 1)
 
 
 _TERMS: Final = 300
@@ -215,9 +206,7 @@ def two_sided_p(t: float, freedom: float) -> float:
 
 def critical_t(level: float, freedom: float) -> float:
     """Return the value that a share `level` of the distribution stays within, on both sides of 0."""
-    share, degrees = checks.probability("level", level), checks.above("freedom", freedom, 0)
-    if share == 1:
-        raise InvalidArgument("level", level, "a number from 0 to below 1")
+    share, degrees = _level(level), checks.above("freedom", freedom, 0)
     low, high = 0.0, 1.0
     while two_sided_p(high, degrees) > 1 - share:
         if high > 1e150:

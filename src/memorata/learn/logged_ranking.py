@@ -60,6 +60,11 @@ def as_replayed(recipe: Recipe, recall: LoggedRecall) -> Recipe:
     return _replayed(recipe, logged_recipe(recall))
 
 
+def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
+    """Return the parameters of a recipe that need another search than a base recipe makes."""
+    return tuple(name for name in SEARCH_PARAMETERS if getattr(base, name) != getattr(recipe, name))
+
+
 # A tuner ranks the same few recalls by one recipe after the other, and checking sixty parameters takes half
 # as long as ranking by them.
 @lru_cache(maxsize=256)
@@ -94,10 +99,10 @@ def reads_query(recipe: Recipe) -> bool:
 
 def kept_as_logged(recipe: Recipe, recalls: Iterable[LoggedRecall]) -> tuple[str, ...]:
     """Return the parameters in which a recipe asks for another search than some recall was made with."""
-    differing: set[str] = set()
-    for data in {id(recall.recipe): recall for recall in recalls}.values():
-        then = logged_recipe(data)
-        differing |= {name for name in SEARCH_PARAMETERS if getattr(then, name) != getattr(recipe, name)}
+    by_recipe = {id(recall.recipe): recall for recall in recalls}
+    differing = {
+        name for recall in by_recipe.values() for name in search_changes(recipe, logged_recipe(recall))
+    }
     return tuple(name for name in SEARCH_PARAMETERS if name in differing)
 
 
@@ -109,9 +114,10 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     wanted = as_replayed(recipe, recall)
     by_slot = recall.slots.argsort(kind="stable")
     recall = replace(recall, slots=recall.slots[by_slot], values=recall.values[by_slot])
-    situation = _context(recall, wanted)
+    context = _context(recall, wanted)
     columns = {name: recall.column(name).astype(np.float64) for name in recall.columns}
-    legs = Legs(_candidates(columns, VECTOR), _candidates(columns, LEXICAL, _ceiling(recall)))
+    ceiling = float(recall.situation["ceiling"])
+    legs = Legs(_candidates(columns, VECTOR), _candidates(columns, LEXICAL, ceiling))
     if SOFT in columns:
         legs = replace(legs, soft=_candidates(columns, SOFT))
     if "unread" in columns:
@@ -119,12 +125,12 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
     for name, weight in ((TEMPORAL, wanted.time_weight), (GEO, wanted.place_weight)):
         if name in columns:
             legs = legs.with_leg(ExtraLeg(name, _candidates(columns, name), weight))
-    candidates = fuse(wanted, situation, legs)
+    candidates = fuse(wanted, context, legs)
     if GRAPH in columns and wanted.graph_weight:
         origins = candidates.slots[: wanted.graph_seeds if wanted.graph in ("names", "walk") else 0]
         legs = legs.with_leg(ExtraLeg(GRAPH, _candidates(columns, GRAPH), wanted.graph_weight, origins))
-        candidates = fuse(wanted, situation, legs)
-    return rank_candidates(wanted, situation, candidates)
+        candidates = fuse(wanted, context, legs)
+    return rank_candidates(wanted, context, candidates)
 
 
 def order_of(recall: LoggedRecall, recipe: Recipe) -> IntArray:
@@ -231,7 +237,3 @@ def _candidates(columns: Mapping[str, FloatArray], name: str, ceiling: float = 0
 def _period(data: Mapping[str, Any]) -> Period:
     start, end = datetime.fromisoformat(data["start"]), datetime.fromisoformat(data["end"])
     return Period(start, end, timedelta(seconds=data["tolerance"]))
-
-
-def _ceiling(recall: LoggedRecall) -> float:
-    return float(recall.situation["ceiling"])

@@ -19,7 +19,7 @@ has none to retune.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from memorata._frozen import frozen
 from memorata.engine import Engine
+from memorata.learn.gate import similarity_threshold
 from memorata.learn.training_set import Pairs, from_feedback
 from memorata.learn.tuning import WORK
 from memorata.learn.validation import grouped_folds
@@ -204,7 +205,6 @@ RETUNED: Final = "retuned"
 RECORD: Final = "retune"
 """The kind of saved setting that records a decision."""
 WEEK: Final = timedelta(days=7)
-_CALIBRATED: Final = -1.0
 
 
 @frozen
@@ -266,21 +266,19 @@ def _retune_now(
     if before and not force and not dry_run and now < before[0].at + WEEK:
         return Retuned(before[0].at + WEEK)
     base = engine.recipes.get(namespace=path)
-    threshold = base.least_similarity
-    if threshold == _CALIBRATED:
-        threshold = engine.embedder.similarity_threshold
+    threshold = similarity_threshold(base, engine.embedder)
     pairs = from_feedback(engine, namespace=path, since=now - WEEK).pairs(engine.embedder.name)
     decide = partial(_decided, pairs, least_events=least_events)
     decision = decide(SIMILARITY, threshold, bounds=bounds)
-    # A least confidence below the usual bounds is a choice of somebody who wants to see nearly everything.
-    low = BOUNDS[0] <= base.least_confidence <= BOUNDS[1]
-    sure = decide(CONFIDENCE, base.least_confidence, bounds=BOUNDS) if low else None
+    # A least confidence below the usual bounds is a choice: to see nearly everything.
+    usual = BOUNDS[0] <= base.least_confidence <= BOUNDS[1]
+    confidence = decide(CONFIDENCE, base.least_confidence, bounds=BOUNDS) if usual else None
     if dry_run:
-        return Retuned(now, decision, confidence=sure)
+        return Retuned(now, decision, confidence=confidence)
     recipe = ""
     # A threshold that moved without a record would move again at the next look, on the same feedback.
     with engine.store.together():
-        decisions = [made for made in (decision, sure) if made is not None]
+        decisions = [made for made in (decision, confidence) if made is not None]
         moved = {f"least_{change.measure}": change for change in decisions if change.move is not Move.KEPT}
         if moved:
             recipe = RETUNED
@@ -291,7 +289,7 @@ def _retune_now(
             engine.recipes.use(recipe, namespace=path)
         for change in decisions:
             engine.store.saved_settings.save(path, RECORD, base.name, recorded(change), {}, now)
-    return Retuned(now + WEEK, decision, recipe, sure)
+    return Retuned(now + WEEK, decision, recipe, confidence)
 
 
 def _decided(
@@ -316,29 +314,12 @@ def retune_record(engine: Engine, *, namespace: str | None = None) -> tuple[tupl
 
 def recorded(decision: Decision) -> dict[str, Any]:
     """Return a decision as plain data; rates without events are None."""
-    return {
-        "by": "weekly rule",
-        "measure": decision.measure,
-        "move": decision.move.value,
-        "before": decision.before,
-        "after": decision.after,
-        "events": decision.events,
-        "missed": decision.missed if decision.events else None,
-        "wrong": decision.wrong if decision.events else None,
-        "reason": decision.reason,
-    }
+    rates = {} if decision.events else {"missed": None, "wrong": None}
+    return {"by": "weekly rule", **asdict(decision), "move": decision.move.value, **rates}
 
 
 def decision_of(data: dict[str, Any]) -> Decision:
     """Return a decision from the plain data of :func:`recorded`."""
-    missed, wrong = (float("nan") if data[name] is None else data[name] for name in ("missed", "wrong"))
-    return Decision(
-        Move(data["move"]),
-        data["before"],
-        data["after"],
-        data["events"],
-        missed,
-        wrong,
-        data["reason"],
-        data.get("measure", SIMILARITY),
-    )
+    values = {part.name: data[part.name] for part in fields(Decision) if part.name in data}
+    rates = {name: float("nan") for name in ("missed", "wrong") if values[name] is None}
+    return Decision(**values | rates | {"move": Move(data["move"])})

@@ -51,6 +51,12 @@ class GridScores:
         result: FloatArray = self.values.mean(axis=1)
         return result
 
+    @classmethod
+    def joined(cls, tables: Sequence[GridScores]) -> GridScores:
+        """Return the settings of several tables in one."""
+        settings = tuple(setting for table in tables for setting in table.settings)
+        return cls(settings, np.concatenate([table.values for table in tables]))
+
     def best(self, questions: IntArray | None = None) -> int:
         """Return the row of the setting with the highest mean over some questions, or over all."""
         return int((self.values if questions is None else self.values[:, questions]).mean(axis=1).argmax())
@@ -100,20 +106,16 @@ def tune_families(
     require_groups(groups)
     divided = nested_folds(groups, count=folds, inner=inner, seed=seed)
     # One table of all families, so that a pick is one row of it.
-    starts = dict(
-        zip(families, np.cumsum([0, *(len(family.settings) for family in families.values())]), strict=False)
-    )
-    together = GridScores(
-        tuple(setting for family in families.values() for setting in family.settings),
-        np.concatenate([family.values for family in families.values()]),
-    )
+    ends = np.cumsum([len(family.settings) for family in families.values()]).tolist()
+    starts = dict(zip(families, [0, *ends], strict=False))
     picks = []
     for fold in divided:
         family = _best_family(families, fold.inner)
-        picks.append(int(starts[family]) + families[family].best(fold.learnt))
+        picks.append(starts[family] + families[family].best(fold.learnt))
     final = _best_family(families, divided)
-    pick = int(starts[final]) + families[final].best()
-    return final, _judged(together, picks, pick, current, divided, groups, seed)
+    pick = starts[final] + families[final].best()
+    table = GridScores.joined(tuple(families.values()))
+    return final, _judged(table, picks, pick, current, divided, groups, seed)
 
 
 @frozen
@@ -164,16 +166,16 @@ def optimise(
     divided = grouped_folds(names, count=folds, seed=start)
     chosen = [search.best(fold.learnt, rounds, start + 1 + place) for place, fold in enumerate(divided)]
     final = search.best(np.arange(len(names)), rounds, start)
-    settings, table = search.everything()
+    valued = search.valued()
     verdict = judge(
         final,
         chosen,
-        [search.known(setting) for setting in chosen],
-        search.known(search.current),
+        [search.values_of(setting) for setting in chosen],
+        search.values_of(search.current),
         divided,
         names,
-        tried=table,
-        picked=settings.index(search.key(final)),
+        tried=np.stack(list(valued.values())),
+        picked=list(valued).index(search.key(final)),
         seed=start,
     )
     return Optimised(verdict, search.tried, search.impossible)
@@ -202,7 +204,7 @@ class _Search:
         self.current = current
         self.tried = 0
         self.impossible = 0
-        if self._valued(current) is None:
+        if self._tried(current) is None:
             raise InvalidArgument("current", current, "a setting that the objective can value")
 
     def best(self, questions: IntArray, trials: int, seed: int) -> dict[str, Any]:
@@ -215,11 +217,11 @@ class _Search:
                 direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed, multivariate=False)
             )
             study.enqueue_trial(self.current)
-            best, height = self.current, float(self.known(self.current)[questions].mean())
+            best, height = self.current, float(self.values_of(self.current)[questions].mean())
             for _ in range(trials):
                 trial = study.ask(self._space)
                 setting = dict(trial.params)
-                values = self._valued(setting)
+                values = self._tried(setting)
                 if values is None:
                     study.tell(trial, state=optuna.trial.TrialState.FAIL)
                     continue
@@ -231,19 +233,15 @@ class _Search:
             optuna.logging.set_verbosity(before)
         return best
 
-    def known(self, setting: Setting) -> FloatArray:
-        """Return the values of a setting that has been valued."""
-        values = self._values[self.key(setting)]
-        if values is None:
-            raise InvalidArgument("setting", dict(setting), "a setting that can be")
-        return values
+    def values_of(self, setting: Setting) -> FloatArray:
+        """Return the values of a setting that could be valued."""
+        return self.valued()[self.key(setting)]
 
-    def everything(self) -> tuple[list[tuple[Any, ...]], FloatArray]:
-        """Return every setting that could be valued, and the value of each on every question."""
-        valued = {key: values for key, values in self._values.items() if values is not None}
-        return list(valued), np.stack(list(valued.values()))
+    def valued(self) -> dict[tuple[Any, ...], FloatArray]:
+        """Return the value on every question of each setting that could be valued, by its key."""
+        return {key: values for key, values in self._values.items() if values is not None}
 
-    def _valued(self, setting: Setting) -> FloatArray | None:
+    def _tried(self, setting: Setting) -> FloatArray | None:
         key = self.key(setting)
         if key not in self._values:
             self.tried += 1
@@ -282,11 +280,12 @@ class _Search:
 def _best_family(scores: Mapping[str, GridScores], folds: Sequence[Fold]) -> str:
     """Return the family whose best setting does best on what each fold holds out."""
 
-    def held_out(each: GridScores) -> float:
-        parts = [each.values[each.best(fold.learnt), fold.held_out] for fold in folds]
+    def held_out(name: str) -> float:
+        family = scores[name]
+        parts = [family.values[family.best(fold.learnt), fold.held_out] for fold in folds]
         return float(np.concatenate(parts).mean())
 
-    return max(scores, key=lambda name: held_out(scores[name]))
+    return max(scores, key=held_out)
 
 
 def _judged(

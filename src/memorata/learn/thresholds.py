@@ -45,13 +45,24 @@ class Curve:
     @property
     def f1(self) -> FloatArray:
         """The harmonic mean of precision and recall."""
-        return _f1(self.precision, self.recall)
+        both = self.precision + self.recall
+        twice = 2 * self.precision * self.recall
+        result: FloatArray = np.divide(twice, both, out=np.zeros_like(both), where=both > 0)
+        return result
 
     @property
     def youden(self) -> FloatArray:
         """Youden's J: how far the ROC curve lies above chance."""
         result: FloatArray = self.recall - self.false_positives
         return result
+
+    def at(self, threshold: float, warning: MissedThreshold | None = None) -> Choice:
+        """Return what a threshold does: as much as the next similarity that occurs."""
+        place = int(np.searchsorted(self.thresholds, threshold))
+        if place == self.thresholds.size:
+            return Choice(threshold, float("nan"), 0.0, 0.0, warning)
+        precision, recall = float(self.precision[place]), float(self.recall[place])
+        return Choice(threshold, precision, recall, float(self.false_positives[place]), warning)
 
 
 @frozen
@@ -150,14 +161,10 @@ def at_precision(
     curve = threshold_curve(similarity, relevant, least=least)
     reaching = np.flatnonzero(curve.precision >= wanted)
     if reaching.size:
-        return _chosen(curve, int(reaching[_last_best(curve.recall[reaching])]))
+        return curve.at(float(curve.thresholds[reaching[_last_best(curve.recall[reaching])]]))
     best = _last_best(curve.precision)
     warning = MissedThreshold(wanted, float(curve.precision[best]), float(curve.thresholds[best]))
-    place = int(np.searchsorted(curve.thresholds, kept))
-    if place == curve.thresholds.size:
-        return Choice(kept, float("nan"), 0.0, 0.0, warning)
-    at = _chosen(curve, place)
-    return Choice(kept, at.precision, at.recall, at.false_positives, warning)
+    return curve.at(kept, warning)
 
 
 def by_youden(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Choice:
@@ -166,7 +173,7 @@ def by_youden(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -
     Of several the highest threshold is taken.
     """
     curve = threshold_curve(similarity, relevant, least=least)
-    return _chosen(curve, _last_best(curve.youden))
+    return curve.at(float(curve.thresholds[_last_best(curve.youden)]))
 
 
 def by_f1(
@@ -235,23 +242,8 @@ def _ascending(argument: str, values: FloatArray) -> FloatArray:
     return values
 
 
-def _chosen(curve: Curve, place: int) -> Choice:
-    return Choice(
-        float(curve.thresholds[place]),
-        float(curve.precision[place]),
-        float(curve.recall[place]),
-        float(curve.false_positives[place]),
-    )
-
-
 def _last_best(values: FloatArray) -> int:
     return values.size - 1 - int(values[::-1].argmax())
-
-
-def _f1(precision: FloatArray, recall: FloatArray) -> FloatArray:
-    both = precision + recall
-    result: FloatArray = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
-    return result
 
 
 def labelled_pairs(

@@ -36,7 +36,7 @@ from memorata.engine.recipes.recipe import Recipe
 from memorata.evaluate.datasets.plain import read_records
 from memorata.evaluate.metrics import measure
 from memorata.evaluate.runner import corpus_of
-from memorata.learn.logged_ranking import SEARCH_PARAMETERS, query_group, ranking
+from memorata.learn.logged_ranking import query_group, ranking, search_changes
 from memorata.model.checks import BoolArray, FloatArray
 from memorata.model.errors import DatasetError, InvalidArgument, MemorataError, MemoryNotFound
 from memorata.model.feedback import Feedback, Signal
@@ -126,8 +126,7 @@ class TrainingSet:
                 self.lease.renew()
             gains = self.gains[recall.id]
             if anew and recall.id in self.queries and self.engine is not None:
-                question = self.queries[recall.id]
-                ids: Sequence[str] = _searched(self.engine, recall, question, recipe, _depth(metric))
+                ids: Sequence[str] = self._searched(self.engine, recall, recipe, _depth(metric))
             elif not differing:
                 ids = ranking(recall, recipe)
             else:
@@ -136,6 +135,15 @@ class TrainingSet:
                 )
             result.append(of(ids, gains))
         return np.array(result)
+
+    def _searched(self, engine: Engine, recall: LoggedRecall, recipe: Recipe, limit: int) -> list[str]:
+        query = self.queries[recall.id]
+        with engine.recall_log.aside():
+            result = engine.recall(
+                query.text, recipe=recipe, namespace=recall.namespace, now=query.when, limit=limit
+            )
+        _require_vectors(engine, recipe, result)
+        return [hit.memory.id for hit in result]
 
     def _beyond_the_log(self, recipe: Recipe) -> bool:
         """Return whether a recipe does something to its results that a replay leaves out."""
@@ -160,12 +168,12 @@ class TrainingSet:
             features = last.features
             if last.embedder == embedder and "vector" in features and not features.get("unread", 0) > 0:
                 rows.append((features["vector"], features["confidence"], relevant, last.feedback.recall_id))
-        similarities = np.array([row[0] for row in rows]).clip(-1, 1)
+        similarities, confidences, relevant_flags, groups = zip(*rows, strict=True) if rows else ((),) * 4
         return Pairs(
-            similarities,
-            np.array([row[1] for row in rows]).clip(0, 1),
-            np.array([row[2] for row in rows], np.bool_),
-            tuple(row[3] for row in rows),
+            np.array(similarities, np.float64).clip(-1, 1),
+            np.array(confidences, np.float64).clip(0, 1),
+            np.array(relevant_flags, np.bool_),
+            tuple(groups),
         )
 
     def with_more(self, other: TrainingSet) -> TrainingSet:
@@ -228,29 +236,18 @@ def from_labels(
     for id_ in judged:
         if (path, id_) not in existing:
             raise MemoryNotFound(id_, path)
-    with engine.recall_log.aside() as asked:
+    with engine.recall_log.aside() as logged:
         for question in questions.values():
-            _require_vectors(
-                engine,
-                chosen,
-                engine.recall(question.text, recipe=chosen, namespace=namespace, now=question.when),
-            )
-    names = {recall.id: f"labelled:{name}" for recall, name in zip(asked, questions, strict=True)}
-    recalls = tuple(_renamed(recall, names[recall.id]) for recall in asked)
+            result = engine.recall(question.text, recipe=chosen, namespace=namespace, now=question.when)
+            _require_vectors(engine, chosen, result)
+    queries = {f"labelled:{name}": question for name, question in questions.items()}
+    recalls = tuple(replace(recall, id=id_) for recall, id_ in zip(logged, queries, strict=True))
     gains = {
-        recall.id: {id_: gain for id_, gain in question.relevant.items() if gain > 0}
-        for recall, question in zip(recalls, questions.values(), strict=True)
+        id_: {memory: gain for memory, gain in question.relevant.items() if gain > 0}
+        for id_, question in queries.items()
     }
-    rejected = {
-        recall.id: frozenset(id_ for id_ in recall.ids if id_ not in gains[recall.id]) for recall in recalls
-    }
-    queries = {recall.id: question for recall, question in zip(recalls, questions.values(), strict=True)}
+    rejected = {recall.id: frozenset(recall.ids) - gains[recall.id].keys() for recall in recalls}
     return TrainingSet(recalls, gains, rejected, (), queries, engine)
-
-
-def search_changes(recipe: Recipe, base: Recipe) -> tuple[str, ...]:
-    """Return the parameters of a recipe that need another search than a base recipe makes."""
-    return tuple(name for name in SEARCH_PARAMETERS if getattr(base, name) != getattr(recipe, name))
 
 
 def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[list[LoggedFeedback], bool]]:
@@ -258,15 +255,8 @@ def _judged(records: Iterable[LoggedFeedback]) -> dict[tuple[str, str], tuple[li
     by_hit: dict[tuple[str, str], list[LoggedFeedback]] = {}
     for record in records:
         by_hit.setdefault((record.feedback.recall_id, record.feedback.memory_id), []).append(record)
-    feedback: dict[tuple[str, str], list[Feedback]] = {
-        key: [record.feedback for record in some] for key, some in by_hit.items()
-    }
-    verdicts = {key: relevance(some) for key, some in feedback.items()}
+    verdicts = {key: relevance([record.feedback for record in group]) for key, group in by_hit.items()}
     return {key: (by_hit[key], relevant) for key, relevant in verdicts.items() if relevant is not None}
-
-
-def _renamed(recall: LoggedRecall, name: str) -> LoggedRecall:
-    return replace(recall, id=name)
 
 
 def _depth(metric: str) -> int:
@@ -278,22 +268,11 @@ def _depth(metric: str) -> int:
     return max(_DEFAULT_LIMIT, int(cutoff)) if cutoff else _MAX_DEPTH
 
 
-def _searched(
-    engine: Engine, recall: LoggedRecall, question: LabelledQuery, recipe: Recipe, limit: int
-) -> list[str]:
-    with engine.recall_log.aside():
-        result = engine.recall(
-            question.text, recipe=recipe, namespace=recall.namespace, now=question.when, limit=limit
-        )
-    return [hit.memory.id for hit in _require_vectors(engine, recipe, result)]
-
-
-def _require_vectors(engine: Engine, recipe: Recipe, result: RecallResult) -> RecallResult:
-    """Return a result, unless the vector leg had no part in it where it should have had."""
+def _require_vectors(engine: Engine, recipe: Recipe, result: RecallResult) -> None:
+    """Raise if the vector leg had no part in a result where it should have had."""
     if engine.embedder is not None and recipe.vector_pool and not result.embedder and result.degraded:
         # What is learnt from words alone, because a service was away, would be in use when it is back.
         raise MemorataError(f"a question cannot be learnt from: {'; '.join(result.degraded)}")
-    return result
 
 
 _YES: Final = frozenset({Signal.THUMBS_UP, Signal.RELEVANT, Signal.CLICK})
@@ -317,7 +296,7 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     if not decided:
         return None
     # Of feedback at the same moment, the last.
-    last = max(reversed(opinions or decided), key=lambda each: each.given_at)
+    last = max(reversed(opinions or decided), key=lambda reaction: reaction.given_at)
     if last.rating is not None:
         return last.rating > _NEUTRAL
     return last.signal in _YES

@@ -19,10 +19,10 @@ from memorata._frozen import frozen
 from memorata.engine import Engine
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.recipes.saved import SavedRecipe
-from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query
+from memorata.learn.logged_ranking import SEARCH_PARAMETERS, reads_query, search_changes
 from memorata.learn.search import GridScores, optimise, tune_grid
 from memorata.learn.search import tune_families as tune_grid_families
-from memorata.learn.training_set import METRIC, TrainingSet, search_changes
+from memorata.learn.training_set import METRIC, TrainingSet
 from memorata.learn.validation import QUESTIONS, Verdict, require_groups
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
@@ -139,11 +139,11 @@ def tune_families(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
     )
     own = scores.get(base.name)
-    scores[base.name] = kept if own is None else _together(kept, own)
+    scores[base.name] = kept if own is None else GridScores.joined((kept, own))
     _, verdict = tune_grid_families(scores, now, training.groups, folds=folds, seed=seed)
-    found_name = verdict.setting["recipe"]
-    chosen = next((recipe for recipe in tried if recipe.name == found_name), base)
-    changes = {name: value for name, value in verdict.setting.items() if name != "recipe"}
+    changes = dict(verdict.setting)
+    chosen_name = changes.pop("recipe")
+    chosen = next((recipe for recipe in tried if recipe.name == chosen_name), base)
     return Tuned(verdict, base, chosen.changed(changes), len(training.questions), metric)
 
 
@@ -311,7 +311,3 @@ def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
 
 def _can_search(training: TrainingSet) -> bool:
     return all(recall.id in training.queries for recall in training.questions)
-
-
-def _together(first: GridScores, second: GridScores) -> GridScores:
-    return GridScores((*first.settings, *second.settings), np.concatenate([first.values, second.values]))
