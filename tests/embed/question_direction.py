@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from memorata.embed.builtin import BuiltinEmbedder
+from memorata.embed.ngram_encoder import BuiltinEmbedder
 
 SHIPPED = Path(__file__).parents[2] / "src" / "memorata" / "embed" / "question_direction.npy"
 PAIRS = [

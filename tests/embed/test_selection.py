@@ -7,11 +7,11 @@ from time import monotonic
 import pytest
 
 from memorata.embed import selection
-from memorata.embed.builtin import BuiltinEmbedder
 from memorata.embed.catalogue import CATALOGUE
-from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.lexical import LexicalEmbedder
+from memorata.embed.ngram_encoder import BuiltinEmbedder
 from memorata.embed.onnx import OnnxEmbedder
+from memorata.embed.rerankers import OnnxReranker
 from memorata.embed.selection import (
     FORMS,
     NAMES,

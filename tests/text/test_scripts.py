@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memorata.text.scripts import familiarity
+from memorata.text.language import familiarity
 
 
 @pytest.mark.parametrize(

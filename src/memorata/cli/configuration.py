@@ -128,8 +128,8 @@ def _database(settings: Settings, advice: list[str]) -> dict[str, Any]:
 
 def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     """Return the embedder a command would use now; a database that is there decides, unless settings do."""
-    from memorata.embed.builtin import NAME as BUILTIN
     from memorata.embed.catalogue import EMBEDDER, installed
+    from memorata.embed.ngram_encoder import BUILTIN
     from memorata.embed.selection import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.opening import choose_recorded

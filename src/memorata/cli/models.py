@@ -69,9 +69,9 @@ def install(
     ),
 ) -> None:
     """Install a model, or those for the languages of your memories, checked against pinned hashes."""
-    from memorata.embed.builtin import NAME, builtin_folder
     from memorata.embed.catalogue import CATALOGUE, installed, recommended
     from memorata.embed.install import install as fetch
+    from memorata.embed.ngram_encoder import BUILTIN, builtin_folder
     from memorata.embed.selection import RUNTIME, has_runtime
 
     output, folder, why = session.output, session.settings.models, ""
@@ -84,7 +84,7 @@ def install(
     models = []
     with progress(output, in_bytes=True) as report:
         for name in names:
-            if name == NAME and builtin is not None:
+            if name == BUILTIN and builtin is not None:
                 models.append({"name": name, "folder": str(builtin), "source": "built in"})
                 continue
             if name in there:

@@ -18,10 +18,10 @@ from memorata._on_demand import on_demand
 from memorata.embed.port import Embedder, Prompts, Reranker, Vectors
 
 if TYPE_CHECKING:
-    from memorata.embed.builtin import BuiltinEmbedder
-    from memorata.embed.cross_encoder import OnnxReranker
     from memorata.embed.lexical import LexicalEmbedder
+    from memorata.embed.ngram_encoder import BuiltinEmbedder
     from memorata.embed.onnx import OnnxEmbedder
+    from memorata.embed.rerankers import OnnxReranker
     from memorata.embed.selection import Choice, Resources, choose, open_embedder, open_reranker
     from memorata.embed.services import OllamaEmbedder, OpenAIEmbedder
     from memorata.embed.token_embedder import StaticEmbedder
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        ".builtin": ("BuiltinEmbedder",),
-        ".cross_encoder": ("OnnxReranker",),
+        ".ngram_encoder": ("BuiltinEmbedder",),
+        ".rerankers": ("OnnxReranker",),
         ".lexical": ("LexicalEmbedder",),
         ".onnx": ("OnnxEmbedder",),
         ".selection": ("Choice", "Resources", "choose", "open_embedder", "open_reranker"),

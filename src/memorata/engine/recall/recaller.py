@@ -55,8 +55,8 @@ from memorata.model.checks import IntArray
 from memorata.model.hit import Hit
 from memorata.rank.context import best_sessions
 from memorata.text.dates import AnchorExtractor
+from memorata.text.language import familiarity
 from memorata.text.queries import QueryClassifier, has_content
-from memorata.text.scripts import familiarity
 from memorata.text.spelling import folded
 
 if TYPE_CHECKING:

@@ -25,8 +25,7 @@ from memorata.model.errors import EmbedderError
 from memorata.model.memory import Memory
 from memorata.rank.scores import Combination
 from memorata.rank.soft_lexical import length_factors, soft_matches
-from memorata.text.language import detect
-from memorata.text.scripts import familiarity
+from memorata.text.language import detect, familiarity
 
 MAX_QUERY_TOKENS: Final = 64
 """How many tokens of a query are compared: those that count most, for time grows with them."""
