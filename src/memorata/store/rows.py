@@ -7,15 +7,14 @@ A memory becomes a row of the table, and is made of it again, exactly. Instants 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Sized
 from datetime import UTC, datetime, timedelta
 from json.encoder import encode_basestring
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, overload
 from zlib import crc32
 
-from memorata.index.record import Records, unpacked
 from memorata.model.errors import InvalidArgument, MemoryNotFound, StoreCorrupt, StoreError
 from memorata.model.memory import Memory, Source, Tier, trusted_memory, unattributed
 from memorata.model.place import Place
@@ -76,12 +75,6 @@ def instant(value: int | None) -> datetime | None:
     return None if value is None else moment(value)
 
 
-COLUMNS: Final = (
-    "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
-    "position", "link", "entities", "lat", "lon", "place", "created_at", "valid_from", "valid_to",
-    "expires_at", "supersedes", "superseded_by", "mentions", "access_count", "last_accessed_at", "version",
-    "fingerprint", "embedder", "pinned", "supported_at", "via", "checksum",
-)  # fmt: skip
 STATED: Final = (
     "id", "content", "category", "tier", "confidence", "importance", "tags", "metadata", "speaker", "session",
     "position", "link", "via", "entities", "lat", "lon", "place", "created_at", "valid_from", "expires_at",
@@ -90,18 +83,8 @@ STATED: Final = (
 """The columns that only change together with their row: its checksum is that of these, as text. The others
 (links, ends, counters) change one by one; `check` compares them with records and with each other."""
 
-OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS)
-"""The columns that a memory `m` has itself; its namespace's path completes them."""
-
-SELECTED: Final = f"{OWN}, n.path"
-"""The columns of a memory `m` in namespace `n`, as :func:`memory` expects them."""
-
-SOURCE: Final = "memories m JOIN namespaces n ON n.number = m.namespace"
-"""What they are selected from."""
-
 _ABSENT: Final = "[]"
 _TIERS: Final = {tier.value: tier for tier in Tier}
-tier_name: Final = {tier: tier.value for tier in Tier}.__getitem__
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 _quoted: Final = encode_basestring
@@ -133,49 +116,6 @@ positive_zero: Final = (0.0).__add__
 """Makes 0.0 of -0.0, which SQLite writes as 0: it would come back as another text in the checksum."""
 
 
-def row(memory: Memory) -> tuple[Any, ...]:
-    """Return the values of `COLUMNS` for a memory."""
-    place, source = memory.place, memory.source
-    values = (
-        memory.id,
-        memory.content,
-        memory.category,
-        tier_name(memory.tier),
-        positive_zero(memory.confidence),
-        positive_zero(memory.importance),
-        listed(memory.tags),
-        mapped(memory.metadata),
-        source.speaker,
-        source.session,
-        source.position,
-        source.link,
-        listed(memory.entities),
-        None if place is None else positive_zero(place.lat),
-        None if place is None else positive_zero(place.lon),
-        None if place is None else place.name,
-        (memory.created_at - EPOCH) // MICROSECOND,
-        None if memory.valid_from is None else microseconds(memory.valid_from),
-        None if memory.valid_to is None else microseconds(memory.valid_to),
-        None if memory.expires_at is None else microseconds(memory.expires_at),
-        listed(memory.supersedes),
-        memory.superseded_by,
-        memory.mentions,
-        memory.access_count,
-        None if memory.last_accessed_at is None else microseconds(memory.last_accessed_at),
-        memory.version,
-        memory.fingerprint,
-        memory.embedder,
-        int(memory.pinned),
-        None if memory.supported_at is None else microseconds(memory.supported_at),
-        source.via,
-    )
-    return *values, checksum(*_stated(values))
-
-
-_stated: Final = itemgetter(*map(COLUMNS.index, STATED))
-_CHECKSUM: Final = COLUMNS.index("checksum")
-
-
 def listed(values: tuple[str, ...]) -> str:
     """Return texts as the JSON of their column."""
     return _written(values) if values else _ABSENT
@@ -197,6 +137,79 @@ def mapped(values: Mapping[str, Any]) -> str:
     return "{" + ", ".join(parts) + "}"
 
 
+def _where(place: Place | None) -> tuple[float | None, float | None, str | None]:
+    if place is None:
+        return None, None, None
+    return positive_zero(place.lat), positive_zero(place.lon), place.name
+
+
+class Field(NamedTuple):
+    """A field of a memory, what makes the values of its columns of it, and these columns."""
+
+    name: str
+    written: Callable[[Any], Any]
+    columns: tuple[str, ...]
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _field(name: str, written: Callable[[Any], Any] = _same, columns: tuple[str, ...] = ()) -> Field:
+    return Field(name, written, columns or (name,))
+
+
+_SOURCE: Final = ("speaker", "session", "position", "link", "via")
+FIELDS: Final = (
+    _field("id"),
+    _field("content"),
+    _field("category"),
+    _field("tier", {tier: tier.value for tier in Tier}.__getitem__),
+    _field("confidence", positive_zero),
+    _field("importance", positive_zero),
+    _field("tags", listed),
+    _field("metadata", mapped),
+    _field("source", attrgetter(*_SOURCE), _SOURCE),
+    _field("entities", listed),
+    _field("place", _where, ("lat", "lon", "place")),
+    _field("created_at", microseconds),
+    _field("valid_from", microseconds),
+    _field("valid_to", microseconds),
+    _field("expires_at", microseconds),
+    _field("supersedes", listed),
+    _field("superseded_by"),
+    _field("mentions"),
+    _field("access_count"),
+    _field("last_accessed_at", microseconds),
+    _field("version"),
+    _field("fingerprint"),
+    _field("embedder"),
+    _field("pinned", int),
+    _field("supported_at", microseconds),
+)
+COLUMNS: Final = (*(column for field in FIELDS for column in field.columns), "checksum")
+OWN: Final = ", ".join(f"m.{column}" for column in COLUMNS)
+"""The columns that a memory `m` has itself; its namespace's path completes them."""
+SELECTED: Final = f"{OWN}, n.path"
+"""The columns of a memory `m` in namespace `n`, as :func:`memory` expects them."""
+SOURCE: Final = "memories m JOIN namespaces n ON n.number = m.namespace"
+"""What they are selected from."""
+_all_fields: Final = attrgetter(*(field.name for field in FIELDS))
+_stated: Final = itemgetter(*map(COLUMNS.index, STATED))
+_CHECKSUM: Final = COLUMNS.index("checksum")
+
+
+def row(memory: Memory) -> tuple[Any, ...]:
+    """Return the values of `COLUMNS` for a memory."""
+    values: list[Any] = []
+    for value, (_, write, columns) in zip(_all_fields(memory), FIELDS, strict=True):
+        if len(columns) > 1:
+            values += write(value)
+        else:
+            values.append(value if value is None or write is _same else write(value))
+    return *values, checksum(*_stated(values))
+
+
 def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     """Return the memory of a row selected as `SELECTED`; its fields are not checked again.
 
@@ -215,9 +228,9 @@ def memory(values: Sequence[Any], path: str | None = None) -> Memory:
 def _made(values: Sequence[Any], path: str | None) -> Memory:
     (
         id_, content, category, tier, confidence, importance, tags, metadata, speaker, session, position,
-        link, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
+        link, via, entities, lat, lon, place, created_at, valid_from, valid_to, expires_at, supersedes,
         superseded_by, mentions, access_count, last_accessed_at, version, fingerprint, embedder, pinned,
-        supported_at, via, _, namespace,
+        supported_at, _, namespace,
     ) = values  # fmt: skip
     try:
         plain = position is None and not speaker and not session and not link
@@ -232,15 +245,15 @@ def _made(values: Sequence[Any], path: str | None) -> Memory:
                 confidence,
                 importance,
                 bool(pinned),
-                _tuple(tags),
+                unlisted(tags),
                 _NOTHING if metadata == "{}" else MappingProxyType(_read(metadata)[0]),
                 unattributed(via) if plain else Source(speaker, session, position, link, via),
-                _tuple(entities),
+                unlisted(entities),
                 None if lat is None else Place(lat, lon, place),
                 None if valid_from is None else instant(valid_from),
                 None if valid_to is None else instant(valid_to),
                 None if expires_at is None else instant(expires_at),
-                _tuple(supersedes),
+                unlisted(supersedes),
                 superseded_by,
                 mentions,
                 None if supported_at is None else instant(supported_at),
@@ -278,7 +291,8 @@ def _check_sum(values: Sequence[Any]) -> None:
         raise unreadable(values[0], ValueError("its checksum is another"))
 
 
-def _tuple(text: str) -> tuple[str, ...]:
+def unlisted(text: str) -> tuple[str, ...]:
+    """Return the texts that were :func:`listed`."""
     return () if text == _ABSENT else tuple(_read(text)[0])
 
 
@@ -356,11 +370,6 @@ def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statemen
     )
 
 
-def unlisted(text: str) -> tuple[str, ...]:
-    """Return the texts that were :func:`listed`."""
-    return _tuple(text)
-
-
 def new_namespace(session: Session, path: str) -> Namespace:
     """Return a namespace that is made, inside a write that names it."""
     session.dialect.make_namespace(session, path)
@@ -381,21 +390,7 @@ def is_inhabited(session: Session, number: int) -> bool:
     return row is not None
 
 
-class Located(NamedTuple):
-    """Where a memory is, what it is, and its record."""
-
-    namespace: Namespace
-    number: int
-    slot: int
-    memory: Memory
-    record: Records
-
-
 FIND: Final = f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m WHERE m.namespace = ? AND m.id = ?"
-LOCATE: Final = (
-    f"SELECT m.number, m.slot, r.record, {OWN}, NULL FROM memories m "
-    "LEFT JOIN records r ON r.namespace = m.namespace AND r.slot = m.slot WHERE m.namespace = ? AND m.id = ?"
-)
 _MAX_AHEAD: Final = 100
 """How many memories are asked for before the first is read."""
 
@@ -410,26 +405,8 @@ def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Me
     raise MemoryNotFound(id_, path)
 
 
-def locate(session: Session, namespace: Namespace, id_: str) -> Located | None:
-    """Return a memory of a namespace with its record; None if it is not there."""
-    row = session.execute(LOCATE, (namespace.number, id_)).fetchone()
-    if row is None:
-        return None
-    number, slot, record, *columns = row
-    return Located(namespace, number, slot, memory(columns, namespace.path), unpacked([record or b""]))
-
-
-def located(session: Session, path: str, id_: str) -> Located:
-    """Return a memory with its record, or raise."""
-    namespace = find_namespace(session, path)
-    memory = None if namespace is None else locate(session, namespace, id_)
-    if memory is None:
-        raise MemoryNotFound(id_, path)
-    return memory
-
-
 def expect_found(session: Session, path: str, ids: Sequence[str], sql: str = FIND) -> None:
-    """Read ahead what :func:`find` (or, by `LOCATE`, :func:`locate`) asks for, if that saves round trips."""
+    """Read ahead what :func:`find`, or another statement by namespace and id, asks for on a server."""
     if (number := session.dialect.namespace_number(path)) is not None:
         session.namespace(path, [(sql, (number, id_)) for id_ in ids[:_MAX_AHEAD]])
 
@@ -463,22 +440,6 @@ def slots_of(session: Session, number: int, ids: Collection[str]) -> dict[str, i
         (number, session.dialect.array(list(ids))),
     )
     return dict(rows.fetchall())
-
-
-def record_of(session: Session, namespace: Namespace, slot: int) -> Records:
-    """Return the record of a memory."""
-    row = session.execute(
-        "SELECT record FROM records WHERE namespace = ? AND slot = ?", (namespace.number, slot)
-    ).fetchone()
-    return unpacked(row or [b""])
-
-
-def put_record(session: Session, namespace: Namespace, slot: int, record: bytes, kind: str) -> int:
-    """Change the record of a memory, and return the number of the change."""
-    session.execute(
-        "UPDATE records SET record = ? WHERE namespace = ? AND slot = ?", (record, namespace.number, slot)
-    )
-    return log_change(session, namespace.number, kind, slot)
 
 
 def log_change(

@@ -25,6 +25,7 @@ from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
 from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
 from memorata.store.exposures import ExposureStore
+from memorata.store.facets import Facet, reads, reads_namespace, writes_namespace
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
@@ -35,7 +36,7 @@ from memorata.store.memory.embedding import Embedded
 from memorata.store.namespaces import NamespaceStore
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
-from memorata.store.rows import EMPTY, find_namespace
+from memorata.store.rows import EMPTY, Namespace, find_namespace
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ _Words = Callable[[Memory], Terms]
 MEMORY_BUDGET: Final = 1024**3
 
 
-class Store:
+class Store(Facet):
     """Memories in a database; any number of processes may open it.
 
     It keeps about `memory_budget` bytes of namespaces in memory, and drops the least recently used first.
@@ -58,7 +59,7 @@ class Store:
     def __init__(
         self, database: Database, *, memory_budget: int = MEMORY_BUDGET, approximate_from: int = LARGE
     ) -> None:
-        self._database = database
+        super().__init__(database)
         self._approximate_from = checks.whole("approximate_from", approximate_from, 1)
         self._cache = PartitionCache(memory_budget)
         self._openings: OpeningCache | None = None
@@ -107,17 +108,13 @@ class Store:
     def attempt(
         self, work: Callable[[], _Result], *, replica: bool = False, fresh: bool = False
     ) -> tuple[_Result, str]:
-        """Return what `work` returns, done again if the database gave way and nothing was written.
-
-        Everything that is read in it goes by one reading of a namespace's row. With `replica` it only reads,
-        perhaps from a copy; why it was not, if it should have been, is returned besides.
-        """
+        """Return what `work` returns, as :meth:`Database.attempt` does."""
         return self._database.attempt(work, replica=replica, fresh=fresh)
 
-    def naming_change(self, namespace: str) -> int:
+    @reads_namespace(int)
+    def naming_change(self, session: Session, namespace: Namespace) -> int:
         """Return the last change of the names of a namespace's entities; 0 if there was none."""
-        row = self._database.read(lambda session: find_namespace(session, namespace))
-        return 0 if row is None else row.naming
+        return namespace.naming
 
     def settings_change(self, namespace: str) -> tuple[int, int]:
         """Return what moves when the saved settings of a namespace have changed."""
@@ -175,15 +172,14 @@ class Store:
         """Count that memories were of use at `now`, all or none; each is at its next version then."""
         self._database.write(lambda session: memories.use(session, namespace, ids, now), namespace)
 
-    def forget(self, namespace: str, ids: Sequence[str] | Filter, now: datetime) -> list[str]:
+    @writes_namespace
+    def forget(
+        self, session: Session, namespace: str, ids: Sequence[str] | Filter, now: datetime
+    ) -> list[str]:
         """Hide memories, or all visible ones that pass a filter; `restore` brings them back."""
-
-        def work(session: Session) -> list[str]:
-            wanted = list(ids) if isinstance(ids, Sequence) else lookup.matching(session, namespace, ids)
-            memories.set_forgotten(session, namespace, wanted, now)
-            return wanted
-
-        return self._database.write(work, namespace)
+        wanted = list(ids) if isinstance(ids, Sequence) else lookup.matching(session, namespace, ids)
+        memories.set_forgotten(session, namespace, wanted, now)
+        return wanted
 
     def restore(self, namespace: str, ids: Sequence[str]) -> None:
         """Show forgotten memories again."""
@@ -370,15 +366,13 @@ class Store:
         places = [int(slot) for slot in slots]
         self._database.read(lambda session: memories.expect(session, namespace, entries, now, places))
 
-    def expect_vectors(self, namespace: str, digests: Callable[[], Sequence[bytes]]) -> None:
+    @reads
+    def expect_vectors(
+        self, session: Session, namespace: str, digests: Callable[[], Sequence[bytes]]
+    ) -> None:
         """Read ahead what :meth:`cached_vectors` will be asked for, where that saves a round trip."""
-        embedder = self._embedder
-
-        def read(session: Session) -> None:
-            if embedder is not None and session.dialect.hash_index is None:
-                lookup.expect_vectors(session, namespace, embedder, digests())
-
-        self._database.read(read)
+        if self._embedder is not None and session.dialect.hash_index is None:
+            lookup.expect_vectors(session, namespace, self._embedder, digests())
 
     def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts of a namespace with these hashes have from the current embedder."""

@@ -23,6 +23,7 @@ from memorata.store.entries import Entry, Terms
 from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.memory.inheritance import INHERITED_KINDS, given_back, noted, taken_over
 from memorata.store.memory.memories import update
+from memorata.store.memory.records import located, put_record
 from memorata.store.memory.supersession import (
     began,
     end_of,
@@ -43,12 +44,10 @@ from memorata.store.rows import (
     find_namespace,
     instant,
     last_change,
-    located,
     marks,
     memory,
     microseconds,
     moment,
-    put_record,
 )
 
 if TYPE_CHECKING:

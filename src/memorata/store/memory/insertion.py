@@ -10,13 +10,13 @@ handing over each took two thirds of the time, of a thousand vectors a quarter.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import repeat
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -24,20 +24,10 @@ from memorata.index.codes import Floats
 from memorata.index.record import RECORD, encoded_terms, packed
 from memorata.model.errors import DimensionMismatch, InvalidArgument
 from memorata.model.memory import Memory
-from memorata.model.place import Place
 from memorata.store import rows
 from memorata.store.database import Dialect, Session
 from memorata.store.entries import Entry
-from memorata.store.rows import COLUMNS, STATED, checksum, microseconds
-
-
-class _Field(NamedTuple):
-    """A field of a memory, its usual value, its columns, and what makes their values of the field's."""
-
-    values: Callable[[Memory], Any]
-    usual: object
-    columns: tuple[str, ...]
-    written: Callable[[Any], Any] | None
+from memorata.store.rows import COLUMNS, STATED, checksum
 
 
 def insertion(
@@ -54,13 +44,13 @@ def insertion(
         )
     bound: list[str] = []
     values: list[Sequence[Any]] = []
-    for field in _FIELDS:
-        values_of_field = list(map(field.values, memories))
-        if field.usual is not _NEVER and values_of_field.count(field.usual) == len(values_of_field):
+    for (name, write, columns), usual in _USUAL_FIELDS:
+        unwritten = list(map(attrgetter(name), memories))
+        if usual is not _NEVER and unwritten.count(usual) == len(unwritten):
             continue
-        written = values_of_field if field.written is None else list(map(field.written, values_of_field))
-        bound += field.columns
-        values += [written] if len(field.columns) == 1 else zip(*written, strict=True)
+        written = list(map(write, unwritten))
+        bound += columns
+        values += [written] if len(columns) == 1 else zip(*written, strict=True)
     by_column = dict(zip(bound, values, strict=True))
     stated = [by_column.get(column) or repeat(_USUAL[column]) for column in STATED]
     bound.append("checksum")
@@ -86,60 +76,14 @@ def _constant(value: str | float) -> str:
     return f"'{value}'" if isinstance(value, str) else repr(value)
 
 
-def _where(place: Place | None) -> tuple[float | None, float | None, str | None]:
-    return (
-        (None, None, None)
-        if place is None
-        else (rows.positive_zero(place.lat), rows.positive_zero(place.lon), place.name)
-    )
-
-
-def _field(
-    name: str,
-    written: Callable[[Any], Any] | None = None,
-    columns: tuple[str, ...] = (),
-    *,
-    own: bool = False,
-) -> _Field:
-    usual = _NEVER if own else getattr(_PLAIN, name)
-    return _Field(attrgetter(name), usual, columns or (name,), written)
-
-
 _NEVER: Final = object()
 """In place of a usual value, for what every memory has for itself."""
+_OWN: Final = frozenset({"id", "content", "created_at", "fingerprint", "embedder"})
 _PLAIN: Final = Memory(id="m", content="m", created_at=datetime(1970, 1, 1, tzinfo=UTC))
 _USUAL: Final[Mapping[str, Any]] = dict(zip(COLUMNS, rows.row(_PLAIN), strict=True))
-_FIELDS: Final = (
-    _field("id", own=True),
-    _field("content", own=True),
-    _field("category"),
-    _field("tier", rows.tier_name),
-    _field("confidence", rows.positive_zero),
-    _field("importance", rows.positive_zero),
-    _field("tags", rows.listed),
-    _field("metadata", rows.mapped),
-    _field(
-        "source",
-        attrgetter("speaker", "session", "position", "link", "via"),
-        ("speaker", "session", "position", "link", "via"),
-    ),
-    _field("entities", rows.listed),
-    _field("place", _where, ("lat", "lon", "place")),
-    _field("created_at", microseconds, own=True),
-    _field("valid_from", microseconds),
-    _field("valid_to", microseconds),
-    _field("expires_at", microseconds),
-    _field("supersedes", rows.listed),
-    _field("superseded_by"),
-    _field("mentions"),
-    _field("access_count"),
-    _field("last_accessed_at", microseconds),
-    _field("version"),
-    _field("fingerprint", own=True),
-    _field("embedder", own=True),
-    _field("pinned", int),
-    _field("supported_at", microseconds),
-)
+_USUAL_FIELDS: Final = [
+    (field, _NEVER if field.name in _OWN else getattr(_PLAIN, field.name)) for field in rows.FIELDS
+]
 
 
 _ROWS_PER_STATEMENT: Final = 1_000

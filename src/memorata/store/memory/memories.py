@@ -35,25 +35,21 @@ from memorata.store.memory.insertion import (
     records_of,
 )
 from memorata.store.memory.lookup import same_statement
+from memorata.store.memory.records import LOCATE, Located, locate, located, put_record
 from memorata.store.memory.supersession import began, ended_by, note_repeat, settle_ends
 from memorata.store.rows import (
     COLUMNS,
-    LOCATE,
     SLOTS,
-    Located,
     Namespace,
     checked_limit,
     expect_found,
     find_namespace,
     last_change,
-    locate,
-    located,
     log_change,
     marks,
     memories_at,
     microseconds,
     new_namespace,
-    put_record,
     row,
 )
 

@@ -22,6 +22,7 @@ from memorata.store.exposures import forget_users, purge_exposures
 from memorata.store.feedback import purge_feedback
 from memorata.store.memory.inheritance import given_back
 from memorata.store.memory.memories import update
+from memorata.store.memory.records import located, put_record, record_of
 from memorata.store.memory.supersession import (
     began,
     end_of,
@@ -38,11 +39,8 @@ from memorata.store.rows import (
     Namespace,
     find,
     find_namespace,
-    located,
     log_change,
     microseconds,
-    put_record,
-    record_of,
     slots_of,
 )
 from memorata.text.spelling import folded

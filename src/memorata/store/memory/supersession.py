@@ -21,6 +21,7 @@ from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory
 from memorata.store.database import Session
 from memorata.store.memory.inheritance import INHERITED_KINDS, Note
+from memorata.store.memory.records import located, put_record, record_of
 from memorata.store.rows import (
     EPOCH,
     MICROSECOND,
@@ -29,13 +30,10 @@ from memorata.store.rows import (
     find,
     find_namespace,
     instant,
-    located,
     marks,
     memory,
     microseconds,
     moment,
-    put_record,
-    record_of,
 )
 
 if TYPE_CHECKING:
