@@ -29,7 +29,8 @@ from mcp import Client, MCPError, StdioServerParameters
 from memorata import __version__
 from memorata.engine import Engine
 from memorata.mcp.answers import Busy
-from memorata.mcp.server import MAX_BODY_BYTES, EngineRunner, serve_http
+from memorata.mcp.server import MAX_BODY_BYTES, EngineRunner, serve_http, server
+from memorata.mcp.tools import OWN_TOOLS
 from memorata.model.errors import InvalidArgument
 
 Talk = Callable[..., Any]
@@ -471,3 +472,12 @@ def test_too_many_calls_are_refused_until_some_are_done(engine: Engine) -> None:
         assert await runner.run(lambda given: 7) == 7
 
     run(engine, conversation, threads=1, max_calls=3)
+
+
+def test_the_schema_of_a_tool_is_made_once_and_is_the_one_that_is_listed(engine: Engine) -> None:
+    served = server(EngineRunner(lambda: nullcontext(engine)))
+    assert served.get_tool_input_schema is not None
+    schema = served.get_tool_input_schema("recall")
+    assert schema == next(tool for tool in OWN_TOOLS if tool.name == "recall").definition().input_schema
+    assert served.get_tool_input_schema("recall") is schema
+    assert served.get_tool_input_schema("no such tool") is None

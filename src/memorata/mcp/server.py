@@ -23,11 +23,11 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
@@ -152,6 +152,8 @@ def server(runner: EngineRunner, *, reference: bool = False) -> Server[Any]:
         title="Memorata",
         version=__version__,
         instructions=REFERENCE_INSTRUCTIONS if reference else INSTRUCTIONS,
+        # Otherwise the SDK lists all tools for every call over HTTP.
+        get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -168,12 +170,19 @@ class _Handlers:
         self._runner = runner
         self._tools = {tool.name: tool for tool in tools}
 
+    @cached_property
+    def _definitions(self) -> dict[str, types.Tool]:
+        return {name: tool.definition() for name, tool in self._tools.items()}
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        return self._definitions[name].input_schema if name in self._tools else None
+
     async def list_tools(
         self, _: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         # A client that lists tools will soon call one; the engine loads while its model thinks.
         self._runner.warm()
-        return types.ListToolsResult(tools=[tool.definition() for tool in self._tools.values()])
+        return types.ListToolsResult(tools=list(self._definitions.values()))
 
     async def call_tool(
         self, context: ServerRequestContext[Any], params: types.CallToolRequestParams
@@ -339,7 +348,7 @@ def serve_http(
         )
         name = f"[{host}]" if ":" in host else host
         announce(f"http://{name}:{listening.getsockname()[1]}{PATH}")
-        asyncio.run(uvicorn.Server(config).serve([listening]))
+        uvicorn.Server(config).run([listening])
     finally:
         listening.close()
         runner.close()
