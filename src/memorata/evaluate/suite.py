@@ -45,6 +45,7 @@ LEVERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "shared names": {"graph": "none"},
     "session": {"session_weight": 0.0},
     "assistants held back": {"machine_weight": 1.0},
+    "newer conversations": {"continued_weight": 0.0},
     "named time": {"temporal": "none"},
     "known zero of scales": {"anchored": False},
     "texts read": {"text_depth": 0},

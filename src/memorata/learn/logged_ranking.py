@@ -197,6 +197,7 @@ def _context(recall: LoggedRecall, recipe: Recipe) -> RecallContext:
         now=recall.at,
         period=None if period is None else _period(period),
         about_time=logged["about_time"],
+        continues=logged.get("continues", False),
         near=recall.column(NEAR).astype(np.float64) if NEAR in recall.columns else None,
         here=_SOMEWHERE if logged["here"] else None,
     )

@@ -33,6 +33,8 @@ STEPS: Final = (-1, -2, 1, 2)
 """The neighbours in the order every function here takes them: before, the one before that, after, …"""
 SESSION_BEST: Final = 3
 """How many memories stand for their session."""
+NEW_SESSIONS: Final = 30
+"""So many sessions later one is half as new."""
 SESSION_FADE: Final = 0.5
 """What each of them counts of the one before it, where sessions are ranked."""
 
@@ -128,6 +130,17 @@ def session_means(sessions: IntArray, scores: FloatArray, best: int = SESSION_BE
     result = np.empty(scores.size)
     result[order] = (sums / best)[group]
     return result
+
+
+def newness(sessions: IntArray) -> FloatArray:
+    """Return how new each of some numbered sessions is: 1 for the newest, 0.5 for the thirtieth before it.
+
+    What belongs to no session (a number below 0) counts as new.
+
+    >>> newness(np.array([40, 10, -1]))
+    array([1. , 0.5, 1. ])
+    """
+    return np.where(sessions < 0, 1.0, np.exp2((sessions - sessions.max(initial=0)) / NEW_SESSIONS))
 
 
 def best_sessions(

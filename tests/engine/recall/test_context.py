@@ -55,6 +55,7 @@ def test_what_is_not_said_is_not_there(context: Make) -> None:
         "tables": (),
         "familiarity": 1.0,
         "reliability": 1.0,
+        "continues": False,
         "failures": [],
         "kinds": [],
     }

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -167,6 +168,21 @@ def test_what_has_no_session_is_not_explained_by_one(context: Make) -> None:
     ]
     assert (with_one.value, without.value) == tuple(scores)
     assert without.adds_up()
+
+
+def test_old_talks_with_an_assistant_count_less_for_who_goes_on_with_one(context: Make) -> None:
+    asked = context(TALK, "x")
+    records = asked.view.records(SLOTS).copy()
+    records["session"] = [40, 10]
+    recipe = Recipe(name="x", continued_weight=0.5)
+    assert with_speaker(recipe, asked, records, SCORES, leaf)[0] is SCORES
+    scores, explain = with_speaker(recipe, replace(asked, continues=True), records, SCORES, leaf)
+    # Thirty sessions later a talk has half of its newness.
+    assert scores.tolist() == [SCORES[0], SCORES[1] * 0.75]
+    assert explain(1).value == scores[1]
+    assert explain(1).parts[1].label == "newer conversations"
+    records["role"] = 0
+    assert with_speaker(recipe, replace(asked, continues=True), records, SCORES, leaf)[0] is SCORES
 
 
 def test_what_an_assistant_said_is_held_back_by_hand(context: Make) -> None:

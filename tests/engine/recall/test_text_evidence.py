@@ -14,6 +14,7 @@ from memorata.engine.recall.evidence import (
     EVIDENCE_WEIGHTS,
     Asked,
     asked_of,
+    continues,
     requirements_met,
     text_evidence,
     told_by,
@@ -120,6 +121,20 @@ def test_a_question_in_no_session_answers_nothing_and_in_one_it_may() -> None:
     asking, telling = "What does Anna drink?", "Does Anna drink tea? She drinks it every day."
     assert text_evidence(of, [said(asking, "user", "")])[0, 0] == -1
     assert text_evidence(of, [said(asking, "user"), said(telling, "user", "")])[:, 0].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "goes_on"),
+    [
+        ("Hi. We have the prop list done. What is next?", True),
+        ("I finished the outline, show me the plan", True),
+        ("Have I worked with Flask routes?", False),
+        ("What is next? Thanks!", False),
+        ("login session management flask", False),
+    ],
+)
+def test_a_query_goes_on_with_a_conversation_where_it_tells_something(query: str, goes_on: bool) -> None:
+    assert continues(query) is goes_on
 
 
 def test_requirements_are_met_by_who_is_named_and_by_the_years_that_are() -> None:

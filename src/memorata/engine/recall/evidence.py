@@ -56,6 +56,7 @@ _FEW_LETTERS: Final = 12
 """With no more of its letters outside questions a turn only asks."""
 _MAX_QUERY_WORDS: Final = 20
 """Longer queries are turns of a conversation, and share phrases by chance."""
+_FEW_WORDS: Final = 4
 _WORD: Final = re.compile(r"\w+")
 # Only where a sentence begins: from every letter of one that nothing ends, it would be read to its end.
 _QUESTION: Final = re.compile(r"(?:^|(?<=[.!?？。！]))[^.!?？。！]*[?？]")
@@ -139,6 +140,12 @@ def _evidence(asked: Asked, memory: Memory) -> tuple[float, float, float, float]
     elif phrases:
         same_order = len(phrases.intersection(pairwise(words))) / len(asked.phrases)
     return by_named, oneself, years, same_order
+
+
+def continues(query: str) -> bool:
+    """Return whether a query goes on with a conversation: beside what it asks it tells of me or you."""
+    words = _words(_outside_questions(query))
+    return len(words) >= _FEW_WORDS and not (_FIRST_PERSON | _SECOND_PERSON).isdisjoint(words)
 
 
 def told_by(asked: Asked, memory: Memory, words: Sequence[str] | None = None) -> float:

@@ -242,6 +242,7 @@ class TraceContext:
     __slots__ = (
         "about_time",
         "ceiling",
+        "continues",
         "familiarity",
         "here",
         "least",
@@ -256,6 +257,7 @@ class TraceContext:
         self.now = context.now
         self.period = context.period
         self.about_time = context.about_time
+        self.continues = context.continues
         self.here = context.here is not None
         self.least = context.least_similarity
         self.noise = context.noise
@@ -274,6 +276,7 @@ class TraceContext:
             "ceiling": self.ceiling,
             "meant": self.meant,
             "about_time": self.about_time,
+            "continues": self.continues,
             "here": self.here,
             "period": None if self.period is None else _period_data(self.period),
         }

@@ -460,9 +460,8 @@ class RecallContext:
     `graph` returns the graph of the namespace; building it may take seconds, so only legs that need it ask.
     `overview` opens a view of all that is in the graph, whatever this query is restricted to.
     `tables` have the vectors of tokens; `familiarity` is how well the embedder knows the query's language,
-    `reliability` what its cosines count beside words.
-    `life` tells how sure a memory is by now; `terms_of` reads its words.
-    `failures` takes up what a step could not do, in words; it then leaves everything as it was.
+    `reliability` what its cosines count beside words. `continues` says that it goes on with a conversation.
+    `life` tells how sure a memory is by now, `terms_of` reads its words; `failures`: what was left undone.
     """
 
     view: Index
@@ -484,6 +483,7 @@ class RecallContext:
     tables: Sequence[TokenTable] = ()
     familiarity: float = 1.0
     reliability: float = 1.0
+    continues: bool = False
     failures: list[str] = field(default_factory=list)
     kinds: list[Classification] = field(default_factory=list)
 

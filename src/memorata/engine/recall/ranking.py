@@ -39,7 +39,7 @@ from memorata.rank import (
     preset,
     proximity,
 )
-from memorata.rank.context import SESSION_BEST, session_means
+from memorata.rank.context import SESSION_BEST, newness, session_means
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 from memorata.rank.quality import record_quality
 from memorata.rank.scores import competition_ranks, first_of_each
@@ -239,10 +239,9 @@ def with_session(
 def with_speaker(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Hold back what an assistant said, and what is untrusted.
+    """Hold back what an assistant said, what is untrusted, and old talks if a query goes on with one.
 
-    What people tell of themselves is what they ask for later; what a tool or a page says may be there to be
-    found.
+    What people tell of themselves is what they ask for later; what a tool or a page says may be a lure.
     """
     roles = records["role"]
     factors = [
@@ -253,6 +252,9 @@ def with_speaker(
         )
         if weight != 1 and (roles & bit).any()
     ]
+    if recipe.continued_weight and context.continues and (roles & MACHINE).any():
+        kept = 1 - recipe.continued_weight * (1 - newness(records["session"]))
+        factors.append(("newer conversations", kept))
     if not factors:
         return scores, explain
     relevant, base = not_negative(scores, explain)

@@ -21,6 +21,7 @@ from memorata.engine.recall.evidence import (
     Asked,
     Estimates,
     asked_of,
+    continues,
     explained_with_text,
     lifted,
     text_parts,
@@ -263,6 +264,7 @@ class Recaller:
             tables=self.tables,
             familiarity=familiarity(query.text, languages) if languages else 1.0,
             reliability=self.meaning.reliability,
+            continues=continues(query.text),
         )
         ranked = run(recipe, context)
         if keeps and scope is not None and scope.restricts and not scope.holds(ranked.slots):

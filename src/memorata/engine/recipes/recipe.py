@@ -175,6 +175,9 @@ class Recipe:
     ] = 0.35
     session_weight: Annotated[float, _reranking("Worth of the three best of its session.", 0, 1)] = 0.0
     machine_weight: Annotated[float, _reranking("What an assistant said counts times this.", 0, 1)] = 1.0
+    continued_weight: Annotated[
+        float, _reranking("What old talks with an assistant lose if a query goes on with one.", 0, 1)
+    ] = 0.0
     untrusted_weight: Annotated[
         float, _reranking("What is tagged untrusted counts times this; 0 leaves it out.", 0, 1)
     ] = 1.0
@@ -335,6 +338,7 @@ _OURS: Final[dict[str, Any]] = {
     "by_language": True,
     "session_weight": 0.2,
     "machine_weight": 0.8,
+    "continued_weight": 0.3,
     "quality": "multiplicative",
     "quality_weight": 0.05,
     "temporal": "restrict",
