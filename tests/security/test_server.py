@@ -52,7 +52,7 @@ def test_keys_cannot_be_guessed_on_the_page(keys: ApiKeys) -> None:
     for _ in range(FAILURES[1]):
         with pytest.raises(NotAdmitted, match="key"):
             sessions.log_in(WRONG, "10.0.0.1")
-    with pytest.raises(NotAdmitted, match="too many keys that are not good; try again in 1 s"):
+    with pytest.raises(NotAdmitted, match="too many invalid keys; try again in 1 s"):
         sessions.log_in(right, "10.0.0.1")
     assert sessions.access(sessions.log_in(right, "10.0.0.2")) is not None
 
@@ -71,7 +71,7 @@ def test_the_page_says_by_address_who_guesses(engine: Engine, keys: ApiKeys) -> 
         assert log_in(WRONG)[0] == 403
     status, text = log_in(right)
     assert status == 403
-    assert "too many keys" in text
+    assert "too many invalid keys" in text
     pages.state.jobs.close()
 
 

@@ -1,6 +1,6 @@
 """The background process of the hooks: one per user and settings, with the memory and its model open.
 
-It listens on loopback and answers whoever knows the token, which stands in a file that only the user can
+It listens on loopback and answers requests with the token, which is in a file that only the user can
 read. It ends after half an hour without an event, and when another has taken its place.
 
 What each event of an agent asks of the memory, and how its answer looks to that agent.
@@ -155,13 +155,13 @@ class HookServer(socketserver.ThreadingTCPServer):
         self._last = time.monotonic()
         if not hmac.compare_digest(str(request.get("token")), self.token):
             return {"error": "wrong token"}
-        told, capture = answer(self.engine, str(request.get("agent")), request["event"])
+        reply, capture = answer(self.engine, str(request.get("agent")), request["event"])
         if capture is not None:
             self._captures.put(capture)
-        return {"answer": told}
+        return {"answer": reply}
 
     def service_actions(self) -> None:
-        """End where nobody asks any more; called between requests."""
+        """Shut down when idle; called between requests."""
         if time.monotonic() - self._last > self._idle or not self._is_current():
             threading.Thread(target=self.shutdown).start()
 
@@ -209,7 +209,7 @@ def main() -> int:
     folder = run_folder(os.environ, Path.home())
     try:
         settings = Settings()
-        # What people type into an agent holds keys and passwords more often than what they choose to keep.
+        # Prompts hold keys and passwords more often than memories that are chosen.
         if settings.origin("redact") == "default":
             settings = settings.model_copy(update={"redact": True})
         if isinstance(settings.db, Path):

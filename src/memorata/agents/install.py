@@ -83,10 +83,10 @@ def edits(agent: str, home: Path, *, remove: bool, command: str = HOOK) -> list[
             (home / ".cursor" / "hooks.json", lambda data: _cursor_hooks(data, hook, remove)),
             (home / ".cursor" / "mcp.json", lambda data: _servers(data, remove, {}, server)),
         ]
-    made = [_json_edit(path, change(_read_json(path)), remove) for path, change in files]
+    changes = [_json_edit(path, change(_read_json(path)), remove) for path, change in files]
     if agent == "codex":
-        made.append(_toml_edit(home / ".codex" / "config.toml", remove, server))
-    return [edit for edit in made if edit.before != edit.after]
+        changes.append(_toml_edit(home / ".codex" / "config.toml", remove, server))
+    return [edit for edit in changes if edit.before != edit.after]
 
 
 def _read_json(path: Path) -> Json:
@@ -166,10 +166,10 @@ def _is_ours(entry: object) -> bool:
 def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
     """Return Codex' settings with our table at their end; the rest stays as it is written, comments too."""
     before = _text(path)
-    kept = _TOML_TABLE.sub("\n", before or "").strip("\n")
+    others = _TOML_TABLE.sub("\n", before or "").strip("\n")
     if remove:
-        # What a person set for our server; without it, it would be a server that nothing starts.
-        kept = _TOML_TABLES_BELOW.sub("\n", kept).strip("\n")
+        # Settings of the user for our server; without our table they would name a server that nothing starts.
+        others = _TOML_TABLES_BELOW.sub("\n", others).strip("\n")
     try:
         tomllib.loads(before or "")
     except tomllib.TOMLDecodeError as error:
@@ -177,7 +177,7 @@ def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
             "the settings of the agent", str(path), f"TOML ({error}); mend it first"
         ) from error
     table = "" if remove else f'[mcp_servers.{SERVER}]\ncommand = {json.dumps(command)}\nargs = ["mcp"]\n'
-    after = "\n\n".join(part for part in (kept, table.rstrip("\n")) if part)
+    after = "\n\n".join(part for part in (others, table.rstrip("\n")) if part)
     if not after:
         return Edit(path, before, None)
     return Edit(path, before, before if (before or "").strip("\n") == after else after + "\n")

@@ -1,10 +1,10 @@
 """Authentication of browsers and rate limits; API keys themselves are :mod:`memorata.engine.access`.
 
-A browser's session is a cookie with a random id and when it ends, signed with HMAC-SHA-256 (RFC 2104) under a
-secret that lives as long as the process: after a restart people log in again, and no secret is on a disk.
-The token of a session's forms is signed with the same secret, so a page of another site, which can make a
-browser send the cookie, cannot know it. The key that somebody logged in with stays here, in memory, and is
-checked again on every request, so that a revoked key stops working.
+A browser's session is a cookie with a random id and an end, signed with HMAC-SHA-256 (RFC 2104) under a
+secret that lives as long as the process: a restart ends all sessions, and no secret is on a disk. The token
+of a session's forms is signed with the same secret, so a page of another site, which can make a browser send
+the cookie, cannot know it. The API key of a session stays in memory and is checked again on every request,
+so that a revoked key stops working.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from memorata.model.errors import InvalidArgument, NotAdmitted
 
 SESSION_LIFETIME: Final = timedelta(hours=12)
 MAX_LOGINS: Final = 100
-"""How many browsers are logged in with one key; those who logged in longest ago go first."""
+"""Sessions of one key; the oldest ends first."""
 FAILURES: Final = (1.0, 20)
-"""How many keys that are not good one address may show: a second, and at once."""
+"""Rejected keys of one address: a second, and at once."""
 MAX_BUCKETS: Final = 10_000
-"""How many callers are remembered; those who called longest ago go first."""
+"""Callers with a bucket; the least recent goes first."""
 
 
 class RateLimiter:
     """A token bucket for each caller (Turner, 1986): `burst` tokens, filled at `rate` a second or unlimited.
 
-    Only who called lately has a bucket: a full one is the same as none. `ticks` counts seconds.
+    Only recent callers have a bucket: a full one is the same as none. `ticks` counts seconds.
 
     >>> seconds = iter([0.0, 0.0, 0.0, 2.0])
     >>> buckets = RateLimiter(0.5, 2, lambda: next(seconds))
@@ -48,33 +48,33 @@ class RateLimiter:
         self._rate = None if rate is None else checks.above("rate", rate, 0)
         self._burst = checks.whole("burst", burst, 1)
         self._ticks = ticks
-        self._kept: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def wait(self, caller: str) -> float:
-        """Return in how many seconds there is a token for a caller, without taking it."""
-        if self._rate is None or caller not in self._kept:
+        """Return the seconds until a caller has a token, without taking it."""
+        if self._rate is None or caller not in self._buckets:
             return 0.0
-        tokens, since = self._kept[caller]
+        tokens, since = self._buckets[caller]
         return max(0.0, 1.0 - tokens - (self._ticks() - since) * self._rate) / self._rate
 
     def charge(self, caller: str, tokens: float) -> None:
-        """Take more of a caller's tokens, for a request that cost more than one; there may be too few."""
-        if self._rate is not None and caller in self._kept:
-            left, since = self._kept[caller]
+        """Take more tokens of a caller, for a request that cost more than one; it may go into debt."""
+        if self._rate is not None and caller in self._buckets:
+            left, since = self._buckets[caller]
             # A debt is paid back within as many seconds as it takes to fill the bucket.
-            self._kept[caller] = max(-float(self._burst), left - max(0.0, tokens)), since
+            self._buckets[caller] = max(-float(self._burst), left - max(0.0, tokens)), since
 
     def take(self, caller: str) -> float:
-        """Take a token of a caller's, and return 0; if there is none, return in how many seconds there is."""
+        """Take a token of a caller and return 0, or return the seconds until there is one."""
         if self._rate is None:
             return 0.0
         now = self._ticks()
-        tokens, since = self._kept.pop(caller, (float(self._burst), now))
+        tokens, since = self._buckets.pop(caller, (float(self._burst), now))
         tokens = min(float(self._burst), tokens + (now - since) * self._rate)
         lacking = max(0.0, 1.0 - tokens)
-        self._kept[caller] = (tokens if lacking else tokens - 1.0), now
-        while len(self._kept) > MAX_BUCKETS:
-            self._kept.popitem(last=False)
+        self._buckets[caller] = (tokens if lacking else tokens - 1.0), now
+        while len(self._buckets) > MAX_BUCKETS:
+            self._buckets.popitem(last=False)
         return lacking / self._rate
 
 
@@ -87,7 +87,7 @@ class Session:
 
 
 class Sessions:
-    """Signs and reads the cookies of browsers, and knows the key that each logged in with.
+    """Signs and reads the cookies of browsers, and holds the key of each session.
 
     No `keys` means that none is required, no `secret` a random one.
 
@@ -144,13 +144,13 @@ class Sessions:
         return hmac.compare_digest(self.token(session).encode(), token.encode())
 
     def log_in(self, key: str, address: str = "") -> Session:
-        """Return a new session for whoever shows a good key; raise NotAdmitted for any other.
+        """Return a new session for a valid key; raise NotAdmitted for any other.
 
-        Who shows others too often from one address is told to wait, whatever they show.
+        An address with too many rejected keys has to wait, whatever key it sends.
         """
         wait = self._failures.wait(address)
         if wait:
-            raise NotAdmitted(f"too many keys that are not good; try again in {wait:.0f} s")
+            raise NotAdmitted(f"too many invalid keys; try again in {wait:.0f} s")
         if self._keys is not None:
             try:
                 self._keys.authenticate(key)
@@ -159,10 +159,10 @@ class Sessions:
                 raise
         session = self.new()
         self._logins[session.id] = key
-        # Of this key alone: nobody logs out the browsers of another.
-        mine = [other for other, shown in self._logins.items() if shown == key]
-        for oldest in mine[:-MAX_LOGINS]:
-            self.log_out(Session(oldest, 0))
+        # Of this key alone: no key ends the sessions of another.
+        own_ids = [id_ for id_, session_key in self._logins.items() if session_key == key]
+        for oldest in own_ids[:-MAX_LOGINS]:
+            self._logins.pop(oldest)
         return session
 
     def log_out(self, session: Session) -> None:
@@ -170,7 +170,7 @@ class Sessions:
         self._logins.pop(session.id, None)
 
     def access(self, session: Session) -> Access | None:
-        """Return what a session may do; None where it has to log in first."""
+        """Return the access of a session; None where it has to log in first."""
         if self._keys is None or not self._keys.required:
             return LOCAL
         key = self._logins.get(session.id)
@@ -202,12 +202,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check_network(argument: str, value: str) -> None:
-    """Raise unless a text is an address, or a network of addresses.
-
-    Examples
-    --------
-    >>> check_network("--trusted-proxy", "10.0.0.0/8")
-    """
+    """Raise unless a text is an address or a network of addresses."""
     try:
         ipaddress.ip_network(value, strict=False)
     except ValueError:

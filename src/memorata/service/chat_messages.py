@@ -1,8 +1,8 @@
-"""Requests and replies of chat services: where the prompt is, what is added to it, what was answered.
+"""Requests and replies of chat services: the prompt, the block added to it, the text of the reply.
 
-Three shapes: OpenAI's chat completions (``messages``) and responses (``input``), and Anthropic's messages.
-What is remembered goes before the text of the last message that a person wrote: what stands before it stays
-as it is, and with it what a service has cached.
+Three formats: OpenAI's chat completions (``messages``) and responses (``input``), and Anthropic's messages.
+Memories go before the text of the last user message: all before it stays as it is, and with it what a
+service has cached.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TEXT_TYPES: Final = ("text", "input_text")
 
 @frozen
 class ChatFormat:
-    """A shape of chat: the key of its messages, the type of a part that is text, and how replies are read."""
+    """A format of chat: the key of its messages, the type of text parts, and the readers of replies."""
 
     key: str
     part: str
@@ -27,59 +27,59 @@ class ChatFormat:
     delta: Callable[[Mapping[str, Any]], Iterator[str]]
 
     def messages(self, body: Mapping[str, Any]) -> list[Any]:
-        """Return the messages of a request; a bare text is one message of a person."""
-        given = body.get(self.key)
-        if isinstance(given, str):
-            return [{"role": "user", "content": given}]
-        return list(given) if isinstance(given, list) else []
+        """Return the messages of a request; a bare text is one user message."""
+        messages = body.get(self.key)
+        if isinstance(messages, str):
+            return [{"role": "user", "content": messages}]
+        return list(messages) if isinstance(messages, list) else []
 
     def prompt(self, body: Mapping[str, Any]) -> tuple[int, str]:
-        """Return the place and the text of the last message that a person wrote; -1 where there is none."""
+        """Return the position and the text of the last user message; -1 where there is none."""
         messages = self.messages(body)
-        for place in range(len(messages) - 1, -1, -1):
-            if text := _person(messages[place]):
-                return place, text
+        for position in range(len(messages) - 1, -1, -1):
+            if text := _user_text(messages[position]):
+                return position, text
         return -1, ""
 
     def with_block(self, body: Mapping[str, Any], block: str) -> dict[str, Any]:
         """Return a request with a block of data before the text of its prompt."""
         messages = self.messages(body)
-        place, _ = self.prompt(body)
-        if place < 0 or not block:
+        position, _ = self.prompt(body)
+        if position < 0 or not block:
             return dict(body)
-        message = dict(messages[place])
+        message = dict(messages[position])
         content = message["content"]
         if isinstance(content, str):
             message["content"] = f"{block}\n\n{content}"
         else:
             message["content"] = [{"type": self.part, "text": block}, *content]
-        messages[place] = message
+        messages[position] = message
         if isinstance(body.get(self.key), str):
             return {**body, self.key: message["content"]}
         return {**body, self.key: messages}
 
     def reply(self, data: bytes, media_type: str) -> str:
-        """Return the text that a service answered with, as a whole or as server-sent events."""
+        """Return the text of a reply, sent as a whole or as server-sent events."""
         if media_type == "text/event-stream":
             return "".join(text for event in _events(data) for text in self.delta(event))
         return "".join(self.whole(json.loads(data)))
 
     def session(self, body: Mapping[str, Any]) -> str:
         """Return a name for a conversation: clients send it whole each time, so it begins the same."""
-        first = next((text for message in self.messages(body) if (text := _person(message))), "")
+        first = next((text for message in self.messages(body) if (text := _user_text(message))), "")
         return f"chat-{stable_id('chat', first)[:18]}"
 
 
 def user_of(body: Mapping[str, Any]) -> str:
-    """Return whom a request says it is for: `user` or `safety_identifier`, or `user_id` of its metadata."""
+    """Return the user of a request: its `user`, `safety_identifier`, or `user_id` in its metadata."""
     metadata = body.get("metadata")
-    named = metadata.get("user_id") if isinstance(metadata, Mapping) else None
-    given = body.get("user") or body.get("safety_identifier") or named
-    return given if isinstance(given, str) else ""
+    user_id = metadata.get("user_id") if isinstance(metadata, Mapping) else None
+    user = body.get("user") or body.get("safety_identifier") or user_id
+    return user if isinstance(user, str) else ""
 
 
-def _person(message: object) -> str:
-    """Return the text of a message that a person wrote; nothing for results of tools and for others."""
+def _user_text(message: object) -> str:
+    """Return the text of a user message; nothing for results of tools and other roles."""
     if not isinstance(message, Mapping) or message.get("role") != "user":
         return ""
     content = message.get("content")
@@ -146,11 +146,11 @@ CHAT_FORMATS: Final[Mapping[str, ChatFormat]] = {
         "messages", "text", _content_texts, lambda event: _texts(_at(event, "delta", "text"))
     ),
 }
-"""By the end of the path of a request, its shape."""
+"""By the end of the path of a request, its format."""
 
 
 def chat_format(path: str) -> ChatFormat | None:
-    """Return the shape of requests to a path; None for one that is no chat.
+    """Return the format of requests to a path; None for one that is no chat.
 
     >>> chat_format("/v1/chat/completions").key, chat_format("/v1/models")
     ('messages', None)

@@ -1,4 +1,4 @@
-"""What hooks and adapters of agents share: recall for a prompt, and messages remembered once."""
+"""Recall for a prompt and capture of messages, for the hooks, the proxy and the adapters of agents."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _MAX_QUERY: Final = 4_000
 
 
 class Conversation:
-    """The memory of a conversation: what concerns a prompt, and what was said.
+    """The memory of a conversation in a namespace, or None for the engine's.
 
-    - `namespace`: whose memory; None for the engine's.
-    - `session`: the conversation, whose own messages are not recalled into it.
+    Messages of the `session` itself are not recalled into it.
     """
 
     def __init__(self, engine: Engine, namespace: str | None = None, session: str = "") -> None:
@@ -30,9 +29,9 @@ class Conversation:
         self.session = session
 
     def recalled(self, prompt: str, *, limit: int = 8, budget: int = BUDGET, standing: int = 0) -> str:
-        """Return what is remembered and concerns a prompt, as delimited data; empty if nothing does.
+        """Return the memories that concern a prompt as delimited data; empty if none does.
 
-        Before it stands what holds whatever is asked, of so many tokens as `standing` says.
+        Those that hold for every query come first, up to `standing` tokens.
         """
         elsewhere = {"session": {"!=": self.session}} if self.session else None
         result = self.engine.recall(
@@ -44,11 +43,11 @@ class Conversation:
             standing=standing,
         )
         what = "What is remembered and may concern this."
-        shown = {memory.id: memory for memory in (*result.standing, *(hit.memory for hit in result.hits))}
-        return recalled_block(what, shown.values())
+        memories = {memory.id: memory for memory in (*result.standing, *(hit.memory for hit in result.hits))}
+        return recalled_block(what, memories.values())
 
     def remember(self, role: str, text: str, *identity: object) -> None:
-        """Remember a message, without what was recalled into it; with the same identity, once."""
+        """Remember a message once per identity, without the block that was recalled into it."""
         content = spoken(text)
         if not content:
             return
@@ -58,7 +57,7 @@ class Conversation:
 
 
 def recalled_text(engine: Engine, query: str, *, namespace: str | None = None, limit: int = 8) -> str:
-    """Return what answers a query as delimited data, or that nothing does: the answer of a tool."""
+    """Return the hits of a query as delimited data, or that there are none: the result of a tool."""
     hits = engine.recall(query[:_MAX_QUERY], limit=limit, namespace=namespace).hits
     return recalled_block("What is remembered.", [hit.memory for hit in hits]) or "Nothing is known."
 

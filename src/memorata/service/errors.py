@@ -1,7 +1,7 @@
-"""What an error means to whoever called: one table of code, HTTP status and exit code for every type.
+"""The code, HTTP status and exit code of every type of error.
 
-The code is a word that programs can compare. What happened inside the server is in its log, and not in the
-detail that a client gets.
+The code is a word that programs can compare. Internal causes are in the log of the server, not in the detail
+that a client gets.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Overloaded(MemorataError):  # noqa: N818 - named after what went wrong
 
 
 class TimedOut(MemorataError):  # noqa: N818 - named after what went wrong
-    """The answer was not there in time; what was begun goes on to its end."""
+    """The answer was not ready in time; the work continues to its end."""
 
     def __str__(self) -> str:
         return "it may still be carried out; a write can be sent again under the same Idempotency-Key"
@@ -51,7 +51,7 @@ class TimedOut(MemorataError):  # noqa: N818 - named after what went wrong
 
 @frozen
 class ErrorKind:
-    """What an error is called, the status of its answer, and the exit code of a command that it ends."""
+    """The code of an error, the status of its answer, and the exit code of a command that it ends."""
 
     code: str
     status: int
@@ -85,7 +85,7 @@ _PUBLIC_DETAILS: Final = (
     (PurgeUnfinished, "it is removed, but traces are left in the file; run `memorata vacuum` on the server"),
     (
         StoreReadOnly,
-        "nothing was changed; whoever runs the server can copy the file to where it can be written",
+        "nothing was changed; the operator of the server can copy the file to where it can be written",
     ),
     (StoreUnavailable, "the database cannot be used now; the server's log says why"),
 )
@@ -93,7 +93,7 @@ LOGGED: Final = "the server's log says more"
 
 
 def kind_of(error: Exception) -> ErrorKind:
-    """Return what an error means.
+    """Return the kind of an error.
 
     >>> kind_of(InvalidArgument("limit", -1, "at least 0"))
     ErrorKind(code='invalid', status=422, exit_code=2)
@@ -106,11 +106,11 @@ def kind_of(error: Exception) -> ErrorKind:
 
 
 def public_detail(error: Exception) -> str:
-    """Return what a client is told of an error, without what only the operator should know.
+    """Return the detail of an error for a client, without what only the operator should know.
 
     >>> public_detail(InvalidArgument("limit", -1, "at least 0"))
     'limit must be at least 0, got -1'
-    >>> public_detail(KeyError("what somebody said"))
+    >>> public_detail(KeyError("a memory"))
     "the server's log says more"
     """
     detail = next((words for type_, words in _PUBLIC_DETAILS if isinstance(error, type_)), "")

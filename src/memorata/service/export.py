@@ -1,7 +1,7 @@
 """The rows of an export, written and read back exactly: memories, then entities, then relations.
 
-A row of a memory is its JSON form, with since when it has been hidden, which the store knows and the memory
-does not. A row that has a `kind`, ``entity`` or ``relation``, and no `content` declares one of these.
+A row of a memory is its JSON form, with the time since which it is hidden, which is not a field of the
+memory. A row that has a `kind`, ``entity`` or ``relation``, and no `content` declares one of these.
 """
 
 from __future__ import annotations
@@ -35,12 +35,10 @@ _RELATION_TIMES: Final = ("valid_from", "valid_to", "created_at")
 def export_rows(
     engine: Engine, namespace: str | None, damaged: Callable[[Exception], None] | None = None
 ) -> Iterator[Json]:
-    """Yield everything in a namespace, or in all, hidden ones too; `damaged` is told what is unreadable."""
+    """Yield everything in a namespace, or in all, hidden memories too; `damaged` gets what is unreadable."""
     store = engine.store
     namespaces = sorted(store.namespaces()) if namespace is None else [namespace]
-    hidden = {
-        (path, memory_id.memory_id): memory_id for path in namespaces for memory_id in store.hidden(path)
-    }
+    hidden = {(path, entry.memory_id): entry for path in namespaces for entry in store.hidden(path)}
     for memory in store.export(namespace, damaged):
         yield memory_json(memory) | hidden_json(hidden.get((memory.namespace, memory.id)))
     for path in namespaces:
@@ -49,8 +47,8 @@ def export_rows(
 
 
 def about_rows(about: About, namespace: str) -> Iterator[Json]:
-    """Yield everything about somebody, as the rows of an export."""
-    hidden = {memory_id.memory_id: memory_id for memory_id in about.hidden}
+    """Yield everything about an entity, as the rows of an export."""
+    hidden = {entry.memory_id: entry for entry in about.hidden}
     for memory in about.memories:
         yield memory_json(memory) | hidden_json(hidden.get(memory.id))
     yield from (entity_row(record, namespace) for record in about.entities)
@@ -58,7 +56,7 @@ def about_rows(about: About, namespace: str) -> Iterator[Json]:
 
 
 def hidden_json(hidden: Hidden | None) -> Json:
-    """Return since when a memory has been forgotten and superseded, and how, or nulls."""
+    """Return since when a memory is forgotten or superseded, and how, or nulls."""
     since = {name: None if hidden is None else time_json(getattr(hidden, name)) for name in _SINCE}
     return since | {name: getattr(hidden, name, None) for name in ("end_given", "repeat")}
 
@@ -83,7 +81,7 @@ def relation_row(relation: Relation, namespace: str) -> Json:
 
 
 def read_row(row: Mapping[str, Any]) -> ImportedMemory | ImportedDeclaration:
-    """Return what a row says, or raise."""
+    """Return the memory or declaration of a row, or raise."""
     if is_declaration(row):
         read = read_entity if row["kind"] == "entity" else read_relation
         return ImportedDeclaration(read(row), row.get("namespace") or "")

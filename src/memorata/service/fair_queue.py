@@ -1,10 +1,9 @@
-"""Whose turn it is: a few workers shared fairly among callers, however many requests each of them sends.
+"""A fair queue: a few workers shared among callers, however many requests each of them sends.
 
-Each caller has a queue of its own. The next turn goes to the caller who has used the least so far, counted in
-seconds of processor time, so that one large request weighs as much as many small ones (start-time fair
-queuing: Goyal, Vin and Cheng, 1996). Who comes back after a pause begins where the busy ones are: what was
-not used is not saved up. While several callers are active each has one worker at a time; the sole one has all
-but one, which is left for whoever comes next.
+Each caller has a queue of its own. The next turn goes to the caller that has used the least processor time,
+so that one large request weighs as much as many small ones (start-time fair queuing: Goyal, Vin and Cheng,
+1996). After a pause a caller starts at the level of the busy ones: unused time is not saved up. While several
+callers are active each has one worker at a time; a sole caller has all but one, which is left for the next.
 """
 
 from __future__ import annotations
@@ -17,9 +16,9 @@ from typing import Final
 from memorata.model import checks
 
 ACTIVE_SECONDS: Final = 2.0
-"""For how long after their last turn others are kept to their share for a caller's sake."""
-_TRIFLE: Final = 1e-4
-"""Seconds that every turn counts for at least."""
+"""How long after its last turn a caller counts as active."""
+_MIN_TURN_SECONDS: Final = 1e-4
+"""The least that a turn counts for."""
 
 
 class Turn:
@@ -35,7 +34,7 @@ class Turn:
 
 
 class _Caller:
-    """What one caller waits for, has and has used."""
+    """The turns of one caller, and the seconds it has used."""
 
     __slots__ = ("active_at", "running", "used", "waiting")
 
@@ -47,7 +46,9 @@ class _Caller:
 
 
 class FairQueue:
-    """Shares `workers` among callers, of which `writers` at most may be writing; `""` is everybody together.
+    """Shares `workers` among callers, of which `writers` at most may be writing.
+
+    The caller `""` stands for all callers together.
 
     Examples
     --------
@@ -78,7 +79,7 @@ class FairQueue:
         return 0 if state is None else len(state.waiting)
 
     def add(self, turn: Turn) -> None:
-        """Let a request wait for its turn, which may be at once."""
+        """Queue a request; its turn may come at once."""
         state = self._callers.get(turn.caller)
         if state is None:
             state = self._callers[turn.caller] = _Caller(self._now)
@@ -89,23 +90,23 @@ class FairQueue:
         self._start_next()
 
     def withdraw(self, turn: Turn) -> None:
-        """Take back a request that is not to be carried out, whether or not it had got its turn."""
+        """Withdraw a request, whether it is running or waiting."""
         if turn.running:
             self.end(turn, 0.0)
         elif (state := self._callers.get(turn.caller)) is not None and turn in state.waiting:
             state.waiting.remove(turn)
 
     def end(self, turn: Turn, seconds: float) -> None:
-        """Say that a request has ended, and how much processor time it took."""
+        """End a request that took so much processor time."""
         state = self._callers[turn.caller]
         turn.running = False
         state.running -= 1
-        state.used += max(seconds, _TRIFLE)
+        state.used += max(seconds, _MIN_TURN_SECONDS)
         state.active_at = self._ticks()
         self._free += 1
         self._free_to_write += turn.writing
         self._start_next()
-        self._let_go()
+        self._drop_inactive()
 
     def _start_next(self) -> None:
         while self._free and (turn := self._next()) is not None:
@@ -119,9 +120,9 @@ class FairQueue:
             turn.start()
 
     def _next(self) -> Turn | None:
-        """Return whose turn it is; None if nobody may start now."""
+        """Return the next turn; None if none may start now."""
         since = self._ticks() - ACTIVE_SECONDS
-        # Everybody together is no caller that could take something from another.
+        # The caller that stands for all takes nothing from another.
         active = sum(
             bool(name and (state.waiting or state.running or state.active_at > since))
             for name, state in self._callers.items()
@@ -138,10 +139,10 @@ class FairQueue:
         """Return the first of a caller's requests that may start; a write that has to wait is passed."""
         return next((turn for turn in state.waiting if self._free_to_write or not turn.writing), None)
 
-    def _let_go(self) -> None:
-        """Forget callers who have been away for long enough to begin anew."""
+    def _drop_inactive(self) -> None:
+        """Drop callers that have been inactive for long enough to start anew."""
         since = self._ticks() - ACTIVE_SECONDS
         for name, state in list(self._callers.items()):
-            away = not state.waiting and not state.running and state.active_at <= since
-            if away and state.used <= self._now:
+            inactive = not state.waiting and not state.running and state.active_at <= since
+            if inactive and state.used <= self._now:
                 del self._callers[name]

@@ -1,7 +1,7 @@
-"""The one import: reads files and folders, and takes records into a memory, a chunk at a time.
+"""The import of files and folders into a memory, a chunk of records at a time.
 
-What cannot be read is noted with its place, and the rest goes on. What is there already is left as it is, so
-an import that broke off can be run again.
+Unreadable records are noted with their position, and the rest goes on. Existing memories stay as they are, so
+an interrupted import can be run again.
 """
 
 from __future__ import annotations
@@ -34,12 +34,11 @@ CHUNK: Final = 200
 
 
 class Importer:
-    """Takes records into a memory: into one namespace, or None for where each record says.
+    """Imports records into one namespace, or with None into those that the records name.
 
-    The content of a memory may be bounded (`max_content`, in characters), and so may be how many problems are
-    noted (`max_problems`); every one is counted. `notes` takes what does not come in; `via` is the interface.
-    With a `batch`, the name of where it comes from, it is noted as one import, which can be undone
-    (`import_id` names it).
+    `max_content` bounds the characters of a memory, `max_problems` how many problems are noted; all are
+    counted. `notes` collects what is not imported; `via` is the interface. With a `batch`, the name of the
+    source, all is noted as one import, `import_id`, which can be undone.
     """
 
     def __init__(
@@ -61,12 +60,12 @@ class Importer:
 
     @property
     def import_id(self) -> str:
-        """The id of what came in so far, as `transfer.imports` lists it; empty for nothing, or no batch."""
+        """The id of this import in `transfer.imports`; empty if nothing was imported, or without a batch."""
         return self._writer.import_id
 
     @property
     def counts(self) -> ImportCounts:
-        """How much has come in so far."""
+        """How much is imported so far."""
         return self._writer.counts
 
     def add_file(self, name: str, records: Iterator[Record]) -> Iterator[int]:
@@ -110,7 +109,7 @@ def _note(name: str, record: Record, **reason: str) -> dict[str, Any]:
 
 @frozen
 class Source:
-    """A file to be read: the name people see, the one it goes by in ids, its format and where it is."""
+    """A file to read: its path, the name that ids are made from, its format, its bytes and its link."""
 
     name: str
     label: str
@@ -120,7 +119,7 @@ class Source:
 
 
 def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
-    """Yield the files that a name stands for; what a folder has besides is skipped."""
+    """Yield the files of a path; other things in a folder are skipped."""
     if name == "-":
         data = sys.stdin.buffer.read()
         yield Source(name, "stdin", format or format_of(data, "") or "text", data, "")
@@ -139,7 +138,7 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
         return
     root = path.resolve()
     for label, file in files_of(path, lambda error: _unreadable(notes, error, path)):
-        # Nobody may ever write into a pipe, and whoever reads it waits for that.
+        # To read a pipe may block for ever.
         reason = "" if file.is_file() else "no file: a link that leads nowhere, a pipe or a device"
         if not reason and not file.resolve().is_relative_to(root):
             reason = "a link to a file outside of the folder"
@@ -160,7 +159,7 @@ def sources(name: str, format: str | None, notes: Notes) -> Iterator[Source]:
 
 
 def _unreadable(notes: Notes, error: OSError, path: Path) -> None:
-    """Note what is in a folder but cannot be read."""
+    """Note a file or folder that cannot be read."""
     name = path if error.filename is None else error.filename
     problem = error.strerror or str(error)
     notes.problems.append({"file": str(name), "line": 1, "where": "all of it", "problem": problem})
@@ -172,8 +171,8 @@ def files_of(
     """Yield the files in a folder and in the folders in it, hidden ones left out, sorted by their names.
 
     The name is the path within the folder, with slashes, so that it is the same on every machine. Links to
-    folders are not followed, for they may lead in a circle. What is there but is no file, such as a pipe or
-    a link that leads nowhere, is among them. `unreadable` is told of every folder that cannot be listed.
+    folders are not followed: they may be circular. Pipes and broken links are among the files. `unreadable`
+    gets the error of every folder that cannot be listed.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as name:
@@ -192,7 +191,7 @@ def files_of(
 
 CONVERSATION: Final = "demo_conversation.jsonl"
 ASKED: Final = datetime(2026, 11, 15, 9, tzinfo=UTC)
-"""When the questions are asked: two days after the conversation ends."""
+"""The time of the queries of the demo: two days after the conversation ends."""
 
 
 def conversation() -> tuple[Memory, ...]:

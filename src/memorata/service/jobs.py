@@ -1,12 +1,9 @@
-"""Work that takes longer than a request should wait: jobs with progress, on threads of their own.
+"""Jobs: long work with progress, on threads of their own; and duplicates, maintenance, tuning, re-embedding.
 
 Jobs live as long as the process. What a job has written stays written when it is stopped. Callers take turns:
-the next job is of whoever was served longest ago (Nagle, 1987), each may have a few in hand, and when there
-are too many results to keep, those of whoever left most go first. So nobody can keep the others waiting.
-
-The long work that interfaces start as jobs: duplicates, maintenance, tuning, re-embedding.
-
-What a job leaves behind names memories by their ids alone, so that it repeats nothing that is purged later.
+the next job is of the caller served least recently (Nagle, 1987), each has a bounded number in hand, and when
+there are too many results, those of the caller with most go first. So no caller blocks the others. Results
+name memories by their ids alone, so that they repeat nothing that is purged later.
 """
 
 from __future__ import annotations
@@ -39,14 +36,14 @@ if TYPE_CHECKING:
 MAX_KEPT: Final = 200
 MAX_IN_HAND: Final = 64
 MAX_PER_CALLER: Final = 4
-"""How many jobs of one key are in hand, waiting or running; whoever needs no key is alone."""
+"""Jobs of one key that wait or run; without keys there is one caller, and no such limit."""
 ENDED: Final = ("done", "failed", "stopped")
 
 _LOG: Final = logging.getLogger(__name__)
 
 
 class TooManyJobs(Overloaded):
-    """One caller has as many jobs in hand as one may have."""
+    """A caller has the most jobs in hand that one may have."""
 
 
 class JobStopped(Exception):  # noqa: N818 - no error: the job was asked to stop
@@ -125,7 +122,7 @@ Work = Callable[[Job], Any]
 
 
 class Jobs:
-    """The jobs of a process, of which so many as there are `threads` run at the same time.
+    """The jobs of a process; as many as `threads` run at the same time.
 
     >>> jobs = Jobs()
     >>> job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
@@ -146,10 +143,10 @@ class Jobs:
         self.closing = False
 
     def start(self, kind: str, namespace: str, caller: str, work: Work) -> Job:
-        """Start a job, when it is its caller's turn.
+        """Start a job when it is its caller's turn.
 
-        TooManyJobs is raised when the caller has as many in hand as one may have, Overloaded when all callers
-        together have, or the server is about to stop.
+        Raises TooManyJobs if the caller has too many in hand, Overloaded if all callers together have, or the
+        server is about to stop.
         """
         with self._lock:
             in_hand = [job.caller for job in self._jobs.values() if job.running]
@@ -225,7 +222,7 @@ class Jobs:
                 del self._jobs[job.id]
 
     def _drop_results(self) -> None:
-        """Drop results while there are too many: the oldest of whoever left most."""
+        """Drop results while there are too many: the oldest of the caller with most."""
         while len(self._jobs) > MAX_KEPT:
             ended = [job for job in self._jobs.values() if not job.running]
             if not ended:
@@ -234,7 +231,7 @@ class Jobs:
             del self._jobs[max(ended, key=lambda job: left[job.caller]).id]
 
     def _run_next(self) -> None:
-        """Run the job that waits longest of the caller who was served longest ago, if one waits."""
+        """Run the oldest waiting job of the caller served least recently, if one waits."""
         with self._lock:
             if not self._waiting:
                 return
@@ -264,7 +261,7 @@ def _run(job: Job, work: Work) -> None:
 
 _Tuned = TypeVar("_Tuned", bound=TuningResult)
 Progress = Callable[[int, int | None, str], None]
-"""Told how much is done, how much there is, if that is known, and what is being done."""
+"""Takes how much is done, the total if it is known, and the step."""
 
 
 def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, progress: Progress) -> Json:
@@ -315,9 +312,9 @@ def tune(
     base = engine.recipes.get(recipe, namespace=namespace)
     with engine.leases.hold(WORK, namespace) as held:
         progress(0, None, "reading feedback")
-        material = from_feedback(engine, namespace=namespace).under(held)
-        progress(0, None, f"trying settings on {len(material.questions)} questions")
-        tuned = search(material, base, **options)
+        training_set = from_feedback(engine, namespace=namespace).under(held)
+        progress(0, None, f"trying settings on {len(training_set.questions)} questions")
+        tuned = search(training_set, base, **options)
         held.renew()
         saved = None
         if save_as is not None:

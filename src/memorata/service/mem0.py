@@ -228,9 +228,9 @@ class Memory:
     ) -> Json:
         """Change the text of a memory, or what is known about it; the id stays. No date lets it last."""
         current = self._current(memory_id)
-        kept = {name: current.metadata[name] for name in _SCOPING if name in current.metadata}
+        scopes = {name: current.metadata[name] for name in _SCOPING if name in current.metadata}
         others = {name: value for name, value in current.metadata.items() if name not in _INTERNAL}
-        details: Json = {"metadata": {**(others if metadata is None else metadata), **kept}}
+        details: Json = {"metadata": {**(others if metadata is None else metadata), **scopes}}
         if expiration_date is not _UNCHANGED:
             details["expires_at"] = None if expiration_date is None else _end_of(expiration_date)
         content = current.content if (text or data) is None else str(text or data)
@@ -334,27 +334,27 @@ def _opened(config: Mapping[str, Any]) -> Engine:
 
 
 def _scope(**scope: str | None) -> dict[str, str]:
-    given = {name: value for name, value in scope.items() if value is not None}
-    if not given:
+    present = {name: value for name, value in scope.items() if value is not None}
+    if not present:
         raise ValueError("At least one of 'user_id', 'agent_id', or 'run_id' must be provided.")
-    return given
+    return present
 
 
-def _refuse_scopes(verb: str, given: Mapping[str, Any]) -> None:
-    if misplaced := sorted(set(given) & set(SCOPES)):
+def _refuse_scopes(verb: str, arguments: Mapping[str, Any]) -> None:
+    if misplaced := sorted(set(arguments) & set(SCOPES)):
         name = misplaced[0]
-        raise ValueError(f"{verb} takes {name} in filters: filters={{{name!r}: {given[name]!r}}}")
-    if given:
-        raise TypeError(f"{verb} got an unexpected argument {sorted(given)[0]!r}")
+        raise ValueError(f"{verb} takes {name} in filters: filters={{{name!r}: {arguments[name]!r}}}")
+    if arguments:
+        raise TypeError(f"{verb} got an unexpected argument {sorted(arguments)[0]!r}")
 
 
-def _messages(given: object) -> Sequence[Mapping[str, Any]]:
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}]
-    if isinstance(given, Mapping):
-        return [given]
-    if isinstance(given, Sequence) and all(isinstance(condition, Mapping) for condition in given):
-        return given
+def _messages(messages: object) -> Sequence[Mapping[str, Any]]:
+    if isinstance(messages, str):
+        return [{"role": "user", "content": messages}]
+    if isinstance(messages, Mapping):
+        return [messages]
+    if isinstance(messages, Sequence) and all(isinstance(message, Mapping) for message in messages):
+        return messages
     raise ValueError("messages must be a text, a message, or a list of messages")
 
 
@@ -407,17 +407,17 @@ def _row(memory: Remembered) -> Json:
     return row | {name: about[name] for name in _SCOPING if name in about}
 
 
-def _moment(given: float | str | date) -> datetime:
-    if isinstance(given, int | float):
-        return datetime.fromtimestamp(given, UTC)
-    moment = datetime.fromisoformat(given) if isinstance(given, str) else given
+def _moment(value: float | str | date) -> datetime:
+    if isinstance(value, int | float):
+        return datetime.fromtimestamp(value, UTC)
+    moment = datetime.fromisoformat(value) if isinstance(value, str) else value
     if not isinstance(moment, datetime):
         moment = datetime.combine(moment, time(), UTC)
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-def _end_of(given: Any) -> datetime:  # noqa: ANN401 - a text or a date
-    """Return the moment at which something expires that is good through a day."""
-    moment = _moment(given)
-    is_day = type(given) is date or (isinstance(given, str) and len(given) == len("2026-05-07"))
+def _end_of(value: Any) -> datetime:  # noqa: ANN401 - a text or a date
+    """Return the time at which something expires; a day alone ends at its midnight."""
+    moment = _moment(value)
+    is_day = type(value) is date or (isinstance(value, str) and len(value) == len("2026-05-07"))
     return datetime.combine(moment.date(), time.max, UTC) if is_day else moment

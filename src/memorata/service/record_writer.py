@@ -1,7 +1,7 @@
-"""Writes imported memories, entities and relations: what is there already is left as it is.
+"""Writes imported memories, entities and relations; existing ones stay as they are.
 
-Some come at a time, in one transaction together with what is hidden of them: whenever an import is cut off,
-everything that is there is as it should be, and the same import run again adds the rest.
+A chunk is one transaction, together with what is hidden in it: an interrupted import leaves a consistent
+state, and the same import run again adds the rest.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from memorata.store.memory.supersession import ended_by
 from memorata.text.spelling import folded
 
 _READ: Final = ("entities", "valid_from", "valid_to", "metadata")
-"""What reading a text for names and days can fill in."""
+"""Fields that analysing a text can fill in."""
 
 
 @frozen
 class ImportedMemory:
-    """A memory as it was written down elsewhere: the fields that are given, and since when it is hidden.
+    """A memory of a file: its fields, and since when it is hidden.
 
-    `end_given` tells whether its end was given by what superseded it, `repeat` how it repeats that; None
-    where nobody says.
+    `end_given` tells whether its end was set by what superseded it, `repeat` how it repeats that; None where
+    the file does not say.
     """
 
     fields: Mapping[str, Any]
@@ -48,7 +48,7 @@ class ImportedMemory:
 
 @frozen
 class ImportedDeclaration:
-    """An entity or a relation as it was declared elsewhere, and in which namespace, if that is said."""
+    """An entity or a relation of a file, and its namespace, if the file names one."""
 
     declared: EntityRecord | Relation
     namespace: str = ""
@@ -56,7 +56,7 @@ class ImportedDeclaration:
 
 @dataclass(slots=True)
 class ImportCounts:
-    """How much has come in, and how much was there already: memories, entities and relations."""
+    """How many memories, entities and relations were imported, and how many existed already."""
 
     imported: int = 0
     entities: int = 0
@@ -76,12 +76,12 @@ class _Draft:
 
 
 class RecordWriter:
-    """Writes records into a memory, some at a time: into one namespace, or None for where each record says.
+    """Writes records into one namespace, or with None into those that the records name.
 
     >>> import memorata
     >>> with memorata.open(":memory:", embedder=None) as memory:
     ...     writer = RecordWriter(memory, "acme")
-    ...     problems = writer.write([ImportedMemory({"content": each}) for each in ("Anna likes tea", " ")])
+    ...     problems = writer.write([ImportedMemory({"content": text}) for text in ("Anna likes tea", " ")])
     ...     writer.counts.imported, str(problems[1])
     (1, "content must be text that is not blank, got ' '")
     """
@@ -107,10 +107,7 @@ class RecordWriter:
         self._entities = DeclarationWriter(engine, namespace, self._exists, dry_run=dry_run)
 
     def write(self, records: Sequence[ImportedMemory | ImportedDeclaration]) -> dict[int, MemorataError]:
-        """Write records, the memories in one transaction, and return why some could not be, by position.
-
-        What cannot be written stops nothing else.
-        """
+        """Write records, the memories in one transaction, and return the errors of the others by position."""
         problems: dict[int, MemorataError] = {}
         drafts: list[_Draft] = []
         for position, record in enumerate(records):
@@ -148,7 +145,7 @@ class RecordWriter:
             self.counts.known_relations += not new
 
     def _draft(self, record: ImportedMemory) -> _Draft | None:
-        """Return a memory that can come in, or None for one that an earlier record has brought."""
+        """Return the draft of a memory, or None for one that an earlier record has brought."""
         fields = dict(record.fields)
         if "content" not in fields:
             raise InvalidArgument("fields", list(fields), "such that content is among them")
@@ -163,7 +160,7 @@ class RecordWriter:
             if self._repeats(winner, fields):
                 fields["superseded_by"] = winner
         memory = self._engine.draft(**fields)
-        # What was exported had been read already, whatever was found in it, and comes back as it was.
+        # What was exported had been analysed already, and comes back as it was.
         memory = replace(memory, **{name: fields[name] for name in _READ if name in fields})
         key = (memory.namespace, memory.id)
         if key in self._seen:
@@ -176,9 +173,9 @@ class RecordWriter:
         if lost and not exported:
             raise InvalidArgument("supersedes", lost[0], "a memory that is there or comes earlier")
         if lost:
-            # An export of all about somebody leaves out what is about others; a damaged file has lost some.
-            kept = tuple(memory_id for memory_id in memory.supersedes if memory_id not in lost)
-            memory = replace(memory, supersedes=kept)
+            # An export about one entity leaves out what is about others; a damaged file has lost some.
+            existing = tuple(older for older in memory.supersedes if older not in lost)
+            memory = replace(memory, supersedes=existing)
         for older in memory.supersedes:
             newer = self._superseded_by(older, memory.namespace)
             if newer is not None and newer != memory.id:
@@ -200,7 +197,7 @@ class RecordWriter:
                 added = len(new) if self._dry_run else self._add(new)
                 break
             except InvalidArgument:
-                # Somebody else may have taken some of them in meanwhile: the same import, run twice at once.
+                # Another process may have written some of them meanwhile: the same import, run twice at once.
                 if self._engine.store.known(keys) == existing:
                     raise
         self.counts.known += len(drafts) - added
@@ -221,7 +218,7 @@ class RecordWriter:
 
         if self._batch is None or not memories:
             return len(add())
-        # Embedded first: nobody has to wait for that.
+        # Embedded before the transaction, so that no other writer waits for it.
         meaning = Embedding(self._engine.embedder, self._engine.store)
         with embedded_before(meaning, memories), self._engine.store.together():
             added = add()
@@ -252,9 +249,9 @@ class RecordWriter:
         return hidden
 
     def _repeats(self, winner: object, fields: Mapping[str, Any]) -> bool:
-        """Return whether what supersedes a memory is older than it, as with one that was said again.
+        """Return whether what supersedes a memory is older than it, as with one that repeats another.
 
-        That may have been superseded since, but not by this memory, nor by what that supersedes.
+        That one may have been superseded since, but not by this memory, nor by what this supersedes.
         """
         namespace = fields.get("namespace", self._engine.namespace)
         if not isinstance(winner, str) or not isinstance(namespace, str):
@@ -273,7 +270,7 @@ class RecordWriter:
         return True
 
     def _superseded_by(self, id_: str, namespace: str) -> str | None:
-        """Return what supersedes a memory, in the store or among what comes in."""
+        """Return what supersedes a memory, in the store or among the imported ones."""
         if (namespace, id_) in self._newer:
             return self._newer[namespace, id_]
         if not self._engine.store.known([(namespace, id_)]):
@@ -290,8 +287,8 @@ _RelationKey = tuple[str, str, str, str | None, datetime | None]
 class DeclarationWriter:
     """Writes imported entities and relations.
 
-    What the memory declares is read once for every namespace, so that thousands of lines cost one look.
-    `has_memory` tells whether a memory, given by id and namespace, is there or on its way in.
+    What a namespace declares is read once, so that thousands of lines cost one query. `has_memory` tells by
+    id and namespace whether a memory exists or is being imported.
     """
 
     def __init__(
@@ -310,10 +307,7 @@ class DeclarationWriter:
         self._relations: dict[str, set[_RelationKey]] = {}
 
     def write(self, declared: EntityRecord | Relation, namespace: str = "") -> bool:
-        """Write one entity or relation, and return whether it was new; raise if it cannot be.
-
-        `namespace` is where it was declared, if it says so.
-        """
+        """Write one entity or relation, and return whether it was new; `namespace` is its own, if any."""
         path = checked_namespace("namespace", self._namespace or namespace or self._engine.namespace)
         if isinstance(declared, EntityRecord):
             return self._write_entity(declared, path)
@@ -322,11 +316,11 @@ class DeclarationWriter:
     def _write_entity(self, record: EntityRecord, namespace: str) -> bool:
         entity, names = record.entity, self._names_of(namespace)
         existing = names.get(folded(entity.name))
-        # One that somebody only referred to so far has nothing that could be lost.
+        # One that was only referred to so far has nothing that could be lost.
         if existing is not None and (not _is_bare(existing) or _is_bare(record)):
             return False
         if not self._dry_run:
-            # Both or neither: one that is there is not looked at again.
+            # Both or neither: an existing one is not written again.
             with self._engine.store.together():
                 self._engine.entities.describe(
                     entity.name,
@@ -360,7 +354,7 @@ class DeclarationWriter:
         return True
 
     def _key(self, relation: Relation, namespace: str) -> _RelationKey:
-        """Return what a relation has in common with others that say the same, by whichever names."""
+        """Return the key of a relation: the same for equal ones, by whichever names."""
         names = self._names_of(namespace)
         ends = [
             folded(names[key].entity.name if (key := folded(name)) in names else name)
@@ -384,7 +378,7 @@ class DeclarationWriter:
         )
 
     def _names_of(self, namespace: str) -> dict[str, EntityRecord]:
-        """Return what each folded name of a namespace means."""
+        """Return the entities of a namespace by their folded names."""
         if namespace not in self._names:
             names = self._names[namespace] = {}
             for record in self._engine.store.entities.list(namespace):
@@ -400,5 +394,5 @@ class DeclarationWriter:
 
 
 def _is_bare(record: EntityRecord) -> bool:
-    """Return whether nothing was said about an entity but its name."""
+    """Return whether an entity has nothing but its name."""
     return record.entity == Entity(record.entity.name) and record.merged_into is None

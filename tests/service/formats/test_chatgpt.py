@@ -73,7 +73,7 @@ def test_what_is_skipped_is_told_with_its_reason() -> None:
         "a message that is no text (thoughts)": {
             "author": {"role": "assistant"}, "content": {"content_type": "thoughts"},
         },
-        "a message of nobody": {"content": {}},
+        "a message without a role": {"content": {}},
     }  # fmt: skip
     for reason, each in reasons.items():
         assert [record.skipped for record in found([{"mapping": {"a": node(None, each)}}])] == [reason]

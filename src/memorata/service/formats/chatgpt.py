@@ -101,7 +101,7 @@ def _text_of(node: dict[str, Any]) -> tuple[str, str] | None:
     role = author.get("role") if isinstance(author, dict) else None
     metadata = message.get("metadata")
     if role not in _SPEAKERS:
-        return "", f"a message of the {role}" if isinstance(role, str) else "a message of nobody"
+        return "", f"a message of the {role}" if isinstance(role, str) else "a message without a role"
     if isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation"):
         return "", "a hidden message"
     if message.get("recipient", "all") not in ("all", None):

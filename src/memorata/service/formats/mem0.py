@@ -1,4 +1,4 @@
-"""What mem0's `get_all` returns, written to a file as JSON, as records: one for each memory.
+"""The result of mem0's `get_all`, written to a file as JSON, as records: one for each memory.
 
 Either a list of memories or ``{"results": [...], "relations": [...]}``. A memory has at least `memory`, its
 text, and usually `id`, `metadata`, `user_id`, `created_at`; whatever else it has is kept in the metadata
@@ -13,14 +13,14 @@ from typing import Any, Final
 
 from memorata.service.formats.record import Reading, Record, parse_json, stable_id
 
-_TAKEN: Final = ("id", "memory", "metadata", "created_at", "categories", "expiration_date", "score")
+_READ_KEYS: Final = ("id", "memory", "metadata", "created_at", "categories", "expiration_date", "score")
 
 
 def records(data: bytes) -> Reading:
     """Return the records of a file.
 
     >>> file = b'{"results": [{"id": "1", "memory": "Likes tea", "created_at": "2026-05-07T10:00:00-07:00"}]}'
-    >>> [each.fields["content"] for each in records(file).records]
+    >>> [record.fields["content"] for record in records(file).records]
     ['Likes tea']
     """
     value, problem = parse_json(data)
@@ -53,16 +53,16 @@ def _memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
     metadata = raw.get("metadata") or {}
     if not isinstance(metadata, dict):
         return Record(number, problem="its metadata is no object", where=where)
-    kept = {key: value for key, value in raw.items() if key not in _TAKEN and value is not None}
+    others = {key: value for key, value in raw.items() if key not in _READ_KEYS and value is not None}
     if "id" in raw:
-        kept["id"] = raw["id"]
+        others["id"] = raw["id"]
     fields: dict[str, Any] = {
         "id": stable_id(
             "mem0",
             raw.get("id") or [text, raw.get("user_id"), raw.get("created_at")],
         ),
         "content": text,
-        "metadata": {**metadata, **({"mem0": kept} if kept else {})},
+        "metadata": {**metadata, **({"mem0": others} if others else {})},
     }
     categories = raw.get("categories")
     listed = categories if isinstance(categories, list) else [categories]

@@ -1,9 +1,9 @@
-"""The session logs of coding agents as records, one for each message of a person or of the assistant.
+"""The session logs of coding agents as records, one for each message of the user or of the assistant.
 
 Claude Code writes one JSON object a line to ``~/.claude/projects/PROJECT/SESSION.jsonl``, Codex to
 ``~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl``. Most lines are the work of the agent: calls of tools and
-their results, reasoning, snapshots, what the program itself put into the conversation. They are left out; so
-is what was recalled from here, so that memory does not feed on itself.
+their results, reasoning, snapshots, texts that the program inserts. They are left out; so is what was
+recalled from here, so that memory does not feed on itself.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memorata.service.formats.jsonl import lines
 from memorata.service.formats.record import Reading, Record, chat_fields, stable_id, text_of
 from memorata.text.standing_sentences import standing
 
-# Written around what a hook hands to an agent, and around what agents put into the words of a person.
+# Written around what a hook hands to an agent, and around what agents insert into user messages.
 _INSERTED: Final = re.compile(
     rf"<({RECALLED_TAG}|system-reminder|environment_context|user_instructions|permissions instructions"
     r"|local-command-(?:stdout|stderr|caveat)|command-(?:name|message|args|contents)|ide_[a-z_]+)\b[^>]*>"
@@ -55,7 +55,7 @@ def codex(data: bytes) -> Reading:
 
 
 class _Session:
-    """What earlier lines say about the session: its id, its folder, its branch, and how far it has come."""
+    """The state of a session by its earlier lines: id, folder, branch, and position."""
 
     def __init__(self) -> None:
         self.id = ""
@@ -98,13 +98,13 @@ def _records(
 
 
 def spoken(text: str) -> str:
-    """Return what a person or the assistant said of a message, without what programs put into it."""
+    """Return the text of a message without what programs insert into it."""
     words = _INSERTED.sub("", text).strip()
     return "" if words.startswith(_PROGRAM_OPENINGS) else words
 
 
 def category_of(role: str, text: str) -> str:
-    """Return the category of a message: what a person says for good is an instruction or a preference."""
+    """Return the category of a message: standing sentences of the user are instructions or preferences."""
     return (standing(text) if role == "user" else None) or "message"
 
 
@@ -142,14 +142,14 @@ def _codex_message(line: _Line, session: _Session) -> Record | tuple[_Line, str]
     if "type" not in line and "id" in line:
         session.note(line["id"], None, None)
         return _IGNORED
-    # What a person typed comes again as an event; the item is what the model was given.
+    # What the user typed comes again as an event; the item is the input of the model.
     item = payload if line.get("type") == "response_item" and isinstance(payload, dict) else line
     if item.get("type") != "message":
         return _IGNORED
     role = item.get("role")
     if role not in _ROLES:
         return Record(
-            0, skipped=f"a message of the {role}" if isinstance(role, str) else "a message of nobody"
+            0, skipped=f"a message of the {role}" if isinstance(role, str) else "a message without a role"
         )
     text = text_of(item.get("content"))
     if not text:
