@@ -85,7 +85,7 @@ def test_whatever_goes_wrong_is_logged_and_the_agent_goes_on(
     event: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "start", lambda environment: None)
-    monkeypatch.setattr(client, "_CAPTURE_PATIENCE", 0.0)
+    monkeypatch.setattr(client, "_CAPTURE_TIMEOUT_SECONDS", 0.0)
     answers = io.StringIO()
     assert run("codex", io.BytesIO(event), answers, {}, home=tmp_path) == 0
     assert answers.getvalue() == ""
@@ -144,7 +144,7 @@ def test_a_hook_starts_the_process_and_what_it_captures_is_recalled(
         "PATH": os.environ["PATH"],
     }
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(client, "_CAPTURE_PATIENCE", 60.0)
+    monkeypatch.setattr(client, "_CAPTURE_TIMEOUT_SECONDS", 60.0)
     start = client.start
     processes = []
     monkeypatch.setattr(client, "start", lambda given: processes.append(start(given)))

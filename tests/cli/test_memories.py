@@ -300,7 +300,7 @@ def test_without_a_terminal_purge_refuses_unless_told(cli: Run, tea: str) -> Non
 def test_with_yes_purge_wants_whole_ids_and_leaves_no_trace(cli: Run, tea: str, home: Path) -> None:
     piece = cli("purge", tea[-12:], "--yes")
     assert piece.code == 2
-    assert f"ID must be the whole id, {tea}, where nobody is asked" in piece.err
+    assert f"ID must be the whole id, {tea}, without a confirmation" in piece.err
     assert cli("purge", tea, "--yes", "--json").json == {"purged": [tea]}
     assert cli("show", tea).code == 1
     assert b"green tea" not in (home / "memories.db").read_bytes()

@@ -1,4 +1,4 @@
-"""How do coding agents remember without being asked to? Hooks that a background process answers.
+"""Memory for coding agents: hooks that a background process answers.
 
 Claude Code, Codex and Cursor run a command at fixed points of a session. Ours hands the event to one process
 per user, which holds the memory open, and prints its answer: a briefing when a session starts, what is

@@ -1,7 +1,7 @@
-"""The command that an agent runs: hand the event to the background process, and print what it answers.
+"""The command of a hook: send the event to the background process, and print its answer.
 
-An agent waits for this, so it loads the standard library alone, and it must never stand in the agent's way:
-what goes wrong is written to a log, which ``memorata doctor`` shows, and the exit code is 0.
+An agent waits for this, so it loads the standard library alone, and it never fails: errors are written to a
+log, which ``memorata doctor`` shows, and the exit code is 0.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from memorata._one_thread import ONE_THREAD
 MAX_EVENT_BYTES: Final = 4_000_000
 MAX_LOG_BYTES: Final = 100_000
 PREFIX: Final = "MEMORATA_"
-# Seconds that an agent is kept waiting. A process that is not there yet is worth waiting for when a session
-# starts, and when something is to be captured; a prompt goes on without.
-PATIENCE: Final = {"SessionStart": 3.0, "sessionStart": 3.0, "UserPromptSubmit": 1.0}
-_CAPTURE_PATIENCE: Final = 3.0
+# Seconds that an agent waits. The start of the background process is worth waiting for at the start of a
+# session and for a capture; a prompt goes on without.
+TIMEOUT_SECONDS: Final = {"SessionStart": 3.0, "sessionStart": 3.0, "UserPromptSubmit": 1.0}
+_CAPTURE_TIMEOUT_SECONDS: Final = 3.0
 _RETRY_SECONDS: Final = 0.05
 
 
 def main() -> int:
-    """Answer one event, given on standard input; ``memorata-hook AGENT``."""
+    """Answer one event on standard input; ``memorata-hook AGENT``."""
     agent = sys.argv[1] if len(sys.argv) > 1 else ""
     return run(agent, sys.stdin.buffer, sys.stdout, os.environ, home=Path.home())
 
 
 def run(agent: str, events: BinaryIO, answers: TextIO, environment: Mapping[str, str], *, home: Path) -> int:
-    """Hand one event over and write the answer; 0 whatever happens."""
+    """Send one event and write the answer; always 0."""
     folder = run_folder(environment, home)
     try:
         event = json.loads(events.read(MAX_EVENT_BYTES))
@@ -46,14 +46,14 @@ def run(agent: str, events: BinaryIO, answers: TextIO, environment: Mapping[str,
         if answer:
             json.dump(answer, answers)
             answers.flush()
-    except Exception as error:  # The agent must go on without memory; the log says why it had to.
+    except Exception as error:  # The agent goes on without memory.
         log_failure(folder, f"{agent}: {type(error).__name__}: {error}")
     return 0
 
 
 def _seconds(event: object) -> float:
     name = event.get("hook_event_name") if isinstance(event, dict) else None
-    return PATIENCE.get(str(name), _CAPTURE_PATIENCE)
+    return TIMEOUT_SECONDS.get(str(name), _CAPTURE_TIMEOUT_SECONDS)
 
 
 def ask(
@@ -95,9 +95,9 @@ def _exchange(
 
 
 def start(environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Start the background process, apart from the agent that asks."""
+    """Start the background process, detached from the agent."""
     command = [sys.executable, "-m", "memorata.agents.daemon"]
-    # Its settings are those of the user: what lies in the folder of a project is none of its business.
+    # Its settings are those of the user, not those of the folder of a project.
     return subprocess.Popen(
         command,
         cwd=Path.home(),
@@ -115,7 +115,7 @@ def run_folder(environment: Mapping[str, str], home: Path) -> Path:
 
 
 def address_file(folder: Path, environment: Mapping[str, str]) -> Path:
-    """Return where the process with these settings says how it is reached: one for each environment."""
+    """Return the file with port and token of the process with these settings."""
     settings = sorted((name, value) for name, value in environment.items() if name.startswith(PREFIX))
     return folder / f"{hashlib.sha256(repr(settings).encode()).hexdigest()[:16]}.json"
 
@@ -130,7 +130,7 @@ def read_address(folder: Path, environment: Mapping[str, str]) -> dict[str, Any]
 
 
 def log_failure(folder: Path, message: str) -> None:
-    """Write down why a hook had nothing to say; the older half goes when the log grows."""
+    """Log why a hook failed; a log that is too large loses its older half."""
     try:
         make_folder(folder)
         log = folder / "failures.log"

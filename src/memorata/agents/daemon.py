@@ -1,9 +1,8 @@
 """The background process of the hooks: one per user and settings, with the memory and its model open.
 
 It listens on loopback and answers requests with the token, which is in a file that only the user can
-read. It ends after half an hour without an event, and when another has taken its place.
-
-What each event of an agent asks of the memory, and how its answer looks to that agent.
+read. It ends after half an hour without an event, and when another has taken its place. :func:`answer` maps
+each event of an agent to a query or a capture, and its result to the form of that agent.
 """
 
 from __future__ import annotations
@@ -33,14 +32,10 @@ from memorata.service.importer import Importer
 if TYPE_CHECKING:
     from memorata.engine import Engine
 
-if TYPE_CHECKING:
-    from memorata.engine import Engine
-
-
 AGENTS: Final = ("claude-code", "codex", "cursor")
 BRIEFING_BUDGET: Final = 1_200
 HOOK: Final = "hook"
-_LEAST_WORDS: Final = 2
+_MIN_QUERY_WORDS: Final = 2
 _READERS: Final[Mapping[str, Callable[[bytes], Reading]]] = {
     "claude-code": transcripts.claude_code,
     "codex": transcripts.codex,
@@ -51,7 +46,7 @@ Capture = Callable[[], None]
 
 
 def answer(engine: Engine, agent: str, event: Mapping[str, Any]) -> tuple[Json | None, Capture | None]:
-    """Return what to tell the agent at once, and what is to be captured after that; None for nothing."""
+    """Return the reply to the agent, and the capture to run after it; None for nothing."""
     if agent not in AGENTS:
         raise InvalidArgument("agent", agent, f"one of {', '.join(AGENTS)}")
     name = str(event.get("hook_event_name"))
@@ -81,7 +76,7 @@ def _context(agent: str, name: str, text: str) -> Json | None:
 
 def _recalled(engine: Engine, event: Mapping[str, Any]) -> str:
     prompt = str(event.get("prompt") or "").strip()
-    if prompt.startswith("/") or (prompt.isascii() and len(prompt.split()) < _LEAST_WORDS):
+    if prompt.startswith("/") or (prompt.isascii() and len(prompt.split()) < _MIN_QUERY_WORDS):
         return ""
     return Conversation(engine, session=str(event.get("session_id") or "")).recalled(prompt)
 
@@ -138,7 +133,7 @@ class HookServer(socketserver.ThreadingTCPServer):
         self._worker = threading.Thread(target=self._capture_all, name="captures")
 
     def serve(self) -> None:
-        """Serve until nothing has come for a while, or another process has taken over."""
+        """Serve until idle, or until another process has taken over."""
         self._worker.start()
         self._write_address()
         try:
@@ -151,7 +146,7 @@ class HookServer(socketserver.ThreadingTCPServer):
                 self._address.unlink(missing_ok=True)
 
     def answered(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the reply to a request; what is to be captured waits its turn."""
+        """Return the reply to a request; its capture is queued."""
         self._last = time.monotonic()
         if not hmac.compare_digest(str(request.get("token")), self.token):
             return {"error": "wrong token"}

@@ -1,6 +1,6 @@
-"""Where each agent keeps its hooks and its MCP servers, and how ours get in there and out again.
+"""The settings files of agents, and how our hooks and MCP server are added to them and removed.
 
-The files are the user's own. What others wrote in them stays; ours is told by the command it runs.
+The files are the user's own: other entries stay; ours are recognised by the command they run.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Edit:
 
 
 def edits(agent: str, home: Path, *, remove: bool, command: str = HOOK) -> list[Edit]:
-    """Return what is to be written so that an agent has our hooks and our server, or has them no more.
+    """Return the edits after which an agent has our hooks and our server, or has them no more.
 
     Raises `InvalidArgument` for a file that cannot be read as what it should be; nothing is written then.
     """

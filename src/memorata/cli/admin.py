@@ -101,7 +101,7 @@ def backup(session: Session, target: Target, force: options.Force = False) -> No
 
 
 def encrypt(session: Session, target: Target) -> None:
-    """Copy the file into an encrypted one, with the key of the settings; nobody should write meanwhile.
+    """Copy the file into an encrypted one, with the key of the settings; there should be no writes meanwhile.
 
     The key is 64 hexadecimal digits or a passphrase, in MEMORATA_ENCRYPTION_KEY or from file:PATH or
     command:COMMAND. The file itself stays as it is: remove it, and its backups, when the copy was looked at.
@@ -110,7 +110,7 @@ def encrypt(session: Session, target: Target) -> None:
 
 
 def decrypt(session: Session, target: Target) -> None:
-    """Copy an encrypted file into one that is not; nobody should write meanwhile."""
+    """Copy an encrypted file into one that is not; there should be no writes meanwhile."""
     _convert(session, target, encrypt=False)
 
 

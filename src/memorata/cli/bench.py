@@ -42,8 +42,8 @@ def bench(
     settings = session.settings
     contents = list(sentences(memories))
     step = max(1, memories // queries)
-    asked = [f"what about {text.rpartition(', number ')[0]}?" for text in contents[::step]]
-    asked = (asked * queries)[:queries]
+    texts = [f"what about {text.rpartition(', number ')[0]}?" for text in contents[::step]]
+    texts = (texts * queries)[:queries]
     with tempfile.TemporaryDirectory(prefix="memorata-bench-") as folder:
         path = Path(folder) / "bench.db"
         with open_engine(path, embedder=settings.embedder, resources=settings.resources) as engine:
@@ -60,7 +60,7 @@ def bench(
             rest = engine.remember_many(contents[len(single) :])
             batched = len(rest) / (perf_counter() - started) if rest else None
             times, searching = [], []
-            for query in asked:
+            for query in texts:
                 started = perf_counter()
                 result = engine.recall(query)
                 times.append((perf_counter() - started) * 1e3)

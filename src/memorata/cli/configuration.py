@@ -1,4 +1,4 @@
-"""The configuration: doctor reports it, trust agrees to what came from elsewhere, install is for agents."""
+"""The configuration: doctor reports it, trust accepts a settings file, install adds hooks to agents."""
 
 from __future__ import annotations
 
@@ -338,9 +338,9 @@ def _shown(settings: Settings, name: str) -> str:
 
     value = getattr(settings, name)
     if isinstance(value, SecretStr):
-        # Where a key comes from is no secret, and a command is run by who trusts the file.
-        given = value.get_secret_value()
-        return given if given.startswith(("file:", "command:")) else "(not shown)"
+        # The source of a key is no secret, and to trust the file is to run its command.
+        secret = value.get_secret_value()
+        return secret if secret.startswith(("file:", "command:")) else "(not shown)"
     # The address of a server shows no password by itself.
     return one_line(without_secrets(str(value)), 200) if value is not None else "nothing"
 

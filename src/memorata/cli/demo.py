@@ -50,13 +50,13 @@ def tour(
     """Run the demo on a new database, a temporary one if None; return the results by the name of the step."""
     from rich.console import Console
 
-    shown = Console(markup=False, highlight=False, emoji=False) if console is None else console
+    console = console or Console(markup=False, highlight=False, emoji=False)
     if database is not None:
         if database.exists():
             raise InvalidArgument("database", str(database), "a file that does not exist yet")
-        return _walk(database, embedder, shown)
+        return _walk(database, embedder, console)
     with tempfile.TemporaryDirectory(prefix="memorata-demo-") as folder:
-        return _walk(Path(folder) / "demo.db", embedder, shown)
+        return _walk(Path(folder) / "demo.db", embedder, console)
 
 
 class _Clock:
@@ -109,7 +109,7 @@ def _remember(memory: Engine, clock: _Clock, console: Console) -> None:
     columns = (TextColumn("Remembering"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(memories))
-        for _, session in groupby(memories, key=lambda each: each.source.session):
+        for _, session in groupby(memories, key=lambda memory: memory.source.session):
             turns = list(session)
             # A correction ends what it corrects at the moment of its clock, hence the clock.
             clock.now = turns[-1].created_at
@@ -160,9 +160,9 @@ class _Walk:
 
     def call(self, method: str, *arguments: object, **options: object) -> None:
         """Show a call as one would type it."""
-        given = [*map(_typed, arguments), *(f"{name}={_typed(value)}" for name, value in options.items())]
+        texts = [*map(_typed, arguments), *(f"{name}={_typed(value)}" for name, value in options.items())]
         self.console.print()
-        self.console.print(f">>> {method}({', '.join(given)})", style="bold")
+        self.console.print(f">>> {method}({', '.join(texts)})", style="bold")
 
     def notice(self, text: str) -> None:
         """Say what to look at."""

@@ -62,8 +62,8 @@ def entities(
     description: str | None = Option(None, help="A few words about it."),
     merge: str | None = Option(None, metavar="OTHER", help="Read OTHER as ENTITY from now on."),
     undo_merge: bool = Option(False, help="Let ENTITY stand for itself again."),
-    nicknames: bool = Option(False, help="List the nicknames of who speaks instead."),
-    undo_alias: bool = Option(False, help="Read the nickname ENTITY as nobody's name."),
+    nicknames: bool = Option(False, help="List the nicknames of speakers instead."),
+    undo_alias: bool = Option(False, help="No longer read the nickname ENTITY as a name."),
     restore_alias: bool = Option(False, help="Read it as a name again."),
     as_of: datetime | None = Option(None, help="The relations that held at that time."),
 ) -> None:
@@ -90,7 +90,7 @@ def entities(
 
 
 def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
-    """List the nicknames of who speaks, once one of them is undone or restored."""
+    """List the nicknames of speakers, once one of them is undone or restored."""
     from memorata.service.codec import plain
 
     if (undo or restore) and word is None:

@@ -157,9 +157,9 @@ def suite(
     named = ["balanced"] if ablate else ["bm25", "vector", "elastic", "fast", "balanced"]
     recipes = recipes_of(recipe or named, set or [])
     if ablate:
-        recipes = [each for one in recipes for each in without_levers(one)]
+        recipes = [ablated for recipe_ in recipes for ablated in without_levers(recipe_)]
     with embedders(session, recipes, cache.parent, cache) as (embedder, _):
-        asked = list(
+        results = list(
             run_suite(
                 folder,
                 recipes,
@@ -170,7 +170,7 @@ def suite(
                 timed=not ablate,
             )
         )
-    rows = suite_rows(asked, by_kind=kinds)
+    rows = suite_rows(results, by_kind=kinds)
     if session.output.json:
         session.output.data({"rows": [asdict(row) for row in rows]})
         return

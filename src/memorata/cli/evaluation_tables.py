@@ -43,10 +43,10 @@ def show_comparison(output: Output, comparison: Comparison) -> None:
     from memorata.evaluate.significance import Difference
     from memorata.evaluate.tables import points
 
-    def shown(each: Difference) -> tuple[str, bool]:
-        text = f"{points(each.mean)} [{points(each.low)}, {points(each.high)}] p {each.p:.3f}"
+    def cell(gain: Difference) -> tuple[str, bool]:
+        text = f"{points(gain.mean)} [{points(gain.low)}, {points(gain.high)}] p {gain.p:.3f}"
         # An interval without 0 in it is highlighted.
-        return text, each.low > 0 or each.high < 0
+        return text, gain.low > 0 or gain.high < 0
 
     first = next(iter(comparison.measures.values()))
     kinds = list(first.kinds) if len(first.kinds) > 1 else []
@@ -63,7 +63,7 @@ def show_comparison(output: Output, comparison: Comparison) -> None:
             *([difference.macro] if kinds else []),
             *(difference.kinds[kind] for kind in kinds),
         ]
-        rows.append([(name, False), *map(shown, differences)])
+        rows.append([(name, False), *map(cell, differences)])
     _table(output, heads, rows)
 
 

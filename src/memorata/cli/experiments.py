@@ -40,7 +40,7 @@ def create(
 
     variants = [_variant(specification) for specification in variant or []]
     with session.memory(create=True) as engine:
-        made = engine.experiments.create(
+        running = engine.experiments.create(
             name,
             variants,
             base=base,
@@ -48,7 +48,7 @@ def create(
             least_users=users,
             least_days=days,
         )
-    session.output.result(experiment_json(made), f"{name} runs since {made.started:%Y-%m-%d %H:%M} UTC")
+    session.output.result(experiment_json(running), f"{name} runs since {running.started:%Y-%m-%d %H:%M} UTC")
 
 
 def assign(session: Session, name: Name, user: User) -> None:
@@ -95,7 +95,7 @@ def status(
             state.method,
             f"{state.started:%Y-%m-%d}",
             "running" if state.stopped is None else f"stopped {state.stopped:%Y-%m-%d}",
-            ", ".join(one.name for one in state.experiment.variants),
+            ", ".join(variant.name for variant in state.experiment.variants),
         )
         for state in running
     ]

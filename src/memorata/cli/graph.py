@@ -200,7 +200,7 @@ def timeline(
 
 
 def distance(metres: float) -> str:
-    """Return a distance for people."""
+    """Return a distance in metres or kilometres."""
     return f"{metres:.0f} m" if metres < _KILOMETRE else f"{metres / _KILOMETRE:,.0f} km"
 
 

@@ -231,11 +231,11 @@ def purge(
     output = session.output
     _check_selection(ids, filter)
     with session.memory() as engine:
-        # Without a user to look at the matches, a part of an id is too little to destroy by.
+        # Without a confirmation, a part of an id is too little to destroy by.
         matches = [memory_of(engine, id_) for id_ in ids or ()]
         for id_, memory in zip(ids or (), matches, strict=True):
             if yes and memory.id != id_ and not dry_run:
-                raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, where nobody is asked")
+                raise InvalidArgument("ID", id_, f"the whole id, {memory.id}, without a confirmation")
         if filter is not None:
             from memorata.store.entries import all_pages
 
@@ -254,9 +254,9 @@ def purge(
         if not session.confirm(f"Remove {memories(len(matches))}{along} for good?", yes=yes, lines=lines):
             return
         engine.purge(*whole_ids)
-        for kept in engine.store.statistics().get("copies", ()):
+        for copy in engine.store.statistics().get("copies", ()):
             output.say(
-                f"Note: {kept}, the file as it was before a migration, may still hold it; remove it too"
+                f"Note: {copy}, the file as it was before a migration, may still hold it; remove it too"
             )
     output.changed("purged", whole_ids, "Removed")
 

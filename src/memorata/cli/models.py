@@ -95,8 +95,8 @@ def install(
     if output.json:
         output.data(models[0] | {"reason": why, "beside": models[1:]})
         return
-    for one in models:
-        output.line(f"{one['name']}: {one['source']}, in {one['folder']}")
+    for row in models:
+        output.line(f"{row['name']}: {row['source']}, in {row['folder']}")
     if CATALOGUE[names[0]].needs_runtime and not has_runtime():
         output.say(f"{names[0]} needs what runs it: pip install {RUNTIME}")
     output.say("new databases use the best model that is installed; memorata doctor says which is in use")
@@ -110,7 +110,7 @@ def _languages(session: Session) -> Counter[str]:
 
     codes: Counter[str] = Counter()
     if session.settings.db.exists():
-        # A database that cannot be read is no reason against a model; what is wrong with it, doctor says.
+        # A database that cannot be read is no reason against a model; doctor reports it.
         with suppress(MemorataError), session.memory() as memory:
             codes.update(language_code(sample.content) for sample in memory.list(limit=_SAMPLE).memories)
     return codes

@@ -52,9 +52,9 @@ def purge_namespace(
 def link(session: Session, linked: Linked, filter: options.Filter = None) -> None:
     """Let this namespace inherit from another: recall --inherit sees it."""
     with session.memory(create=True) as engine:
-        made = engine.namespaces.link(linked, filter=filter)
-        text = f"{engine.namespace} sees {made.namespace} where it is asked with --inherit."
-    session.output.result({"namespace": made.namespace, "filter": made.filter}, text)
+        link_ = engine.namespaces.link(linked, filter=filter)
+        text = f"{engine.namespace} sees {link_.namespace} where it is asked with --inherit."
+    session.output.result({"namespace": link_.namespace, "filter": link_.filter}, text)
 
 
 def unlink(session: Session, linked: Linked) -> None:

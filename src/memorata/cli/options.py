@@ -102,8 +102,8 @@ def text_of(words: Sequence[str]) -> str:
             # Bytes that the locale cannot decode; the C locale decodes ASCII alone.
             return os.fsencode(text).decode()
     except UnicodeError as error:
-        shown = error.object if isinstance(error, UnicodeDecodeError) else text
-        raise InvalidArgument("the text", shown, "UTF-8") from error
+        value = error.object if isinstance(error, UnicodeDecodeError) else text
+        raise InvalidArgument("the text", value, "UTF-8") from error
     return text
 
 

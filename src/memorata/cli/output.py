@@ -1,7 +1,7 @@
-"""What goes where: results to standard output, everything else to standard error.
+"""The output of commands: results to standard output, everything else to standard error.
 
-People at a terminal get tables and a little colour; a pipe gets plain lines; ``--json`` gets one JSON value.
-Control characters of memories are made visible, so that no memory can move the cursor or recolour the screen.
+A terminal gets tables and a little colour, a pipe plain lines, ``--json`` one JSON value. Control characters
+of memories are made visible, so that no memory can move the cursor or recolour the screen.
 """
 
 from __future__ import annotations
@@ -94,21 +94,21 @@ class Output:
 
     @cached_property
     def console(self) -> Console:
-        """Standard output, for people."""
+        """Standard output of a terminal."""
         from rich.console import Console
 
         return Console(markup=False, highlight=False, emoji=False)
 
     @cached_property
     def errors(self) -> Console:
-        """Standard error, for people."""
+        """Standard error of a terminal."""
         from rich.console import Console
 
         return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
     @property
     def terminal(self) -> bool:
-        """Whether a person is looking at the results."""
+        """Whether results are drawn on a terminal."""
         return not self.json and self._drawn
 
     @property
@@ -116,7 +116,7 @@ class Output:
         return may_be_drawn_on(sys.stdout) and self.console.is_terminal
 
     def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
-        """Write a result as JSON: on one line, or indented for a person who is looking."""
+        """Write a result as JSON: on one line, or indented at a terminal."""
         indent = 2 if self._drawn else None
         self.line(dumps(value, sys.stdout, indent))
 
@@ -129,7 +129,7 @@ class Output:
         self.console.print(*renderables)
 
     def pairs(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Write names and values: in two columns for people, with a tab between in a pipe."""
+        """Write names and values: in two columns at a terminal, with a tab between in a pipe."""
         self.table((), rows, style="dim", unbroken=1)
 
     def table(
@@ -168,7 +168,7 @@ class Output:
                 self.line(line)
 
     def changed(self, key: str, ids: Sequence[str], verb: str) -> None:
-        """Write which memories a command has changed: their number for people, their ids in a pipe."""
+        """Write which memories a command has changed: their number at a terminal, their ids in a pipe."""
         if self.terminal:
             self.show(f"{verb} {memories(len(ids))}.")
         else:
@@ -212,10 +212,10 @@ def progress(
 
         yield tell
         return
-    shown = not output.quiet and not output.json
+    drawn = not output.quiet and not output.json
     count = DownloadColumn() if in_bytes else MofNCompleteColumn()
     columns = (*Progress.get_default_columns()[:3], count, TimeRemainingColumn())
-    with Progress(*columns, console=output.errors, transient=True, disable=not shown) as bars:
+    with Progress(*columns, console=output.errors, transient=True, disable=not drawn) as bars:
         tasks: dict[str, Any] = {}
 
         def advance(step: str, done: int, total: int | None) -> None:
@@ -242,13 +242,13 @@ def byline(memory: Memory, *, dated: bool = True) -> str:
 
 
 def spoken(memory: Memory) -> str:
-    """Return the content of a memory on one line, after who said it."""
+    """Return the content of a memory on one line, after its speaker."""
     speaker = memory.source.speaker
     return one_line(f"{speaker}: {memory.content}" if speaker else memory.content)
 
 
 def plain_line(memory: Memory) -> str:
-    """Return a memory as a line for a pipe: its id, its day, and who said what, with tabs between."""
+    """Return a memory as a line for a pipe: its id, its day, its speaker and content, with tabs between."""
     return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{spoken(memory)}"
 
 

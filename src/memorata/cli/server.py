@@ -99,7 +99,7 @@ def mcp(
 
 
 def _verifier(engine: Engine, *, host: str, issuer: str | None, resource: str | None) -> Verifier:
-    """Return what checks the tokens of agents; without an issuer there must be a key."""
+    """Return the verifier of the tokens of agents; without an issuer there must be a key."""
     from memorata.engine.access import ApiKeys
     from memorata.mcp.auth import Issuer, Verifier
     from memorata.service.auth import is_loopback
@@ -303,7 +303,7 @@ def proxy(
     from memorata.service.auth import is_loopback
 
     checked_upstream(upstream)
-    # What people type into a chat holds keys and passwords more often than what they choose to keep.
+    # Prompts hold keys and passwords more often than memories that are chosen.
     redact = True if session.settings.origin("redact") == "default" else None
     with session.memory(create=True, embed=True, redact=redact) as engine:
         keys = None if is_loopback(host) else ApiKeys(engine.store, required=True)
@@ -312,13 +312,13 @@ def proxy(
         settings = ProxySettings(limit=limit, budget=budget, capture=not no_capture)
         # A chat does not wait until a model is loaded.
         engine.recall("warm up")
-        made = Proxy(engine, upstream, keys=keys, settings=settings)
+        app = Proxy(engine, upstream, keys=keys, settings=settings)
 
         def announce(address: str) -> None:
             session.output.say(f"Proxy for {upstream} at {address}/v1", "")
 
         with _free_port(port):
-            serve_proxy(made, host, port, announce)
+            serve_proxy(app, host, port, announce)
 
 
 @contextmanager

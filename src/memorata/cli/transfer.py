@@ -77,7 +77,7 @@ def import_(
                 for line in importer.add_file(source.name, reading.records):
                     advance(source.label, line, reading.total)
         except (KeyboardInterrupt, MemorataError):
-            # A full disk, say: what was written before that is there.
+            # A full disk, say: earlier chunks are written.
             session.output.say(
                 f"{importer.counts.imported:,} imported so far; run the same again to continue.", ""
             )
@@ -88,7 +88,7 @@ def import_(
 
 
 def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> None:
-    """List what was imported, or undo an import."""
+    """List the imports, or undo one."""
     from memorata.service.codec import plain
 
     output, (verb, *ids) = session.output, words
@@ -101,11 +101,11 @@ def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> 
             output.result({"imports": [plain(run) for run in past]}, *lines)
             return
         undone = engine.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
-    gone = [id_ for some in undone.memories.values() for id_ in some]
+    undone_ids = [id_ for ids_ in undone.memories.values() for id_ in ids_]
     key, done = ("purged", "Removed") if purge else ("forgotten", "Forgot")
     if dry_run:
         key, done = ("would_purge", "Would remove") if purge else ("would_forget", "Would forget")
-    output.changed(key, gone, done)
+    output.changed(key, undone_ids, done)
 
 
 def export(
