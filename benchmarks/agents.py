@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import memorata
-from memorata.agents.client import PATIENCE, last_failure, read_address, run_folder
+from memorata.agents.client import TIMEOUT_SECONDS, last_failure, read_address, run_folder
 from memorata.agents.install import CLAUDE_CODE_EVENTS
 
 TURNS_PER_SESSION: Final = 5
@@ -245,7 +245,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = run(seconds, Path(folder))
     sys.stdout.write(
-        json.dumps({**asdict(report), "patience": PATIENCE, "passed": report.passed}, indent=2) + "\n"
+        json.dumps({**asdict(report), "patience": TIMEOUT_SECONDS, "passed": report.passed}, indent=2) + "\n"
     )
     return 0 if report.passed else 1
 
