@@ -1,4 +1,4 @@
-"""What the graph of a namespace answers with."""
+"""Results of the facets `entities` and `graph`, and the communities of a namespace with their summaries."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from memorata._frozen import frozen
+from memorata.engine.graph.lookup import memories_at
 from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.graph.adjacency import Graph
 from memorata.graph.communities import Level, communities, leiden
@@ -164,7 +165,6 @@ class Nearby:
 
 LEVELS: Final = 3
 METHODS: Final = ("propagation", "leiden")
-_PAGE_SIZE: Final = 500
 _MAX_WRITTEN: Final = 40
 """How many memories of a community a language model reads, the most central ones."""
 _SENTENCES: Final = 3
@@ -247,39 +247,37 @@ class Selection:
         return cls(structure.levels[level], level, len(groups), largest)
 
 
-def told(
+def summarised_by_statistics(
     selection: Selection,
     terms_of: Callable[[Memory], Terms],
     frequencies_of: Callable[[list[str]], tuple[int, dict[str, int]]],
     cache: MutableMapping[str, Summary],
     method: str = "propagation",
 ) -> Communities:
-    """Return communities with summaries.
+    """Return communities with summaries; of the store only the frequencies of terms are read.
 
-    Nothing is looked at meanwhile but the frequencies of terms: this takes most of the time, in which others
-    who use the same store need not wait.
+    This takes most of the time, in which others who use the same store need not wait.
     """
-    chosen, shown = selection.level, selection.largest
-    memories = {memory.id: memory for each in shown for memory in each.memories}
-    read = {id_: terms_of(memory).get("content", {}) for id_, memory in memories.items()}
     # A bare number says little about a group, and there are many different ones.
     terms = {
-        id_: {term: times for term, times in found.items() if not term.isdecimal()}
-        for id_, found in read.items()
+        id_: {term: times for term, times in counts.items() if not term.isdecimal()}
+        for id_, counts in _terms(selection.largest, terms_of).items()
     }
-    vocabulary = sorted({term for found in terms.values() for term in found})
-    frequencies = _Frequencies(*frequencies_of(vocabulary))
     summariser = StatisticalSummariser(
-        frequencies, least_members=_LEAST_MEMBERS, least_share=_LEAST_SHARE, unnamed=_function_words()
+        _Frequencies(*frequencies_of(_vocabulary(terms))),
+        least_members=_LEAST_MEMBERS,
+        least_share=_LEAST_SHARE,
+        unnamed=_function_words(),
     )
-    answered = tuple(
-        Group(tuple(memory.id for memory in each.memories), tuple(each.entities), summary)
-        for each in shown
-        for summary in summarised([each.community(terms, readable=True)], summariser, cache)
+    communities = [members.community(terms, readable=True) for members in selection.largest]
+    groups = tuple(
+        Group(tuple(memory.id for memory in members.memories), tuple(members.entities), summary)
+        for members, summary in zip(
+            selection.largest, summarised(communities, summariser, cache), strict=True
+        )
     )
-    return Communities(
-        selection.number, selection.count, chosen.modularity, chosen.converged, answered, method
-    )
+    level = selection.level
+    return Communities(selection.number, selection.count, level.modularity, level.converged, groups, method)
 
 
 @cache
@@ -318,17 +316,27 @@ def summaries(
     structure = Structure.of(graph, Partitioning())
     slots = graph.slots_of(structure.nodes)
     seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
-    every = [(each, graph.slots_of(structure.nodes[each])) for each in structure.groups(0, seen)]
-    groups = [(members, slots[slots >= 0]) for members, slots in every if (slots >= 0).any()]
-    shown = [_Members.of(members, structure, graph, view) for members, _ in groups]
-    memories = [memory for each in shown for memory in each.memories]
-    terms = {memory.id: dict(terms_of(memory).get("content", {})) for memory in memories}
-    vocabulary = sorted({term for counts in terms.values() for term in counts})
-    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(vocabulary)))
+    groups = [(members, graph.slots_of(structure.nodes[members])) for members in structure.groups(0, seen)]
+    groups = [(members, slots[slots >= 0]) for members, slots in groups if (slots >= 0).any()]
+    largest = [_Members.of(members, structure, graph, view) for members, _ in groups]
+    terms = _terms(largest, terms_of)
+    summariser = StatisticalSummariser(_Frequencies(*view.document_frequencies(_vocabulary(terms))))
     return [
-        (slots, summariser.summarise(each.community(terms)))
-        for (_, slots), each in zip(groups, shown, strict=True)
+        (slots, summariser.summarise(members.community(terms)))
+        for (_, slots), members in zip(groups, largest, strict=True)
     ]
+
+
+def _terms(
+    communities: Iterable[_Members], terms_of: Callable[[Memory], Terms]
+) -> dict[str, Mapping[str, int]]:
+    """Return the terms of the contents of all memories, by id."""
+    memories = {memory.id: memory for members in communities for memory in members.memories}
+    return {id_: terms_of(memory).get("content", {}) for id_, memory in memories.items()}
+
+
+def _vocabulary(terms: Mapping[str, Mapping[str, int]]) -> list[str]:
+    return sorted({term for counts in terms.values() for term in counts})
 
 
 def _seen(
@@ -363,15 +371,10 @@ class _Members:
         order = members[np.argsort(-structure.ranks[members], kind="stable")]
         nodes, ranks = structure.nodes[order], structure.ranks[order]
         slots = graph.slots_of(nodes)
-        mentioned = slots[slots >= 0]
-        memories = [
-            memory
-            for start in range(0, mentioned.size, _PAGE_SIZE)
-            for memory in view.memories(mentioned[start : start + _PAGE_SIZE])
-        ]
         named = slots < 0
         names = dict(zip(map(graph.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
-        return cls(memories, {name: rank for name, rank in names.items() if name is not None})
+        entities = {name: rank for name, rank in names.items() if name is not None}
+        return cls(memories_at(view, slots[~named]), entities)
 
     def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
         members = [

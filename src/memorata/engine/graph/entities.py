@@ -185,11 +185,11 @@ class Entities:
     def merge(self, keep: str, other: str, *, namespace: str | None = None) -> KnownEntity:
         """Read one name as another from now on, wherever it stands; `undo_merge` takes it back."""
 
-        def known(look: Look) -> None:
+        def require_both(look: Look) -> None:
             for argument, name in (("keep", keep), ("other", other)):
                 self._lookup.key(look, argument, name)
 
-        self._lookup.at(namespace, known)
+        self._lookup.at(namespace, require_both)
         self._store.entities.merge(self._runtime.path(namespace), keep, other)
         return self.get(keep, namespace=namespace)
 
@@ -208,13 +208,13 @@ class Entities:
         def answer(look: Look) -> tuple[SpeakerAlias, ...]:
             analyser, view = self._runtime.analyser, look.view
             undone = undone_aliases(self._store.saved_settings, look.path)
-            known = _nicknames(view, analyser)
-            for word in undone - set(map(folded, known)):
+            aliases = _nicknames(view, analyser)
+            for word in undone - set(map(folded, aliases)):
                 terms = tuple(analyser.tokens(word))
                 _, having = view.document_frequencies(terms)
-                known[word] = alias_of(word, view.speakers().names), max(having.values(), default=0)
+                aliases[word] = alias_of(word, view.speakers().names), max(having.values(), default=0)
             return tuple(
-                SpeakerAlias(word, *known[word], undone=folded(word) in undone) for word in sorted(known)
+                SpeakerAlias(word, *aliases[word], undone=folded(word) in undone) for word in sorted(aliases)
             )
 
         return self._lookup.at(namespace, answer)
@@ -354,7 +354,7 @@ class Entities:
         known = known or bool(entities or relations)
         if not known and not (text and memories):
             raise EntityNotFound(subject, path, in_texts=in_texts + len(memories))
-        hidden = tuple(each for each in self._store.hidden(path) if each.memory_id in ids)
+        hidden = tuple(hidden for hidden in self._store.hidden(path) if hidden.memory_id in ids)
         about = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
         return about if text else replace(about, in_texts=in_texts)
 
@@ -421,7 +421,7 @@ def _nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
         if alias_of(part[:length], speakers) == part
     }
     terms = {word: tuple(analyser.tokens(word)) for word in short}
-    _, mentioned = view.document_frequencies(tuple({term for each in terms.values() for term in each}))
+    _, mentioned = view.document_frequencies(tuple(set().union(*terms.values())))
     return {
         word: (short[word], max(mentioned[term] for term in terms[word]))
         for word in short

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import datetime
-from functools import cached_property
 from typing import Final, TypeVar
 
 from memorata._frozen import frozen
@@ -15,12 +14,14 @@ from memorata.engine.write.names import NameIndex, Names
 from memorata.index.index import Index
 from memorata.index.record import Records, visible
 from memorata.model import checks
-from memorata.model.checks import BoolArray
+from memorata.model.checks import BoolArray, IntArray
 from memorata.model.errors import EntityNotFound, InvalidArgument
+from memorata.model.memory import Memory
 from memorata.store.store import Store
 from memorata.text.spelling import folded
 
 _NEAREST: Final = 3
+_PAGE_SIZE: Final = 500
 _Answer = TypeVar("_Answer")
 
 
@@ -46,23 +47,18 @@ class Lookup:
     def __init__(self, runtime: Runtime, names: NameIndex) -> None:
         self._runtime = runtime
         self.names = names
-
-    @cached_property
-    def graphs(self) -> Graphs:
-        """The graphs of the namespaces."""
-        # Most processes never ask for the graph, and should not load what builds it.
-
-        return Graphs(self._runtime.store, self.names)
+        self.graphs = Graphs(runtime.store, names)
 
     def at(
-        self, namespace: str | None, look: Callable[[Look], _Answer], as_of: datetime | None = None
+        self, namespace: str | None, look: Callable[[Look], _Answer], as_of: checks.Instant | None = None
     ) -> _Answer:
         """Run a function on one consistent look at a namespace, and return its answer."""
+        then = checks.optional_instant("as_of", as_of)
         path, now = self._runtime.path(namespace), self._runtime.clock()
 
         def action() -> _Answer:
-            with self._runtime.store.view(path, now, as_of=as_of) as view:
-                return look(Look(path, now, view, self.names.of(path), as_of))
+            with self._runtime.store.view(path, now, as_of=then) as view:
+                return look(Look(path, now, view, self.names.of(path), then))
 
         return self._runtime.run([path], action)
 
@@ -79,20 +75,26 @@ class Lookup:
         _, mentioned = look.view.document_frequencies(look.names.spellings(key), field="names")
         if any(mentioned.values()):
             return key
-        graph = self.graph(look)
         from difflib import get_close_matches
 
-        alike = get_close_matches(key, [each for each, _ in self.counted(graph)], _NEAREST)
+        graph = self.graph(look)
+        alike = get_close_matches(key, dict(self.counted(graph)), _NEAREST)
         raise EntityNotFound(name, look.path, tuple(map(graph.name, alike)))
 
     def counted(self, graph: NamespaceGraph) -> list[tuple[str, int]]:
         """Return the keys of all known entities and how many memories mention each."""
         counts = graph.mention_counts()
-        found = dict.fromkeys(graph.names.declared(), 0)
+        mentions = dict.fromkeys(graph.names.declared(), 0)
         for key, node in zip(graph.entity_keys, graph.entity_nodes().tolist(), strict=True):
-            if counts[node] or key in found:
-                found[key] = int(counts[node])
-        return sorted(found.items())
+            if counts[node] or key in mentions:
+                mentions[key] = int(counts[node])
+        return sorted(mentions.items())
+
+
+def memories_at(view: Index, slots: IntArray) -> list[Memory]:
+    """Return the memories at slots, read a page at a time."""
+    pages = range(0, slots.size, _PAGE_SIZE)
+    return [memory for start in pages for memory in view.memories(slots[start : start + _PAGE_SIZE])]
 
 
 def checked_name(argument: str, name: str) -> None:
@@ -134,8 +136,7 @@ class Graphs:
                 graph = NamespaceGraph(names).at(self._store, namespace, now, names)
             assert graph is not None  # an empty one is never too old
             self._kept[namespace] = graph
-            while (
-                len(self._kept) > 1 and sum(each.nbytes for each in list(self._kept.values())) > self._budget
-            ):
+            # A copy, for another thread may add to it.
+            while len(self._kept) > 1 and sum(kept.nbytes for kept in [*self._kept.values()]) > self._budget:
                 self._kept.popitem(last=False)
         return graph

@@ -1,4 +1,4 @@
-"""The types of the edges that the graph of a namespace has of itself, beside the relations it was told."""
+"""The graph of a namespace: memories, the entities they mention, sessions, supersession and relations."""
 
 from __future__ import annotations
 
@@ -185,16 +185,16 @@ class NamespaceGraph:
 
         This one stays what it is: where several threads look at once, another may be walking over it.
         """
-        news = store.graph.delta(namespace, self.change)
+        delta = store.graph.delta(namespace, self.change)
         waited = self.since is not None and not self._is_still_true(now)
-        if news.change == self.change and not waited:
-            return self._named(names) if self.since is not None or not news.change else None
-        if news.change < self.change or (self.change and (news.kinds & _RENAMED or self._is_stale())):
+        if delta.change == self.change and not waited:
+            return self._named(names) if self.since is not None or not delta.change else None
+        if delta.change < self.change or (self.change and (delta.kinds & _RENAMED or self._is_stale())):
             # What a replica knows may be older than what is known here.
             return None
         later = self._growing()
         later.names = names
-        later._catch_up(store, namespace, now, news, waited=waited)
+        later._catch_up(store, namespace, now, delta, waited=waited)
         return later
 
     def _named(self, names: Names) -> NamespaceGraph:
@@ -215,20 +215,20 @@ class NamespaceGraph:
         return other
 
     def _catch_up(
-        self, store: Store, namespace: str, now: datetime, news: GraphDelta, *, waited: bool
+        self, store: Store, namespace: str, now: datetime, delta: GraphDelta, *, waited: bool
     ) -> None:
-        changed = {slot for slot in news.changed if slot < self.slots}
+        changed = {slot for slot in delta.changed if slot < self.slots}
         if waited:
             changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
-        again = list(store.graph.links(namespace, news.slots, sorted(changed)))
+        again = list(store.graph.links(namespace, delta.slots, sorted(changed)))
         asserted = any(link.asserts for link in again)
-        whole = bool(asserted or waited or news.kinds & _UNRELATED or not self.change)
+        whole = bool(asserted or waited or delta.kinds & _UNRELATED or not self.change)
         respelt = self._mentioned_by(changed)
         broken = self._take_out(changed, relations=whole)
-        self._put_in(chain(again, store.graph.links(namespace, self.slots)), news.slots, now, broken)
+        self._put_in(chain(again, store.graph.links(namespace, self.slots)), delta.slots, now, broken)
         self._relate(store, namespace, now, since=0 if whole else self.change)
         self._flush()
-        self.slots, self.change = news.slots, news.change
+        self.slots, self.change = delta.slots, delta.change
         self._spell(store, namespace, respelt)
         turns = [at for at in self._expiries.values() if at > now]
         turn = store.relations.next_change(namespace, now)
@@ -395,20 +395,20 @@ class Ordered:
         return values
 
 
-def in_order(known: NamespaceGraph) -> Ordered:
+def in_order(original: NamespaceGraph) -> Ordered:
     """Return a graph with its nodes in order: memories by their slots, then entities by their keys.
 
     Who has no edge is left out: one that is built anew would not know of it.
     """
-    sources, targets, weights, _, _ = known.graph.listed()
-    keys = dict(zip(known.entity_nodes().tolist(), known.entity_keys, strict=True))
+    sources, targets, weights, _, _ = original.graph.listed()
+    keys = dict(zip(original.entity_nodes().tolist(), original.entity_keys, strict=True))
     linked = np.unique(np.concatenate([sources, targets])).astype(np.intp)
-    slots = known.slots_of(linked)
+    slots = original.slots_of(linked)
     is_said = slots >= 0
     spoken = linked[is_said][np.argsort(slots[is_said])]
     named = sorted(linked[~is_said].tolist(), key=keys.__getitem__)
     nodes = np.concatenate([spoken, np.array(named, np.intp)])
-    places = np.full(known.graph.nodes, -1, np.intp)
+    places = np.full(original.graph.nodes, -1, np.intp)
     places[nodes] = np.arange(nodes.size)
     sources, targets = places[sources], places[targets]
     order = np.lexsort((weights, targets, sources))

@@ -15,16 +15,17 @@ from memorata.index.record import Records
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 from memorata.store.store import Store
 
-_KEPT: Final = 64
+_MAX_NAMESPACES: Final = 64
 """How many namespaces' places are kept; the least recently used go first."""
-_MOVED: Final = frozenset({"update", "purge"})
-_AT_FIRST: Final = 64
+_CHANGES_OF_PLACES: Final = frozenset({"update", "purge"})
+_EXTRA_PLACES: Final = 64
+"""How many more than the limit are looked up at first, for some may be hidden."""
 
 
 @dataclass(slots=True)
 class _Kept:
     change: int
-    known: int
+    slot_count: int
     slots: IntArray
     places: Places
 
@@ -50,13 +51,13 @@ class PlaceIndex:
         """Return the slots of the visible memories nearest to a point, and their distances in metres."""
         kept = self._caught_up(namespace)
         if radius is not None:
-            return _seen(view, shows, kept, kept.places.within(lat, lon, radius), limit)
+            return _visible(view, shows, kept, kept.places.within(lat, lon, radius), limit)
         # Hidden memories have places too: ask for more until enough of them are seen, or there are no more.
-        asked = limit + _AT_FIRST
+        asked = limit + _EXTRA_PLACES
         while True:
-            found = _seen(view, shows, kept, kept.places.nearest(lat, lon, limit=asked), limit)
-            if found[0].size == limit or asked >= len(kept.places):
-                return found
+            nearest = _visible(view, shows, kept, kept.places.nearest(lat, lon, limit=asked), limit)
+            if nearest[0].size == limit or asked >= len(kept.places):
+                return nearest
             asked *= 4
 
     def _caught_up(self, namespace: str) -> _Kept:
@@ -65,21 +66,21 @@ class PlaceIndex:
             self._rollbacks = self._store.rollbacks
             self._kept.clear()
         kept = self._kept.pop(namespace, None)
-        news = self._store.graph.delta(namespace, 0 if kept is None else kept.change)
-        if kept is None or news.kinds & _MOVED:
+        delta = self._store.graph.delta(namespace, 0 if kept is None else kept.change)
+        if kept is None or delta.kinds & _CHANGES_OF_PLACES:
             points = self._store.graph.points(namespace, 0)
-            kept = _Kept(news.change, news.slots, points.slots, Places(points.lats, points.lons))
-        elif news.change != kept.change:
-            points = self._store.graph.points(namespace, kept.known)
+            kept = _Kept(delta.change, delta.slots, points.slots, Places(points.lats, points.lons))
+        elif delta.change != kept.change:
+            points = self._store.graph.points(namespace, kept.slot_count)
             places = kept.places.added(points.lats, points.lons)
-            kept = _Kept(news.change, news.slots, np.concatenate([kept.slots, points.slots]), places)
+            kept = _Kept(delta.change, delta.slots, np.concatenate([kept.slots, points.slots]), places)
         self._kept[namespace] = kept
-        while len(self._kept) > _KEPT:
+        while len(self._kept) > _MAX_NAMESPACES:
             self._kept.popitem(last=False)
         return kept
 
 
-def _seen(
+def _visible(
     view: Index, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
 ) -> tuple[IntArray, FloatArray]:
     slots = kept.slots[near.positions]

@@ -4,16 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from memorata.engine.graph.lookup import Look, Lookup
+from memorata.engine.graph.communities import (
+    METHODS,
+    Communities,
+    FoundPath,
+    Hub,
+    Nearby,
+    Partitioning,
+    Paths,
+    PathStep,
+    PlaceCell,
+    Selection,
+    Structure,
+    summarised_by_statistics,
+    written_by,
+)
+from memorata.engine.graph.lookup import Look, Lookup, memories_at
+from memorata.engine.graph.namespace_graph import NamespaceGraph
 from memorata.engine.graph.place_index import PlaceIndex
 from memorata.engine.runtime import Runtime
-from memorata.index.index import Index
+from memorata.geo.cells import Cell, cell_height, names_of
+from memorata.graph.adjacency import Graph
+from memorata.graph.paths import Path, find_paths, shortest_path
+from memorata.graph.rows import type_numbers
+from memorata.graph.summaries import Summary
 from memorata.index.lexical import LexicalQuery
 from memorata.model import checks
 from memorata.model.checks import IntArray
@@ -23,24 +42,10 @@ from memorata.model.place import Place
 from memorata.rank.bm25 import BM25
 
 if TYPE_CHECKING:
-    from memorata.engine.graph.communities import (
-        Communities,
-        FoundPath,
-        Hub,
-        Nearby,
-        Partitioning,
-        Paths,
-        PlaceCell,
-        Structure,
-    )
-    from memorata.engine.graph.namespace_graph import NamespaceGraph
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
-    from memorata.graph.paths import Path
-    from memorata.graph.summaries import Summary
 
 _KEPT_SUMMARIES: Final = 4_096
 _KEPT_STRUCTURES: Final = 16
-_PAGE_SIZE: Final = 500
 _DECAY: Final = 0.85
 """What each step of a way leaves of its score."""
 
@@ -54,6 +59,7 @@ class GraphQueries:
         self._written: dict[str, str] = {}
         self._store = runtime.store
         self._lookup = lookup
+        self._places = PlaceIndex(runtime.store)
         self._structures: dict[str, Structure] = {}
         self._summaries: dict[str, Summary] = {}
 
@@ -103,37 +109,31 @@ class GraphQueries:
         namespace
             Whose; None for the engine's.
         """
-        then = checks.optional_instant("as_of", as_of)
         if checks.flag("shortest", shortest) and to is None:
             raise InvalidArgument("to", to, "an entity, where the shortest way to it is asked for")
 
-        from memorata.engine.graph.communities import Paths
-        from memorata.graph.adjacency import Graph
-        from memorata.graph.paths import Path, find_paths, shortest_path
-        from memorata.graph.rows import type_numbers
-
         def answer(look: Look) -> Paths:
-            known = self._lookup.graph(look)
+            graph = self._lookup.graph(look)
             keys = [self._lookup.key(look, "start", start)]
             if to is not None:
                 keys.append(self._lookup.key(look, "to", to))
                 if keys[0] == keys[1]:
                     raise InvalidArgument("to", to, f"another entity than {start!r}")
-            ends = [known.entity_node(key) for key in keys]
-            # A graph that was kept still knows the types of relations that nobody has any more.
-            type_numbers("types", types, known.edge_types() if types is not None else ())
+            ends = [graph.entity_node(key) for key in keys]
+            # A graph that was kept still has the types of relations that are gone.
+            type_numbers("types", types, graph.edge_types() if types is not None else ())
             if shortest:
                 if ends[0] is None or ends[1] is None:
                     return Paths((), None)
-                route = shortest_path(known.graph, ends[0], ends[1], types=types, direction=direction)
+                route = shortest_path(graph.graph, ends[0], ends[1], types=types, direction=direction)
                 if route is None:
                     return Paths((), None)
                 way = Path(route.start, route.steps, checks.probability("decay", decay) ** len(route.steps))
-                return Paths(self._described(look, known, [way], route.cost), None)
+                return Paths(_described(look, graph, [way], route.cost), None)
             # What was only described has no edges, and no node either.
-            alone = Graph.of(1, [], [], type_names=known.graph.type_names)
+            alone = Graph.of(1, [], [], type_names=graph.graph.type_names)
             search = find_paths(
-                *((alone, 0) if ends[0] is None else (known.graph, ends[0])),
+                *((alone, 0) if ends[0] is None else (graph.graph, ends[0])),
                 depth=depth,
                 nodes=nodes,
                 paths=paths,
@@ -143,21 +143,17 @@ class GraphQueries:
                 direction=direction,
                 order=order,
                 decay=decay,
-                precedence=None if ends[0] is None else known.precedence,
+                precedence=None if ends[0] is None else graph.precedence,
             )
-            found = search.paths if to is None else _cut(search.paths, ends[1], decay)
-            ordered = sorted(found, key=lambda path: len(path.steps))
-            named = (
-                {known.name_of(at): score for at, score in search.scores.items()}
-                if ends[0] is not None
-                else {}
-            )
-            scores = sorted(
-                ((name, score) for name, score in named.items() if name is not None), key=_best_first
-            )
-            return Paths(self._described(look, known, ordered), search.truncated, dict(scores))
+            ways = search.paths if to is None else _cut(search.paths, ends[1], decay)
+            ordered = sorted(ways, key=lambda path: len(path.steps))
+            reached = {} if ends[0] is None else search.scores
+            named = {graph.name_of(node): score for node, score in reached.items()}
+            scores = [(name, score) for name, score in named.items() if name is not None]
+            by_name = dict(sorted(scores, key=lambda scored: (-scored[1], scored[0])))
+            return Paths(_described(look, graph, ordered), search.truncated, by_name)
 
-        return self._lookup.at(namespace, answer, then)
+        return self._lookup.at(namespace, answer, as_of)
 
     def communities(
         self,
@@ -197,8 +193,6 @@ class GraphQueries:
         namespace
             Whose; None for the engine's.
         """
-        from memorata.engine.graph.communities import METHODS, Partitioning, Selection, told, written_by
-
         checks.one_of("method", method, METHODS)
         count = checks.whole("levels", levels, 1) if method == "propagation" else 1
         if checks.whole("level", level) >= count:
@@ -206,23 +200,24 @@ class GraphQueries:
         usual = 100 if method == "propagation" else 2
         how = Partitioning(method, count, usual if iterations is None else iterations, resolution, seed)
         checks.whole("limit", limit)
-        then = checks.optional_instant("as_of", as_of)
 
         def select(look: Look) -> Selection:
-            known = self._lookup.graph(look)
-            structure = self._structure(look, known, how)
-            return Selection.of(structure, level, limit, known, look.view, look.shows)
+            graph = self._lookup.graph(look)
+            structure = self._structure(look, graph, how)
+            return Selection.of(structure, level, limit, graph, look.view, look.shows)
 
         def frequencies_of(terms: list[str]) -> tuple[int, dict[str, int]]:
-            return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), then)
+            return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), as_of)
 
-        selection = self._lookup.at(namespace, select, then)
+        selection = self._lookup.at(namespace, select, as_of)
         for kept in (self._summaries, self._written):
             if len(kept) >= _KEPT_SUMMARIES:
                 kept.clear()
-        found = told(selection, self._runtime.terms_of, frequencies_of, self._summaries, method)
+        groups = summarised_by_statistics(
+            selection, self._runtime.terms_of, frequencies_of, self._summaries, method
+        )
         # The statistics are there by now, whatever becomes of the model.
-        return found if self._writer is None else written_by(found, selection, self._writer, self._written)
+        return groups if self._writer is None else written_by(groups, selection, self._writer, self._written)
 
     def hubs(
         self, *, limit: int = 10, as_of: checks.Instant | None = None, namespace: str | None = None
@@ -239,25 +234,21 @@ class GraphQueries:
             Whose; None for the engine's.
         """
         checks.whole("limit", limit)
-        then = checks.optional_instant("as_of", as_of)
-
-        from memorata.engine.graph.communities import Hub
 
         def answer(look: Look) -> tuple[Hub, ...]:
-            known = self._lookup.graph(look)
-            nodes = known.entity_nodes()
+            graph = self._lookup.graph(look)
+            nodes = graph.entity_nodes()
             if not nodes.size:
                 return ()
-            ranks, mentions = known.ranks[nodes], known.mention_counts()[nodes]
-            order = np.lexsort((known.precedence(nodes), -ranks))[:limit]
+            ranks, mentions = graph.ranks[nodes], graph.mention_counts()[nodes]
+            order = np.lexsort((graph.precedence(nodes), -ranks))[:limit]
+            columns = (nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist())
             return tuple(
-                Hub(known.name_of(node) or "", rank, count)
-                for node, rank, count in zip(
-                    nodes[order].tolist(), ranks[order].tolist(), mentions[order].tolist(), strict=True
-                )
+                Hub(graph.name_of(node) or "", rank, count)
+                for node, rank, count in zip(*columns, strict=True)
             )
 
-        return self._lookup.at(namespace, answer, then)
+        return self._lookup.at(namespace, answer, as_of)
 
     def cells(
         self,
@@ -280,12 +271,8 @@ class GraphQueries:
         namespace
             Whose; None for the engine's.
         """
-        from memorata.engine.graph.communities import PlaceCell
-        from memorata.geo.cells import Cell, cell_height, names_of
-
         cell_height(precision)
         checks.whole("limit", limit)
-        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> tuple[PlaceCell, ...]:
             points = self._store.graph.points(look.path, 0)
@@ -296,18 +283,17 @@ class GraphQueries:
                 np.stack([rows, columns]), axis=1, return_inverse=True, return_counts=True
             )
             largest = np.argsort(-sizes, kind="stable")[:limit]
-            found = []
+            cells = []
             for group in largest.tolist():
                 members = np.flatnonzero(groups.ravel() == group)
                 first = members[0]
                 cell = Cell(precision, int(rows[first]), int(columns[first]))
-                ids = tuple(memory.id for memory in _memories(look.view, slots[members]))
-                found.append(
-                    PlaceCell(cell.name, float(lats[members].mean()), float(lons[members].mean()), ids)
-                )
-            return tuple(found)
+                ids = tuple(memory.id for memory in memories_at(look.view, slots[members]))
+                lat, lon = float(lats[members].mean()), float(lons[members].mean())
+                cells.append(PlaceCell(cell.name, lat, lon, ids))
+            return tuple(cells)
 
-        return self._lookup.at(namespace, answer, then)
+        return self._lookup.at(namespace, answer, as_of)
 
     def near(
         self,
@@ -337,17 +323,14 @@ class GraphQueries:
         point = Place(lat, lon)
         reach = None if radius is None else checks.at_least("radius", radius, 0)
         checks.whole("limit", limit)
-        then = checks.optional_instant("as_of", as_of)
-
-        from memorata.engine.graph.communities import Nearby
 
         def answer(look: Look) -> tuple[Nearby, ...]:
             slots, metres = self._places.near(
                 look.path, look.view, look.shows, point.lat, point.lon, reach, limit
             )
-            return tuple(map(Nearby, _memories(look.view, slots), metres.tolist()))
+            return tuple(map(Nearby, memories_at(look.view, slots), metres.tolist()))
 
-        return self._lookup.at(namespace, answer, then)
+        return self._lookup.at(namespace, answer, as_of)
 
     def timeline(
         self,
@@ -382,7 +365,6 @@ class GraphQueries:
         if since is not None and until is not None and until < since:
             raise InvalidArgument("end", end, f"at or after start ({since.isoformat()})")
         checks.whole("limit", limit)
-        then = checks.optional_instant("as_of", as_of)
 
         def answer(look: Look) -> tuple[Memory, ...]:
             slots = self._slots(look, entity)
@@ -393,24 +375,18 @@ class GraphQueries:
             shown &= events < (math.inf if until is None else until.timestamp())
             order = np.lexsort((slots[shown], events[shown]))
             chosen = slots[shown][order[::-1] if newest_first else order][:limit]
-            return tuple(_memories(look.view, chosen))
+            return tuple(memories_at(look.view, chosen))
 
-        return self._lookup.at(namespace, answer, then)
+        return self._lookup.at(namespace, answer, as_of)
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    @cached_property
-    def _places(self) -> PlaceIndex:
-        return PlaceIndex(self._store)
-
-    def _structure(self, look: Look, known: NamespaceGraph, how: Partitioning) -> Structure:
+    def _structure(self, look: Look, graph: NamespaceGraph, how: Partitioning) -> Structure:
         """Return the communities of a graph, those of the present from what is kept of them."""
-        from memorata.engine.graph.communities import Structure
-
         structure = self._structures.get(look.path)
-        if structure is not None and structure.graph is known.graph and structure.how == how:
+        if structure is not None and structure.graph is graph.graph and structure.how == how:
             return structure
-        structure = Structure.of(known, how)
+        structure = Structure.of(graph, how)
         # What was believed once is built for one query: it must not push out what is asked every day.
         if look.as_of is None:
             if len(self._structures) >= _KEPT_STRUCTURES:
@@ -426,52 +402,31 @@ class GraphQueries:
         query = LexicalQuery(dict.fromkeys(spellings, 1.0), {"names": 1.0}, (), BM25())
         return look.view.search(query, max(1, look.view.status.count)).slots
 
-    def _described(
-        self, look: Look, known: NamespaceGraph, paths: Sequence[Path], cost: float | None = None
-    ) -> tuple[FoundPath, ...]:
-        from memorata.engine.graph.communities import FoundPath, PathStep
 
-        nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
-        slots = known.slots_of(nodes)
-        memories = _memories(look.view, slots[slots >= 0])
-        ids = dict(zip(nodes[slots >= 0].tolist(), (memory.id for memory in memories), strict=True))
-        return tuple(
-            FoundPath(
-                known.name_of(path.start) or "",
-                tuple(
-                    PathStep(
-                        step.type, step.forward, step.weight, known.name_of(step.node), ids.get(step.node)
-                    )
-                    for step in path.steps
-                ),
-                path.score,
-                cost,
-            )
-            for path in paths
+def _described(
+    look: Look, graph: NamespaceGraph, paths: Sequence[Path], cost: float | None = None
+) -> tuple[FoundPath, ...]:
+    nodes = np.array(sorted({step.node for path in paths for step in path.steps}), np.intp)
+    slots = graph.slots_of(nodes)
+    memories = memories_at(look.view, slots[slots >= 0])
+    ids = dict(zip(nodes[slots >= 0].tolist(), (memory.id for memory in memories), strict=True))
+
+    def described(path: Path) -> FoundPath:
+        steps = tuple(
+            PathStep(step.type, step.forward, step.weight, graph.name_of(step.node), ids.get(step.node))
+            for step in path.steps
         )
+        return FoundPath(graph.name_of(path.start) or "", steps, path.score, cost)
 
-
-def _best_first(scored: tuple[str, float]) -> tuple[float, str]:
-    return -scored[1], scored[0]
+    return tuple(map(described, paths))
 
 
 def _cut(paths: Sequence[Path], goal: int | None, decay: float) -> list[Path]:
     """Return the ways to a node, each once and no further than there."""
-    from memorata.graph.paths import Path
-
-    found: dict[tuple[int, ...], Path] = {}
+    ways: dict[tuple[int, ...], Path] = {}
     for path in paths:
         for position, step in enumerate(path.steps, 1):
             if step.node == goal:
                 steps = path.steps[:position]
-                way = Path(path.start, steps, decay**position)
-                found.setdefault(tuple(each.edge for each in steps), way)
-    return list(found.values())
-
-
-def _memories(view: Index, slots: IntArray) -> list[Memory]:
-    return [
-        memory
-        for start in range(0, slots.size, _PAGE_SIZE)
-        for memory in view.memories(slots[start : start + _PAGE_SIZE])
-    ]
+                ways.setdefault(tuple(step.edge for step in steps), Path(path.start, steps, decay**position))
+    return list(ways.values())
