@@ -11,9 +11,9 @@ port, :class:`EntityExtractor`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final, NamedTuple, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -135,23 +135,13 @@ class RuleExtractor:
         return non_overlapping(text, spans) if spans else ()
 
     def _names(self, text: str) -> Iterator[tuple[int, int]]:
+        # Loaded with the first text that may have a name: a recall needs none of these rules.
+        from memorata.text.capitalised_names import capitalised_names, quoted_titles
+
         # Without a capital, a name can only stand in quotation marks, in whatever language.
         if text.islower():
-            return _rules().quoted_titles(text)
-        return _rules().capitalised_names(text, detect(text, self._default))
-
-
-class _Rules(NamedTuple):
-    quoted_titles: Callable[[str], Iterator[tuple[int, int]]]
-    capitalised_names: Callable[[str, str], Iterator[tuple[int, int]]]
-
-
-@cache
-def _rules() -> _Rules:
-    """Load the rules with the first text that may have a name: a recall needs none of them."""
-    from memorata.text.capitalised_names import capitalised_names, quoted_titles
-
-    return _Rules(quoted_titles, capitalised_names)
+            return quoted_titles(text)
+        return capitalised_names(text, detect(text, self._default))
 
 
 def _has_no_sign(text: str) -> bool:

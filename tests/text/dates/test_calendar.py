@@ -41,8 +41,14 @@ def test_a_period_runs_from_midnight_to_midnight_of_its_zone() -> None:
         (calendar.weekend_of_month(calendar.month(2023, 8), 1), days("2023-08-05", "2023-08-07")),
         (calendar.weekend_of_month(calendar.month(2023, 8), -1), days("2023-08-26", "2023-08-28")),
         (calendar.weekend_of_month(calendar.month(2023, 7), 1), days("2023-07-01", "2023-07-03")),
-        (calendar.weekday_beside(date(2022, 10, 25), 6, -1), days("2022-10-23", "2022-10-24")),
-        (calendar.weekday_beside(date(2023, 10, 28), 5, 1), days("2023-11-04", "2023-11-05")),
+        (
+            calendar.one_day(calendar.weekday(date(2022, 10, 25), 6, -1).first),
+            days("2022-10-23", "2022-10-24"),
+        ),
+        (
+            calendar.one_day(calendar.weekday(date(2023, 10, 28), 5, 1).first),
+            days("2023-11-04", "2023-11-05"),
+        ),
     ],
 )
 def test_what_the_calendar_names(found: Days, expected: Days) -> None:
@@ -157,8 +163,9 @@ def test_parts_make_up_the_whole(first: date, length: int) -> None:
 
 def test_open_sides_end_today_or_at_the_ends_of_the_calendar() -> None:
     may, december = calendar.month(2023, 5), calendar.month(2023, 12)
-    assert calendar.since(may, TODAY) == days("2023-05-01", "2023-11-16")
-    assert calendar.after(may, TODAY) == days("2023-06-01", "2023-11-16")
-    assert calendar.before(may) == Days(calendar.FIRST_DAY, date(2023, 5, 1))
-    assert calendar.since(december, TODAY) == Days(date(2023, 12, 1), calendar.LAST_DAY)
-    assert calendar.after(december, TODAY) == Days(date(2024, 1, 1), calendar.LAST_DAY)
+    assert calendar.bounded(may, "since", TODAY) == days("2023-05-01", "2023-11-16")
+    assert calendar.bounded(may, "after", TODAY) == days("2023-06-01", "2023-11-16")
+    assert calendar.bounded(may, "before", TODAY) == Days(calendar.FIRST_DAY, date(2023, 5, 1))
+    assert calendar.bounded(may, "until", TODAY) == Days(calendar.FIRST_DAY, date(2023, 6, 1))
+    assert calendar.bounded(december, "since", TODAY) == Days(date(2023, 12, 1), calendar.LAST_DAY)
+    assert calendar.bounded(december, "after", TODAY) == Days(date(2024, 1, 1), calendar.LAST_DAY)

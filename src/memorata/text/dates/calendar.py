@@ -56,24 +56,19 @@ def one_day(day: date, tolerance: int = 0) -> Days:
     return Days(day, day + _DAY, tolerance)
 
 
-def month(year: int, number: int) -> Days:
-    """Return a month of a year."""
-    return Days(date(year, number, 1), _months_later(year, number, 1))
-
-
-def months(year: int, number: int, count: int) -> Days:
-    """Return `count` months that begin with a month of a year."""
+def month(year: int, number: int, count: int = 1) -> Days:
+    """Return a month of a year, or `count` months that begin with it."""
     return Days(date(year, number, 1), _months_later(year, number, count))
 
 
 def quarter(year: int, number: int) -> Days:
     """Return a quarter, 1 to 4, of a year."""
-    return months(year, 3 * number - 2, 3)
+    return month(year, 3 * number - 2, 3)
 
 
 def season(year: int, number: int) -> Days:
     """Return spring (0), summer, autumn or winter (3); the winter begins in December of the year."""
-    return months(year, 3 * number + 3, 3)._replace(tolerance=SEASON_TOLERANCE)
+    return month(year, 3 * number + 3, 3)._replace(tolerance=SEASON_TOLERANCE)
 
 
 def years(year: int, count: int = 1) -> Days:
@@ -94,11 +89,6 @@ def weekend_of_month(of: Days, number: int) -> Days:
     saturday = of.first if number > 0 else of.after - 7 * _DAY
     saturday += (5 - saturday.weekday()) % 7 * _DAY + 7 * (max(number, 1) - 1) * _DAY
     return Days(saturday, saturday + 2 * _DAY)
-
-
-def weekday_beside(day: date, number: int, which: int) -> Days:
-    """Return the last weekday of its name before a day (-1), or the first after it (1)."""
-    return one_day(weekday(day, number, which).first)
 
 
 def shifted(today: date, unit: str, count: int) -> Days:
@@ -138,7 +128,7 @@ def calendar_unit(today: date, unit: str, which: int) -> Days:
     else:
         length = 1 if unit == "month" else 3
         first = _months_later(today.year, (today.month - 1) // length * length + 1, length * which)
-        days = months(first.year, first.month, length)
+        days = month(first.year, first.month, length)
     return days._replace(tolerance=tolerance)
 
 
@@ -174,8 +164,7 @@ def recurring(make: Callable[[int], Days], today: date, which: int | None, neare
     if which == 0:
         fitting = [
             days for days in occurrences if days.first <= today < days.after or days.first.year == today.year
-        ]
-        fitting = fitting[:1]
+        ][:1]
     elif which == 1:
         fitting = [days for days in occurrences if days.first > today][:1]
     elif which == -1:
@@ -196,28 +185,20 @@ def part(of: Days, which: int) -> Days:
     return Days(first, after, of.tolerance)
 
 
-def since(days: Days, today: date) -> Days:
-    """Return from the first of `days` up to today; without an end if they lie ahead."""
-    return Days(days.first, _end(days.first, today), days.tolerance)
+def bounded(days: Days, bound: str, today: date) -> Days:
+    """Return what is since, after, before or until some days.
 
-
-def after(days: Days, today: date) -> Days:
-    """Return what comes after the last of `days`, up to today; without an end if that lies ahead."""
-    return Days(days.after, _end(days.after, today), days.tolerance)
-
-
-def before(days: Days) -> Days:
-    """Return what comes before the first of `days`."""
-    return Days(FIRST_DAY, days.first, days.tolerance)
+    What begins with them or after them goes on up to today, or without an end if it begins later.
+    """
+    if bound in ("before", "until"):
+        return Days(FIRST_DAY, days.first if bound == "before" else days.after, days.tolerance)
+    first = days.first if bound == "since" else days.after
+    return Days(first, today + _DAY if first <= today else LAST_DAY, days.tolerance)
 
 
 def _away(days: Days, today: date) -> timedelta:
     """Return how far today is from some days; nothing on one of them."""
     return max(days.first - today, today - days.after + _DAY, timedelta(0))
-
-
-def _end(first: date, today: date) -> date:
-    return today + _DAY if first <= today else LAST_DAY
 
 
 def _months_later(year: int, number: int, count: int) -> date:

@@ -241,8 +241,8 @@ def _weekday_beside(
     if (first.reading.days.after - first.reading.days.first).days > 1:
         return None
     number, day = first.reading.days.first.weekday(), last.reading.days
-    days = calendar.weekday_beside(day.first, number, -1 if bound == "before" else 1)
-    return Reading("beside", days)
+    beside = calendar.weekday(day.first, number, -1 if bound == "before" else 1).first
+    return Reading("beside", calendar.one_day(beside))
 
 
 def _lists(between: str, prepositions: Prepositions) -> bool:
@@ -273,7 +273,7 @@ def _single(
         measure = language.measure.search(lower, max(0, at - _PREPOSITION_REACH), at)
         try:
             if measure is None:
-                days = _bounded(days, bound, today)
+                days = calendar.bounded(days, bound, today)
                 start, strong = at, True
             elif measure["unit"] is not None and bound in ("before", "after"):
                 days = _shifted(days, measure, bound, language.vocabulary)
@@ -292,12 +292,3 @@ def _shifted(days: Days, measure: re.Match[str], bound: str, vocabulary: Vocabul
     if bound == "before":
         return calendar.shifted(days.first, unit, -count)
     return calendar.shifted(days.after - _DAY, unit, count)
-
-
-def _bounded(days: Days, bound: str, today: date) -> Days:
-    if bound == "since":
-        return calendar.since(days, today)
-    if bound == "after":
-        return calendar.after(days, today)
-    earlier = calendar.before(days)
-    return earlier if bound == "before" else earlier._replace(after=days.after)

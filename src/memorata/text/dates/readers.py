@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from memorata._frozen import frozen
@@ -58,8 +59,8 @@ class Phrase:
         return self.value("number") if self.has("number") else 1
 
     def unit(self) -> str:
-        """Return the unit that was matched, such as week."""
-        return self.vocabulary.units[self.match["unit"]]
+        """Return the unit that was matched, such as week; a word that counts days by itself needs none."""
+        return self.vocabulary.units[self.match["unit"]] if self.has("unit") else "day"
 
     def which(self) -> int | None:
         """Return -1 for "last", 0 for "this", 1 for "next"; None where none of them is said."""
@@ -112,7 +113,7 @@ def recently(phrase: Phrase) -> Reading:
 
 
 def ago(phrase: Phrase) -> Reading:
-    """Read "two weeks ago"."""
+    """Read "two weeks ago", 이틀 전."""
     return Reading("shift", calendar.shifted(phrase.today, phrase.unit(), -phrase.count()))
 
 
@@ -195,20 +196,16 @@ def month(phrase: Phrase) -> Reading | None:
     return _recurring(phrase, "month", lambda year: calendar.month(year, number), strong)
 
 
-def week_of_month(phrase: Phrase) -> Reading:
-    """Read "the first week of June"."""
-    ordinal, number = phrase.value("ordinal"), phrase.value("month")
-    return _recurring(
-        phrase, "week", lambda year: calendar.week_of_month(calendar.month(year, number), ordinal), True
-    )
+def _of_month(make: Callable[[Days, int], Days]) -> Reader:
+    def read(phrase: Phrase) -> Reading:
+        ordinal, number = phrase.value("ordinal"), phrase.value("month")
+        return _recurring(phrase, "week", lambda year: make(calendar.month(year, number), ordinal), True)
+
+    return read
 
 
-def weekend_of_month(phrase: Phrase) -> Reading:
-    """Read "the first weekend of June"."""
-    ordinal, number = phrase.value("ordinal"), phrase.value("month")
-    return _recurring(
-        phrase, "week", lambda year: calendar.weekend_of_month(calendar.month(year, number), ordinal), True
-    )
+# "The first week of June", "the first weekend of June".
+week_of_month, weekend_of_month = map(_of_month, (calendar.week_of_month, calendar.weekend_of_month))
 
 
 def season(phrase: Phrase) -> Reading:
@@ -223,11 +220,6 @@ def season_of_question(phrase: Phrase) -> Reading | None:
     asks = "?" in phrase.original[phrase.match.end() :]
     if not asks or not re.search(rf"(?<!\w)(?:{phrase.vocabulary.past})(?!\w)", phrase.match.string):
         return None
-    return season(phrase)._replace(strong=True)
-
-
-def last_season(phrase: Phrase) -> Reading:
-    """Read «i somras»: the latest that has begun."""
     return season(phrase)._replace(strong=True)
 
 
@@ -246,19 +238,12 @@ def this_year(phrase: Phrase) -> Reading:
     return Reading("unit", calendar.calendar_unit(phrase.today, "year", 0))
 
 
-def start_of_year(phrase: Phrase) -> Reading:
+def start_of_year(phrase: Phrase, part: int = 0) -> Reading:
     """Read "the beginning of the year"."""
-    return Reading("unit", calendar.part(calendar.years(phrase.today.year + (phrase.which() or 0)), 0))
+    return Reading("unit", calendar.part(calendar.years(phrase.today.year + (phrase.which() or 0)), part))
 
 
-def end_of_year(phrase: Phrase) -> Reading:
-    """Read "the end of the year"."""
-    return Reading("unit", calendar.part(calendar.years(phrase.today.year + (phrase.which() or 0)), 2))
-
-
-def days_ago(phrase: Phrase) -> Reading:
-    """Read a word that counts days by itself: 이틀 전."""
-    return Reading("shift", calendar.shifted(phrase.today, "day", -phrase.count()))
+end_of_year = partial(start_of_year, part=2)
 
 
 def day_of_month(phrase: Phrase) -> Reading:
@@ -272,7 +257,7 @@ def surely(reader: Reader) -> Reader:
 
     def read(phrase: Phrase) -> Reading | None:
         reading = reader(phrase)
-        return None if reading is None else reading._replace(strong=True)
+        return reading and reading._replace(strong=True)
 
     return read
 
@@ -282,12 +267,7 @@ def bounded(reader: Reader, bound: str) -> Reader:
 
     def read(phrase: Phrase) -> Reading | None:
         reading = reader(phrase)
-        if reading is None:
-            return None
-        days = reading.days
-        if bound == "before":
-            return Reading("range", calendar.before(days))
-        return Reading("range", (calendar.since if bound == "since" else calendar.after)(days, phrase.today))
+        return reading and Reading("range", calendar.bounded(reading.days, bound, phrase.today))
 
     return read
 
