@@ -25,7 +25,7 @@ from memorata.store.database import Database, Session
 from memorata.store.entities import EntityStore
 from memorata.store.entries import Change, Entry, Hidden, Page, Progress, Terms
 from memorata.store.exposures import ExposureStore
-from memorata.store.facets import Facet, reads, reads_namespace, writes_namespace
+from memorata.store.facets import Facet, writes_namespace
 from memorata.store.feedback import FeedbackStore
 from memorata.store.graph import GraphStore
 from memorata.store.leases import LeaseStore
@@ -36,7 +36,7 @@ from memorata.store.memory.embedding import Embedded
 from memorata.store.namespaces import NamespaceStore
 from memorata.store.recall_log import RecallLogStore
 from memorata.store.relations import RelationStore
-from memorata.store.rows import EMPTY, Namespace, find_namespace
+from memorata.store.rows import EMPTY, find_namespace
 from memorata.store.saved_settings import SavedSettingStore
 
 if TYPE_CHECKING:
@@ -111,10 +111,9 @@ class Store(Facet):
         """Return what `work` returns, as :meth:`Database.attempt` does."""
         return self._database.attempt(work, replica=replica, fresh=fresh)
 
-    @reads_namespace(int)
-    def naming_change(self, session: Session, namespace: Namespace) -> int:
+    def naming_change(self, namespace: str) -> int:
         """Return the last change of the names of a namespace's entities; 0 if there was none."""
-        return namespace.naming
+        return (self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY).naming
 
     def settings_change(self, namespace: str) -> tuple[int, int]:
         """Return what moves when the saved settings of a namespace have changed."""
@@ -366,13 +365,13 @@ class Store(Facet):
         places = [int(slot) for slot in slots]
         self._database.read(lambda session: memories.expect(session, namespace, entries, now, places))
 
-    @reads
-    def expect_vectors(
-        self, session: Session, namespace: str, digests: Callable[[], Sequence[bytes]]
-    ) -> None:
+    def expect_vectors(self, namespace: str, digests: Callable[[], Sequence[bytes]]) -> None:
         """Read ahead what :meth:`cached_vectors` will be asked for, where that saves a round trip."""
-        if self._embedder is not None and session.dialect.hash_index is None:
-            lookup.expect_vectors(session, namespace, self._embedder, digests())
+        embedder = self._embedder
+        if self.is_remote and embedder is not None:
+            self._database.read(
+                lambda session: lookup.expect_vectors(session, namespace, embedder, digests())
+            )
 
     def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts of a namespace with these hashes have from the current embedder."""

@@ -173,7 +173,9 @@ def test_a_file_that_is_older_or_empty_cannot_be_brought_up_to_date(file: Path) 
 def test_names_that_mean_something_in_an_address_are_names(tmp_path: Path) -> None:
     file = tmp_path / "what? #1 100%.db"
     connect(file).close()
-    connection, watch = opened_to_read(file, lambda address: sqlite3.connect(address, uri=True))
+    connection, watch = opened_to_read(
+        file, lambda address: sqlite3.connect(address, uri=True, factory=SqliteSession)
+    )
     assert watch is None
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM settings")

@@ -87,8 +87,7 @@ def expect(
 
     With `now`, also what deduplication asks for: memories of the same words, and those of `slots`.
     """
-    number = session.dialect.namespace_number(path)
-    if number is None or session.dialect.hash_index is not None:
+    if not session.dialect.remote or (number := session.dialect.namespace_number(path)) is None:
         return
     statements = _taken(session, number, SLOTS, [entry.memory.id for entry in entries])
     statements += [(LOCATE, (number, id_)) for id_ in _superseded_ids(entries)]

@@ -42,11 +42,9 @@ from memorata.store.sqlite.session import (
     FULL,
     SqliteSession,
     expect,
-    is_session,
     reading,
     refuse_to_write,
     translated,
-    why_read_only,
     writing,
 )
 
@@ -150,7 +148,6 @@ def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
         if key is not None and is_no_database(error):
             raise wrong_key(str(file)) from error
         raise
-    assert is_session(connection)  # as `_opened` makes them
     connection.read_only, connection.watch = reason, watch
     return connection
 
@@ -176,7 +173,7 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
     if version == len(MIGRATIONS):
         connection.schema = version
         return None
-    if reason := why_read_only(connection):
+    if reason := connection.read_only:
         wrong = (
             "is empty" if empty else f"is of an older Memorata (schema {version}), to be brought up to date"
         )
@@ -233,8 +230,8 @@ def is_full(error: sqlite3.Error) -> bool:
 
 
 def opened_to_read(
-    file: Path, connect: Callable[[str], sqlite3.Connection]
-) -> tuple[sqlite3.Connection, Callable[[], None] | None]:
+    file: Path, connect: Callable[[str], SqliteSession]
+) -> tuple[SqliteSession, Callable[[], None] | None]:
     """Open a database that is there without writing anything to it.
 
     Returned besides is what to call before and after everything that is read, which raises if the file is no
@@ -275,7 +272,7 @@ def opened_to_read(
     return connect(f"{address}?immutable=1"), watch
 
 
-def _opened_alone(address: str, connect: Callable[[str], sqlite3.Connection]) -> sqlite3.Connection:
+def _opened_alone(address: str, connect: Callable[[str], SqliteSession]) -> SqliteSession:
     """Open a file whose log holds changes, on a full disk: no other process can use it meanwhile.
 
     Alone, SQLite keeps the index of the log in memory instead of in a file that there is no room for.

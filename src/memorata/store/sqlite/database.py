@@ -26,7 +26,6 @@ from memorata.store.sqlite.session import (
     SqliteSession,
     refuse_to_write,
     translated,
-    why_read_only,
 )
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class SqliteDatabase:
             key=key,
         )
         self.lock = threading.RLock()
-        self.read_only_because = why_read_only(self.session)
+        self.read_only_because = self.session.read_only
         self.read_only = bool(self.read_only_because)
         register(self.session)
         watch_forks(self)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from json import JSONDecodeError
 from threading import get_ident, main_thread
 from time import monotonic
-from typing import Any, Final, TypeGuard, TypeVar
+from typing import Any, Final, TypeVar
 
 from memorata.model.errors import StoreCorrupt, StoreError, StoreReadOnly, StoreTooNew, StoreUnavailable
 from memorata.store.database import Session, Statement
@@ -81,41 +81,29 @@ class SqliteSession(sqlite3.Connection):
         return number
 
 
-def is_session(connection: sqlite3.Connection) -> TypeGuard[SqliteSession]:
-    """Return whether a connection is a session, encrypted or not."""
-    return hasattr(connection, "read_once")
-
-
 @lru_cache(maxsize=256)
 def _insertion(table: str, columns: str, count: int) -> str:
     return f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * count)})"
 
 
-def why_read_only(connection: sqlite3.Connection) -> str:
-    """Return why nothing can be written; empty if it can be."""
-    return connection.read_only if is_session(connection) else ""
-
-
 @contextmanager
-def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+def writing(connection: SqliteSession, name: str) -> Iterator[None]:
     """Run the block as one transaction that either happens or does not; in `together`, a part of it."""
-    if reason := why_read_only(connection):
-        refuse_to_write(name, reason)
-    whole = connection if is_session(connection) and connection.joined else None
-    inside = whole is not None
-    if whole is not None and not whole.in_transaction:
+    refuse_to_write(name, connection.read_only)
+    inside = connection.joined
+    if inside and not connection.in_transaction:
         raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
-    if whole is not None and whole.total_changes == whole.untouched:
+    if inside and connection.total_changes == connection.untouched:
         # Nothing is written yet. A savepoint would have SQLite copy every page that is about to change.
         with translated(name):
             try:
                 yield
             except BaseException:
-                _begin_anew(whole)
+                _begin_anew(connection)
                 raise
         return
     begin, end, undo = _PART if inside else _WHOLE
-    try:
+    with translated(name):
         others = connection.in_transaction
         try:
             # Who waits here for a lock may be interrupted by the time that it is got.
@@ -132,17 +120,13 @@ def writing(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             # A full disk or a lost lock may have ended the transaction already.
             if connection.in_transaction and not others:
                 connection.execute(undo)
-                if whole is not None:
-                    whole.read_at = -1
+                if inside:
+                    connection.read_at = -1
                     connection.execute(end)
             raise
-    except Exception as error:
-        if is_translated(error):
-            raise in_our_words(error, name) from error
-        raise
 
 
-def _begin(connection: sqlite3.Connection) -> None:
+def _begin(connection: SqliteSession) -> None:
     """Begin a transaction that writes, waiting for others as long as the connection does.
 
     In the main thread that is done in short turns, for there Ctrl-C is heard between two statements only.
@@ -180,9 +164,8 @@ def _begin_anew(connection: SqliteSession) -> None:
             connection.execute("ROLLBACK")
 
 
-def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
+def expect(connection: SqliteSession, *, batch: bool) -> None:
     """Say whether a batch is written next, or something small, and so how long the log may grow."""
-    assert is_session(connection)  # as `connect` makes them
     pages = _LOG_PAGES_OF_BATCHES if batch else _LOG_PAGES
     if connection.log_pages != pages:
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
@@ -190,9 +173,8 @@ def expect(connection: sqlite3.Connection, *, batch: bool) -> None:
 
 
 @contextmanager
-def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) -> Iterator[None]:
+def guarded(connection: SqliteSession, guard: Callable[[Session], object]) -> Iterator[None]:
     """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-    assert is_session(connection)  # as `connect` makes them
     mine = connection.guards.setdefault(get_ident(), [])
     mine.append(guard)
     try:
@@ -204,13 +186,12 @@ def guarded(connection: sqlite3.Connection, guard: Callable[[Session], object]) 
             del connection.guards[get_ident()]
 
 
-def _begun(connection: sqlite3.Connection) -> None:
-    if is_session(connection):
-        _refuse_other_schema(connection)
-        connection.untouched = connection.total_changes
-        connection.read_at = -1
-        for guard in connection.guards.get(get_ident(), ()):
-            guard(connection)
+def _begun(connection: SqliteSession) -> None:
+    _refuse_other_schema(connection)
+    connection.untouched = connection.total_changes
+    connection.read_at = -1
+    for guard in connection.guards.get(get_ident(), ()):
+        guard(connection)
 
 
 def _refuse_other_schema(connection: SqliteSession) -> None:
@@ -226,9 +207,8 @@ def _refuse_other_schema(connection: SqliteSession) -> None:
 
 
 @contextmanager
-def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
+def together(connection: SqliteSession, name: str) -> Iterator[None]:
     """Run the block as one transaction of which every other transaction in it is a part."""
-    assert is_session(connection)  # as `connect` makes them
     with writing(connection, name):
         before, connection.joined = connection.joined, True
         try:
@@ -237,9 +217,9 @@ def together(connection: sqlite3.Connection, name: str) -> Iterator[None]:
             connection.joined = before
 
 
-def once(connection: sqlite3.Connection, key: str, read: Callable[[], _Read]) -> _Read:
+def once(connection: SqliteSession, key: str, read: Callable[[], _Read]) -> _Read:
     """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
-    if not is_session(connection) or not connection.joined:
+    if not connection.joined:
         return read()
     if connection.read_at != connection.total_changes:
         connection.read_at = connection.total_changes
@@ -271,7 +251,7 @@ class Translated:
             raise in_our_words(error, self._name) from error
 
 
-def reading(connection: sqlite3.Connection, name: str) -> AbstractContextManager[None]:
+def reading(connection: SqliteSession, name: str) -> AbstractContextManager[None]:
     """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
     return _Reading(connection, name)
 
@@ -281,11 +261,11 @@ class _Reading(Translated):
 
     __slots__ = ("_begun", "_connection", "_watch")
 
-    def __init__(self, connection: sqlite3.Connection, name: str) -> None:
+    def __init__(self, connection: SqliteSession, name: str) -> None:
         super().__init__(name)
         self._connection = connection
         self._begun = False
-        self._watch: Callable[[], None] | None = getattr(connection, "watch", None)
+        self._watch = connection.watch
 
     def __enter__(self) -> None:
         try:
