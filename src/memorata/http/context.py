@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import field
+from functools import partial, wraps
 from importlib import import_module
 from typing import Annotated, Any, Final, TypeVar
 
@@ -355,3 +356,56 @@ async def lifespan(server: ServerState) -> AsyncIterator[None]:
     finally:
         server.jobs.close()
         server.workers.close()
+
+
+# --- routes -------------------------------------------------------------------------------------------
+
+_Answer = Callable[..., Mapping[str, Any]]
+
+
+def read_route(
+    route: Callable[..., Any], path: str, answer: type[BaseModel], operation: str = ""
+) -> Callable[[_Answer], _Answer]:
+    """Return a decorator for a function that answers requests with JSON, on a thread of the engine's.
+
+    `route` is the router's method. The parameters are the function's, as for FastAPI; one is the `context`.
+    """
+
+    def add(work: _Answer) -> _Answer:
+        @wraps(work)
+        async def endpoint(**arguments: Any) -> Response:  # noqa: ANN401 - the parameters of `work`
+            context: RequestContext = arguments["context"]
+            return await context.read(partial(work, **arguments), operation)
+
+        route(path, **answers(answer))(endpoint)
+        return work
+
+    return add
+
+
+def write_route(
+    route: Callable[..., Any],
+    path: str,
+    answer: type[BaseModel],
+    operation: str,
+    *,
+    status: int = 200,
+    log_first: bool = False,
+    remembers: bool = False,
+) -> Callable[[_Answer], _Answer]:
+    """Return the same decorator for what changes the store; `remembers` what stands in the `body`."""
+
+    def add(work: _Answer) -> _Answer:
+        @wraps(work)
+        async def endpoint(**arguments: Any) -> Response:  # noqa: ANN401 - the parameters of `work`
+            context: RequestContext = arguments["context"]
+            body = arguments.get("body")
+            drafts = [item.set_fields() for item in getattr(body, "items", [body])] if remembers else ()
+            return await context.write(
+                partial(work, **arguments), operation, status=status, log_first=log_first, remembers=drafts
+            )
+
+        route(path, **answers(answer, status))(endpoint)
+        return work
+
+    return add

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
 
-from memorata.http.context import ReadContext, WriteContext, answers
+from memorata.http.context import ReadContext, WriteContext, read_route, write_route
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import UPDATE
 from memorata.service.answers import (
@@ -25,119 +24,85 @@ from memorata.service.schemas import Decision, MemoryIds, UndoRequest
 router = APIRouter(prefix="/v1", tags=["duplicates and contradictions"], responses=RESPONSES)
 
 
-@router.get("/repeats", **answers(RepeatsAnswer))
-async def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)]) -> Response:
+@read_route(router.get, "/repeats", RepeatsAnswer)
+def repeats(context: ReadContext, id: Annotated[str, Query(max_length=128)]) -> Json:
     """Return the repeats of a memory."""
-    return await context.read(
-        lambda: {
-            "repeats": [
-                plain(repeat) for repeat in context.engine.duplicates.repeats(id, namespace=context.namespace)
-            ]
-        }
-    )
+    repeats = context.engine.duplicates.repeats(id, namespace=context.namespace)
+    return {"repeats": [plain(repeat) for repeat in repeats]}
 
 
-@router.get("/duplicates/runs", **answers(DuplicateRunsAnswer))
-async def runs(context: ReadContext) -> Response:
+@read_route(router.get, "/duplicates/runs", DuplicateRunsAnswer)
+def runs(context: ReadContext) -> Json:
     """List the runs that superseded duplicates; ``POST /v1/jobs/duplicates`` begins one."""
-    return await context.read(
-        lambda: {"runs": [plain(run) for run in context.engine.duplicates.runs(namespace=context.namespace)]}
-    )
+    return {"runs": [plain(run) for run in context.engine.duplicates.runs(namespace=context.namespace)]}
 
 
-@router.post("/duplicates/undo", **answers(UndoneAnswer))
-async def undo(context: WriteContext, body: UndoRequest) -> Response:
+@write_route(router.post, "/duplicates/undo", UndoneAnswer, UPDATE)
+def undo(context: WriteContext, body: UndoRequest) -> Json:
     """Undo a run: what it superseded is current again."""
-    return await context.write(
-        lambda: plain(context.engine.duplicates.undo(body.run, namespace=context.namespace)), UPDATE
-    )
+    answer: Json = plain(context.engine.duplicates.undo(body.run, namespace=context.namespace))
+    return answer
 
 
-@router.post("/duplicates/reinstate", **answers(DoneAnswer))
-async def reinstate(context: WriteContext, body: MemoryIds) -> Response:
+@write_route(router.post, "/duplicates/reinstate", DoneAnswer, UPDATE)
+def reinstate(context: WriteContext, body: MemoryIds) -> Json:
     """Take back that memories were superseded: they are current again."""
-
-    def work() -> Json:
-        for id_ in body.ids:
-            context.engine.duplicates.reinstate(id_, namespace=context.namespace)
-        return {"done": len(body.ids)}
-
-    return await context.write(work, UPDATE)
+    for id_ in body.ids:
+        context.engine.duplicates.reinstate(id_, namespace=context.namespace)
+    return {"done": len(body.ids)}
 
 
-@router.get("/contradictions", **answers(ContradictionsAnswer))
-async def contradictions(
+@read_route(router.get, "/contradictions", ContradictionsAnswer)
+def contradictions(
     context: ReadContext,
     id: Annotated[str | None, Query(max_length=128, description="Only those of this memory.")] = None,
     resolved: Annotated[bool, Query(description="Also what was decided.")] = False,
-) -> Response:
+) -> Json:
     """Return which memories may contradict each other."""
-
-    def work() -> Json:
-        notes = context.engine.duplicates.contradictions(id, resolved=resolved, namespace=context.namespace)
-        return {"contradictions": [plain(note) for note in notes]}
-
-    return await context.read(work)
+    notes = context.engine.duplicates.contradictions(id, resolved=resolved, namespace=context.namespace)
+    return {"contradictions": [plain(note) for note in notes]}
 
 
-@router.post("/contradictions", **answers(ContradictionAnswer))
-async def decide(context: WriteContext, body: Decision) -> Response:
+@write_route(router.post, "/contradictions", ContradictionAnswer, UPDATE)
+def decide(context: WriteContext, body: Decision) -> Json:
     """Decide about a contradiction: if it is one, the newer memory supersedes the older one."""
-
-    def work() -> Json:
-        answer: Json = plain(
-            context.engine.duplicates.resolve_contradiction(
-                body.newer,
-                body.older,
-                contradicts=body.contradicts,
-                because=body.because,
-                by=context.access.name,
-                namespace=context.namespace,
-            )
+    answer: Json = plain(
+        context.engine.duplicates.resolve_contradiction(
+            body.newer,
+            body.older,
+            contradicts=body.contradicts,
+            because=body.because,
+            by=context.access.name,
+            namespace=context.namespace,
         )
-        return answer
+    )
+    return answer
 
-    return await context.write(work, UPDATE)
 
-
-@router.get("/summaries", **answers(SummariesAnswer))
-async def summaries(
-    context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open"
-) -> Response:
+@read_route(router.get, "/summaries", SummariesAnswer)
+def summaries(context: ReadContext, state: Literal["open", "accepted", "rejected"] = "open") -> Json:
     """List summaries of episodes: those that wait, or were accepted or rejected."""
-
-    def work() -> Json:
-        proposals = context.engine.lifecycle.summaries(state=state, namespace=context.namespace)
-        rows = [
-            {
-                "id": proposal.summary.id,
-                "content": proposal.summary.content,
-                "sources": list(proposal.sources),
-            }
-            for proposal in proposals
-        ]
-        return {"summaries": rows}
-
-    return await context.read(work)
+    proposals = context.engine.lifecycle.summaries(state=state, namespace=context.namespace)
+    rows = [
+        {
+            "id": proposal.summary.id,
+            "content": proposal.summary.content,
+            "sources": list(proposal.sources),
+        }
+        for proposal in proposals
+    ]
+    return {"summaries": rows}
 
 
-@router.post("/summaries/accept", **answers(DoneAnswer))
-async def accept(context: WriteContext, body: MemoryIds) -> Response:
+@write_route(router.post, "/summaries/accept", DoneAnswer, UPDATE)
+def accept(context: WriteContext, body: MemoryIds) -> Json:
     """Let proposed summaries be memories like others."""
-
-    def work() -> Json:
-        context.engine.lifecycle.accept_summary(*body.ids, namespace=context.namespace)
-        return {"done": len(body.ids)}
-
-    return await context.write(work, UPDATE)
+    context.engine.lifecycle.accept_summary(*body.ids, namespace=context.namespace)
+    return {"done": len(body.ids)}
 
 
-@router.post("/summaries/reject", **answers(DoneAnswer))
-async def reject(context: WriteContext, body: MemoryIds) -> Response:
+@write_route(router.post, "/summaries/reject", DoneAnswer, UPDATE)
+def reject(context: WriteContext, body: MemoryIds) -> Json:
     """Leave proposed summaries hidden for good."""
-
-    def work() -> Json:
-        context.engine.lifecycle.reject_summary(*body.ids, namespace=context.namespace)
-        return {"done": len(body.ids)}
-
-    return await context.write(work, UPDATE)
+    context.engine.lifecycle.reject_summary(*body.ids, namespace=context.namespace)
+    return {"done": len(body.ids)}

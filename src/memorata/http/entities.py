@@ -5,9 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from starlette.responses import Response
 
-from memorata.http.context import ReadContext, RequestContext, UnkeyedAdminContext, WriteContext, answers
+from memorata.http.context import (
+    ReadContext,
+    RequestContext,
+    UnkeyedAdminContext,
+    WriteContext,
+    read_route,
+    write_route,
+)
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.service.answers import RemovedAnswer
@@ -46,55 +52,39 @@ InTexts = Annotated[
 DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how many would be.")]
 
 
-@router.get("/entities", **answers(EntitiesAnswer))
-async def entities(
+@read_route(router.get, "/entities", EntitiesAnswer, SEARCH)
+def entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
-) -> Response:
+) -> Json:
     """List who and what is known."""
-
-    def work() -> Json:
-        entities = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
-        return {"entities": [entity_json(entity) for entity in entities]}
-
-    return await context.read(work, SEARCH)
+    entities = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
+    return {"entities": [entity_json(entity) for entity in entities]}
 
 
-@router.post("/entities/merge", **answers(EntityAnswer))
-async def merge(context: WriteContext, body: MergeRequest) -> Response:
+@write_route(router.post, "/entities/merge", EntityAnswer, UPDATE)
+def merge(context: WriteContext, body: MergeRequest) -> Json:
     """Read one name as another from now on."""
-
-    def work() -> Json:
-        return entity_json(context.engine.entities.merge(body.keep, body.other, namespace=context.namespace))
-
-    return await context.write(work, UPDATE)
+    return entity_json(context.engine.entities.merge(body.keep, body.other, namespace=context.namespace))
 
 
-@router.post("/entities/undo_merge", **answers(EntityAnswer))
-async def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Response:
+@write_route(router.post, "/entities/undo_merge", EntityAnswer, UPDATE)
+def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Json:
     """Undo a merge: the name stands for itself again."""
-
-    def work() -> Json:
-        context.engine.entities.undo_merge(body.name, namespace=context.namespace)
-        return entity_json(context.engine.entities.get(body.name, namespace=context.namespace))
-
-    return await context.write(work, UPDATE)
+    context.engine.entities.undo_merge(body.name, namespace=context.namespace)
+    return entity_json(context.engine.entities.get(body.name, namespace=context.namespace))
 
 
-@router.get("/entities/aliases", **answers(AliasesAnswer))
-async def aliases(context: ReadContext) -> Response:
+@read_route(router.get, "/entities/aliases", AliasesAnswer, SEARCH)
+def aliases(context: ReadContext) -> Json:
     """List the nicknames of who speaks, as queries are read by them, and those that were undone."""
-    return await context.read(lambda: _aliases(context), SEARCH)
+    return _aliases(context)
 
 
-@router.post("/entities/undo_alias", **answers(AliasesAnswer))
-async def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Response:
+@write_route(router.post, "/entities/undo_alias", AliasesAnswer, UPDATE)
+def undo_alias(context: WriteContext, body: UndoAliasRequest) -> Json:
     """Let a nickname or a misspelt name stand for itself in queries, or no longer."""
-
-    def work() -> Json:
-        context.engine.entities.undo_alias(body.word, restore=body.restore, namespace=context.namespace)
-        return _aliases(context)
-
-    return await context.write(work, UPDATE)
+    context.engine.entities.undo_alias(body.word, restore=body.restore, namespace=context.namespace)
+    return _aliases(context)
 
 
 def _aliases(context: RequestContext) -> Json:
@@ -102,93 +92,67 @@ def _aliases(context: RequestContext) -> Json:
     return {"aliases": plain(aliases)}
 
 
-@router.get("/entities/{name:path}", **answers(EntityAnswer))
-async def entity(context: ReadContext, name: EntityName) -> Response:
+@read_route(router.get, "/entities/{name:path}", EntityAnswer, SEARCH)
+def entity(context: ReadContext, name: EntityName) -> Json:
     """Return what is known about one entity, by any of its names."""
-    return await context.read(
-        lambda: entity_json(context.engine.entities.get(name, namespace=context.namespace)), SEARCH
-    )
+    return entity_json(context.engine.entities.get(name, namespace=context.namespace))
 
 
-@router.put("/entities/{name:path}", **answers(EntityAnswer))
-async def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Response:
+@write_route(router.put, "/entities/{name:path}", EntityAnswer, UPDATE)
+def describe(context: WriteContext, name: EntityName, body: EntityUpdate) -> Json:
     """Describe an entity; a new name becomes one."""
-
-    def work() -> Json:
-        context.engine.entities.describe(
-            name,
-            type=body.type,
-            aliases=body.aliases,
-            description=body.description,
-            namespace=context.namespace,
-        )
-        return entity_json(context.engine.entities.get(name, namespace=context.namespace))
-
-    return await context.write(work, UPDATE)
+    context.engine.entities.describe(
+        name,
+        type=body.type,
+        aliases=body.aliases,
+        description=body.description,
+        namespace=context.namespace,
+    )
+    return entity_json(context.engine.entities.get(name, namespace=context.namespace))
 
 
-@router.get("/relations", **answers(RelationsAnswer))
-async def relations(
+@read_route(router.get, "/relations", RelationsAnswer, SEARCH)
+def relations(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="At either end.")] = None,
     as_of: Annotated[Time | None, Query(description="As it was believed then.")] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
-) -> Response:
+) -> Json:
     """Return the relations that hold."""
-
-    def work() -> Json:
-        relations = context.engine.entities.relations(entity, as_of=as_of, namespace=context.namespace)
-        return {
-            "relations": [relation_json(relation) for relation in relations[:limit]],
-            "more": len(relations) > limit,
-        }
-
-    return await context.read(work, SEARCH)
+    relations = context.engine.entities.relations(entity, as_of=as_of, namespace=context.namespace)
+    return {
+        "relations": [relation_json(relation) for relation in relations[:limit]],
+        "more": len(relations) > limit,
+    }
 
 
-@router.post("/relations", **answers(RelationAnswer, 201))
-async def relate(context: WriteContext, body: NewRelation) -> Response:
+@write_route(router.post, "/relations", RelationAnswer, CREATE, status=201)
+def relate(context: WriteContext, body: NewRelation) -> Json:
     """Relate two entities; a relation that exists gets the new weight and end."""
-
-    def work() -> Json:
-        fields = body.set_fields()
-        ends = fields.pop("subject"), fields.pop("type"), fields.pop("object")
-        return relation_json(context.engine.entities.relate(*ends, namespace=context.namespace, **fields))
-
-    return await context.write(work, CREATE, status=201)
+    fields = body.set_fields()
+    ends = fields.pop("subject"), fields.pop("type"), fields.pop("object")
+    return relation_json(context.engine.entities.relate(*ends, namespace=context.namespace, **fields))
 
 
-@router.delete("/relations", **answers(RemovedAnswer))
-async def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Response:
+@write_route(router.delete, "/relations", RemovedAnswer, DELETE)
+def unrelate(context: WriteContext, subject: Name, type: Name, object: Name) -> Json:
     """Remove every relation of a type from one entity to another."""
-
-    def work() -> Json:
-        return {
-            "removed": context.engine.entities.unrelate(subject, type, object, namespace=context.namespace)
-        }
-
-    return await context.write(work, DELETE)
+    return {"removed": context.engine.entities.unrelate(subject, type, object, namespace=context.namespace)}
 
 
-@router.get("/about", **answers(AboutAnswer))
-async def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Response:
+@read_route(router.get, "/about", AboutAnswer)
+def about(context: ReadContext, entity: EntityQuery, text: InTexts = False) -> Json:
     """Return everything about a person or a thing that is known."""
-    return await context.read(
-        lambda: about_json(context.engine.entities.about(entity, text=text, namespace=context.namespace))
-    )
+    return about_json(context.engine.entities.about(entity, text=text, namespace=context.namespace))
 
 
-@router.delete("/about", **answers(EntityPurgeAnswer))
-async def purge(
+@read_route(router.delete, "/about", EntityPurgeAnswer, DELETE)
+def purge(
     context: UnkeyedAdminContext, entity: EntityQuery, text: InTexts = False, dry_run: DryRun = False
-) -> Response:
+) -> Json:
     """Remove everything about a person or a thing that is known. This cannot be undone, and takes a while."""
-
-    def work() -> Json:
-        about = context.engine.entities.purge(entity, text=text, dry_run=dry_run, namespace=context.namespace)
-        if dry_run:
-            return {"removed": 0, "would_remove": len(about.memories)}
-        context.server.jobs.forget(context.namespace)
-        return {"removed": len(about.memories)}
-
-    return await context.read(work, DELETE)
+    about = context.engine.entities.purge(entity, text=text, dry_run=dry_run, namespace=context.namespace)
+    if dry_run:
+        return {"removed": 0, "would_remove": len(about.memories)}
+    context.server.jobs.forget(context.namespace)
+    return {"removed": len(about.memories)}

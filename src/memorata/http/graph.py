@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from starlette.responses import Response
 
-from memorata.http.context import ReadContext, answers
+from memorata.http.context import ReadContext, read_route
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH
 from memorata.service.answers import MemoriesAnswer
@@ -28,8 +27,8 @@ AsOf = Annotated[Time | None, Query(description="As it was known and believed th
 MAX_SECONDS = 20.0
 
 
-@router.get("/paths", **answers(PathsAnswer))
-async def paths(
+@read_route(router.get, "/paths", PathsAnswer, SEARCH)
+def paths(
     context: ReadContext,
     start: Annotated[str, Query(max_length=MAX_WORD, description="The entity to start from.")],
     to: Annotated[str | None, Query(max_length=MAX_WORD, description="Only ways to this entity.")] = None,
@@ -45,32 +44,28 @@ async def paths(
     limit: Limit = 100,
     seconds: Annotated[float, Query(gt=0, le=MAX_SECONDS)] = 5.0,
     as_of: AsOf = None,
-) -> Response:
+) -> Json:
     """Return the ways that lead from an entity through relations and memories."""
-
-    def work() -> Json:
-        result = context.engine.graph.paths(
-            start,
-            to=to,
-            depth=depth,
-            types=type or None,
-            direction=direction,
-            order=order,
-            decay=decay,
-            shortest=shortest,
-            nodes=nodes,
-            paths=limit,
-            seconds=seconds,
-            as_of=as_of,
-            namespace=context.namespace,
-        )
-        return paths_json(result)
-
-    return await context.read(work, SEARCH)
+    result = context.engine.graph.paths(
+        start,
+        to=to,
+        depth=depth,
+        types=type or None,
+        direction=direction,
+        order=order,
+        decay=decay,
+        shortest=shortest,
+        nodes=nodes,
+        paths=limit,
+        seconds=seconds,
+        as_of=as_of,
+        namespace=context.namespace,
+    )
+    return paths_json(result)
 
 
-@router.get("/communities", **answers(CommunitiesAnswer))
-async def communities(
+@read_route(router.get, "/communities", CommunitiesAnswer, SEARCH)
+def communities(
     context: ReadContext,
     level: Annotated[int, Query(ge=0, le=19, description="0 for the finest.")] = 0,
     limit: Limit = 10,
@@ -84,58 +79,46 @@ async def communities(
     ] = None,
     resolution: Annotated[float, Query(gt=0, le=100, description="More: smaller communities.")] = 1.0,
     as_of: AsOf = None,
-) -> Response:
+) -> Json:
     """Return the groups of memories and entities that hang together."""
-
-    def work() -> Json:
-        return communities_json(
-            context.engine.graph.communities(
-                level=level,
-                limit=limit,
-                seed=seed,
-                method=method,
-                levels=levels,
-                iterations=iterations,
-                resolution=resolution,
-                as_of=as_of,
-                namespace=context.namespace,
-            )
+    return communities_json(
+        context.engine.graph.communities(
+            level=level,
+            limit=limit,
+            seed=seed,
+            method=method,
+            levels=levels,
+            iterations=iterations,
+            resolution=resolution,
+            as_of=as_of,
+            namespace=context.namespace,
         )
+    )
 
-    return await context.read(work, SEARCH)
 
-
-@router.get("/hubs", **answers(HubsAnswer))
-async def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> Response:
+@read_route(router.get, "/hubs", HubsAnswer, SEARCH)
+def hubs(context: ReadContext, limit: Limit = 10, as_of: AsOf = None) -> Json:
     """Return the entities of the highest PageRank."""
-
-    def work() -> Json:
-        hubs = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
-        return {"hubs": [plain(hub) for hub in hubs]}
-
-    return await context.read(work, SEARCH)
+    hubs = context.engine.graph.hubs(limit=limit, as_of=as_of, namespace=context.namespace)
+    return {"hubs": [plain(hub) for hub in hubs]}
 
 
-@router.get("/cells", **answers(CellsAnswer))
-async def cells(
+@read_route(router.get, "/cells", CellsAnswer, SEARCH)
+def cells(
     context: ReadContext,
     precision: Annotated[int, Query(ge=4, le=8, description="4 is 2.5 km, 7 is 30 m.")] = 7,
     limit: Limit = 50,
     as_of: AsOf = None,
-) -> Response:
+) -> Json:
     """Return the grid cells in which memories are, those with the most memories first."""
-
-    def work() -> Json:
-        cells = context.engine.graph.cells(
-            precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
-        )
-        return {"cells": [plain(cell) for cell in cells]}
-
-    return await context.read(work, SEARCH)
+    cells = context.engine.graph.cells(
+        precision=precision, limit=limit, as_of=as_of, namespace=context.namespace
+    )
+    return {"cells": [plain(cell) for cell in cells]}
 
 
-@router.get("/timeline", **answers(MemoriesAnswer))
-async def timeline(
+@read_route(router.get, "/timeline", MemoriesAnswer, SEARCH)
+def timeline(
     context: ReadContext,
     entity: Annotated[str | None, Query(max_length=MAX_WORD, description="Only what mentions it.")] = None,
     start: Annotated[Time | None, Query(description="From then on.")] = None,
@@ -143,39 +126,31 @@ async def timeline(
     limit: Limit = 50,
     newest_first: Annotated[bool, Query(description="What happened last first.")] = False,
     as_of: AsOf = None,
-) -> Response:
+) -> Json:
     """Return memories in the order in which what they tell happened."""
-
-    def work() -> Json:
-        memories = context.engine.graph.timeline(
-            entity,
-            start=start,
-            end=end,
-            limit=limit,
-            newest_first=newest_first,
-            as_of=as_of,
-            namespace=context.namespace,
-        )
-        return memories_json(memories)
-
-    return await context.read(work, SEARCH)
+    memories = context.engine.graph.timeline(
+        entity,
+        start=start,
+        end=end,
+        limit=limit,
+        newest_first=newest_first,
+        as_of=as_of,
+        namespace=context.namespace,
+    )
+    return memories_json(memories)
 
 
-@router.get("/near", **answers(NearAnswer))
-async def near(
+@read_route(router.get, "/near", NearAnswer, SEARCH)
+def near(
     context: ReadContext,
     lat: Annotated[float, Query(ge=-90, le=90, allow_inf_nan=False)],
     lon: Annotated[float, Query(ge=-180, le=180, allow_inf_nan=False)],
     radius: Annotated[float | None, Query(ge=0, allow_inf_nan=False, description="In metres.")] = None,
     limit: Limit = 10,
     as_of: AsOf = None,
-) -> Response:
+) -> Json:
     """Return the memories that were nearest to a point, and how far each was."""
-
-    def work() -> Json:
-        memories = context.engine.graph.near(
-            lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
-        )
-        return {"memories": [nearby_json(memory) for memory in memories]}
-
-    return await context.read(work, SEARCH)
+    memories = context.engine.graph.near(
+        lat, lon, radius, limit=limit, as_of=as_of, namespace=context.namespace
+    )
+    return {"memories": [nearby_json(memory) for memory in memories]}

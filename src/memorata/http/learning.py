@@ -7,7 +7,14 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import ReadContext, UnkeyedWriteContext, WriteContext, answers
+from memorata.http.context import (
+    ReadContext,
+    UnkeyedWriteContext,
+    WriteContext,
+    answers,
+    read_route,
+    write_route,
+)
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import SEARCH, UPDATE
 from memorata.learn.assignment import Variant
@@ -42,102 +49,74 @@ router = APIRouter(prefix="/v1", tags=["learning"], responses=RESPONSES)
 Name = Annotated[str, Path(max_length=MAX_WORD)]
 
 
-@router.post("/feedback", **answers(FeedbackAnswer, 201))
-async def record_feedback(context: WriteContext, body: NewFeedback) -> Response:
+@write_route(router.post, "/feedback", FeedbackAnswer, UPDATE, status=201, log_first=True)
+def record_feedback(context: WriteContext, body: NewFeedback) -> Json:
     """Record feedback about a hit, which is named by the ids of its recall and its memory."""
-
-    def work() -> Json:
-        feedback = context.engine.feedback.record(
-            body.recall_id, body.memory_id, body.kind, body.value, namespace=context.namespace
-        )
-        answer: Json = plain(feedback)
-        return answer
-
-    return await context.write(work, UPDATE, status=201, log_first=True)
+    feedback = context.engine.feedback.record(
+        body.recall_id, body.memory_id, body.kind, body.value, namespace=context.namespace
+    )
+    answer: Json = plain(feedback)
+    return answer
 
 
-@router.get("/feedback", **answers(FeedbackListAnswer))
-async def list_feedback(
+@read_route(router.get, "/feedback", FeedbackListAnswer)
+def list_feedback(
     context: ReadContext,
     since: Annotated[Time | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 100,
-) -> Response:
+) -> Json:
     """Return feedback."""
-
-    def work() -> Json:
-        reactions = context.engine.feedback.list(namespace=context.namespace, since=since)
-        return {
-            "feedback": [plain(reaction.feedback) for reaction in reactions[:limit]],
-            "more": len(reactions) > limit,
-        }
-
-    return await context.read(work)
+    reactions = context.engine.feedback.list(namespace=context.namespace, since=since)
+    return {
+        "feedback": [plain(reaction.feedback) for reaction in reactions[:limit]],
+        "more": len(reactions) > limit,
+    }
 
 
-@router.get("/recalls", **answers(RecallLogAnswer))
-async def recalls(
+@read_route(router.get, "/recalls", RecallLogAnswer)
+def recalls(
     context: ReadContext,
     since: Annotated[Time | None, Query()] = None,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
-) -> Response:
+) -> Json:
     """Return the recalls that were logged."""
-
-    def work() -> Json:
-        logged = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
-        return {"recalls": [logged_recall_json(recall) for recall in logged]}
-
-    return await context.read(work)
+    logged = context.engine.feedback.recalls(namespace=context.namespace, since=since, limit=limit)
+    return {"recalls": [logged_recall_json(recall) for recall in logged]}
 
 
-@router.get("/experiments", **answers(ExperimentsAnswer))
-async def experiments(context: ReadContext) -> Response:
+@read_route(router.get, "/experiments", ExperimentsAnswer)
+def experiments(context: ReadContext) -> Json:
     """List the experiments of a namespace."""
-
-    def work() -> Json:
-        running = context.engine.experiments.list(namespace=context.namespace)
-        return {"experiments": [experiment_json(state) for state in running]}
-
-    return await context.read(work)
+    running = context.engine.experiments.list(namespace=context.namespace)
+    return {"experiments": [experiment_json(state) for state in running]}
 
 
-@router.post("/experiments", **answers(ExperimentAnswer, 201))
-async def begin(context: WriteContext, body: NewExperiment) -> Response:
+@write_route(router.post, "/experiments", ExperimentAnswer, UPDATE, status=201)
+def begin(context: WriteContext, body: NewExperiment) -> Json:
     """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
-
-    def work() -> Json:
-        variants = [Variant(variant.name, variant.weight, variant.settings) for variant in body.variants]
-        made = context.engine.experiments.create(
-            body.name,
-            variants,
-            base=body.base,
-            method=body.method,
-            least_users=body.least_users,
-            least_days=body.least_days,
-            namespace=context.namespace,
-        )
-        return experiment_json(made)
-
-    return await context.write(work, UPDATE, status=201)
+    variants = [Variant(variant.name, variant.weight, variant.settings) for variant in body.variants]
+    made = context.engine.experiments.create(
+        body.name,
+        variants,
+        base=body.base,
+        method=body.method,
+        least_users=body.least_users,
+        least_days=body.least_days,
+        namespace=context.namespace,
+    )
+    return experiment_json(made)
 
 
-@router.get("/experiments/{name}", **answers(ExperimentAnswer))
-async def status(context: ReadContext, name: Name) -> Response:
+@read_route(router.get, "/experiments/{name}", ExperimentAnswer)
+def status(context: ReadContext, name: Name) -> Json:
     """Tell how an experiment stands; looking does not change the odds."""
-
-    def work() -> Json:
-        return experiment_status_json(context.engine.experiments.status(name, namespace=context.namespace))
-
-    return await context.read(work)
+    return experiment_status_json(context.engine.experiments.status(name, namespace=context.namespace))
 
 
-@router.post("/experiments/{name}/stop", **answers(ExperimentAnswer))
-async def stop(context: WriteContext, name: Name) -> Response:
+@write_route(router.post, "/experiments/{name}/stop", ExperimentAnswer, UPDATE, log_first=True)
+def stop(context: WriteContext, name: Name) -> Json:
     """Stop an experiment, and tell how it stood."""
-
-    def work() -> Json:
-        return experiment_status_json(context.engine.experiments.stop(name, namespace=context.namespace))
-
-    return await context.write(work, UPDATE, log_first=True)
+    return experiment_status_json(context.engine.experiments.stop(name, namespace=context.namespace))
 
 
 @router.post("/experiments/{name}/recall", **answers(RecallAnswer))

@@ -10,7 +10,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
-from memorata.http.context import AdminContext, ReadContext, RequestContext, WriteContext, answers
+from memorata.http.context import (
+    AdminContext,
+    ReadContext,
+    RequestContext,
+    WriteContext,
+    answers,
+    read_route,
+    write_route,
+)
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import CREATE, DELETE, SEARCH, UPDATE
 from memorata.model.errors import InvalidArgument
@@ -43,61 +51,40 @@ MemoryKey = Annotated[str, Query(min_length=1, max_length=MAX_WORD, description=
 MemoryId = Annotated[str, Path(min_length=1, max_length=128, description="The id of a memory.")]
 
 
-@router.post("", **answers(MemoryAnswer, 201))
-async def create(context: WriteContext, body: NewMemory) -> Response:
+@write_route(router.post, "", MemoryAnswer, CREATE, status=201, remembers=True)
+def create(context: WriteContext, body: NewMemory) -> Json:
     """Remember one thing; when the answer is there, it is on the disk."""
-
-    def work() -> Json:
-        fields = body.set_fields()
-        return memory_json(
-            context.engine.remember(fields.pop("content"), namespace=context.namespace, **fields)
-        )
-
-    return await context.write(work, CREATE, status=201, remembers=[body.set_fields()])
+    return memory_json(context.engine.remember(namespace=context.namespace, **body.set_fields()))
 
 
-@router.post("/batch", **answers(RememberedAnswer, 201))
-async def create_many(context: WriteContext, body: NewMemories) -> Response:
+@write_route(router.post, "/batch", RememberedAnswer, CREATE, status=201, remembers=True)
+def create_many(context: WriteContext, body: NewMemories) -> Json:
     """Remember several things, all or none; one whose id is known already is left as it is."""
     items = [item.set_fields() for item in body.items]
-
-    def work() -> Json:
-        made = context.engine.remember_many(items, namespace=context.namespace)
-        return {**memories_json(made), "known": len(items) - len(made)}
-
-    return await context.write(work, CREATE, status=201, remembers=items)
+    made = context.engine.remember_many(items, namespace=context.namespace)
+    return {**memories_json(made), "known": len(items) - len(made)}
 
 
-@router.put("/keyed", **answers(MemoryAnswer))
-async def put(context: WriteContext, key: MemoryKey, body: KeyedMemory) -> Response:
+@write_route(router.put, "/keyed", MemoryAnswer, CREATE, remembers=True)
+def put(context: WriteContext, key: MemoryKey, body: KeyedMemory) -> Json:
     """Remember under a key; what stood there before stays readable in the history."""
-
-    def work() -> Json:
-        fields = body.set_fields()
-        content = fields.pop("content")
-        return memory_json(context.engine.put(key, content, namespace=context.namespace, **fields))
-
-    return await context.write(work, CREATE, remembers=[body.set_fields()])
+    return memory_json(context.engine.put(key, namespace=context.namespace, **body.set_fields()))
 
 
-@router.get("/keyed", **answers(MemoryAnswer))
-async def get_keyed(context: ReadContext, key: MemoryKey) -> Response:
+@read_route(router.get, "/keyed", MemoryAnswer, SEARCH)
+def get_keyed(context: ReadContext, key: MemoryKey) -> Json:
     """Return the current version under a key."""
-    return await context.read(
-        lambda: memory_json(context.engine.get(key=key, namespace=context.namespace)), SEARCH
-    )
+    return memory_json(context.engine.get(key=key, namespace=context.namespace))
 
 
-@router.delete("/keyed", **answers(MemoryAnswer))
-async def delete_keyed(context: WriteContext, key: MemoryKey) -> Response:
+@write_route(router.delete, "/keyed", MemoryAnswer, DELETE)
+def delete_keyed(context: WriteContext, key: MemoryKey) -> Json:
     """Forget the current version under a key, which is free then."""
-    return await context.write(
-        lambda: memory_json(context.engine.delete(key=key, namespace=context.namespace)), DELETE
-    )
+    return memory_json(context.engine.delete(key=key, namespace=context.namespace))
 
 
-@router.get("", **answers(MemoryPageAnswer))
-async def list_memories(
+@read_route(router.get, "", MemoryPageAnswer, SEARCH)
+def list_memories(
     context: ReadContext,
     limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50,
     cursor: Annotated[str | None, Query(max_length=40, description="Of the page before.")] = None,
@@ -109,23 +96,18 @@ async def list_memories(
     filter: Annotated[
         str | None, Query(max_length=20_000, description='A JSON object, such as {"category":"preference"}.')
     ] = None,
-) -> Response:
+) -> Json:
     """List memories, the newest first, a page at a time."""
-    conditions = _object(filter)
-
-    def work() -> Json:
-        page = context.engine.list(
-            namespace=context.namespace,
-            filter=conditions,
-            limit=limit,
-            cursor=cursor,
-            hidden=hidden,
-            oldest_first=oldest_first,
-            fresh=fresh,
-        )
-        return {**memories_json(page.memories), "cursor": page.cursor}
-
-    return await context.read(work, SEARCH)
+    page = context.engine.list(
+        namespace=context.namespace,
+        filter=_object(filter),
+        limit=limit,
+        cursor=cursor,
+        hidden=hidden,
+        oldest_first=oldest_first,
+        fresh=fresh,
+    )
+    return {**memories_json(page.memories), "cursor": page.cursor}
 
 
 async def _by_ids(
@@ -195,24 +177,16 @@ async def purge(context: AdminContext, body: MemorySelection) -> Response:
     return await context.write(work, DELETE, apart=True)
 
 
-@router.get("/{id:path}/history", **answers(MemoriesAnswer))
-async def history(context: ReadContext, id: MemoryId) -> Response:
+@read_route(router.get, "/{id:path}/history", MemoriesAnswer, SEARCH)
+def history(context: ReadContext, id: MemoryId) -> Json:
     """Return the chain a memory is part of: what was replaced before what replaced it."""
-    return await context.read(
-        lambda: memories_json(context.engine.history(id, namespace=context.namespace)), SEARCH
-    )
+    return memories_json(context.engine.history(id, namespace=context.namespace))
 
 
-@router.post("/{id:path}/correct", **answers(MemoryAnswer, 201))
-async def correct(context: WriteContext, id: MemoryId, body: Correction) -> Response:
+@write_route(router.post, "/{id:path}/correct", MemoryAnswer, UPDATE, status=201, remembers=True)
+def correct(context: WriteContext, id: MemoryId, body: Correction) -> Json:
     """Replace a memory; the old one stays readable in its history."""
-
-    def work() -> Json:
-        fields = body.set_fields()
-        made = context.engine.correct(id, fields.pop("content"), namespace=context.namespace, **fields)
-        return memory_json(made)
-
-    return await context.write(work, UPDATE, status=201, remembers=[body.set_fields()])
+    return memory_json(context.engine.correct(id, namespace=context.namespace, **body.set_fields()))
 
 
 @router.get("/{id:path}", **answers(MemoryAnswer))

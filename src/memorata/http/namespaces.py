@@ -18,6 +18,8 @@ from memorata.http.context import (
     WriteContext,
     answers,
     json_response,
+    read_route,
+    write_route,
 )
 from memorata.http.errors import RESPONSES
 from memorata.http.telemetry import DELETE, SEARCH, UPDATE
@@ -81,30 +83,22 @@ async def namespaces(request: Request, access: Caller) -> Response:
     return json_response({"namespaces": allowed})
 
 
-@router.delete("/namespaces", **answers(RemovedAnswer))
-async def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> Response:
+@read_route(router.delete, "/namespaces", RemovedAnswer, DELETE)
+def purge_namespace(context: UnkeyedAdminContext, namespace: NamespacePath) -> Json:
     """Remove a namespace for good, with its name and all that belongs to it. This cannot be undone.
 
     It has to be named, even if it is the server's own.
     """
-
-    def work() -> Json:
-        removed = context.engine.admin.purge_namespace(context.namespace)
-        context.server.jobs.forget(context.namespace)
-        return {"removed": removed}
-
-    return await context.read(work, DELETE)
+    removed = context.engine.admin.purge_namespace(context.namespace)
+    context.server.jobs.forget(context.namespace)
+    return {"removed": removed}
 
 
-@router.get("/namespaces/links", **answers(LinksAnswer))
-async def links(context: ReadContext) -> Response:
+@read_route(router.get, "/namespaces/links", LinksAnswer, SEARCH)
+def links(context: ReadContext) -> Json:
     """List what a namespace is linked to."""
-
-    def work() -> Json:
-        links = context.engine.namespaces.links(namespace=context.namespace)
-        return {"links": [plain(asdict(link)) for link in links]}
-
-    return await context.read(work, SEARCH)
+    links = context.engine.namespaces.links(namespace=context.namespace)
+    return {"links": [plain(asdict(link)) for link in links]}
 
 
 @router.post("/namespaces/links", **answers(LinkAnswer))
@@ -119,15 +113,11 @@ async def link(context: WriteContext, body: NewLink) -> Response:
     )
 
 
-@router.delete("/namespaces/links", **answers(DoneAnswer))
-async def unlink(context: WriteContext, to: NamespacePath) -> Response:
+@write_route(router.delete, "/namespaces/links", DoneAnswer, UPDATE)
+def unlink(context: WriteContext, to: NamespacePath) -> Json:
     """Take a link back."""
-
-    def work() -> Json:
-        context.engine.namespaces.unlink(to, namespace=context.namespace)
-        return {"done": 1}
-
-    return await context.write(work, UPDATE)
+    context.engine.namespaces.unlink(to, namespace=context.namespace)
+    return {"done": 1}
 
 
 @router.post("/namespaces/move", **answers(MovedAnswer))

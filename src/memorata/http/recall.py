@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorata.engine.access import READ
 from memorata.engine.query_vectors import only_computes
-from memorata.http.context import MAX_PATH, ReadContext, answers, authenticate, authorised
+from memorata.http.context import MAX_PATH, ReadContext, answers, authenticate, authorised, read_route
 from memorata.http.errors import RESPONSES, respond
 from memorata.http.telemetry import SEARCH
 from memorata.model.errors import MemorataError
@@ -106,12 +106,10 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     return receive_again
 
 
-@router.get("/briefing", **answers(BriefingAnswer))
-async def briefing(
+@read_route(router.get, "/briefing", BriefingAnswer, SEARCH)
+def briefing(
     context: ReadContext,
     budget: Annotated[int, Query(ge=0, le=MAX_BUDGET, description="How many tokens it may take.")] = 1_000,
-) -> Response:
+) -> Json:
     """Tell what to know before anything is asked: pinned, instructions, preferences, important, recent."""
-    return await context.read(
-        lambda: briefing_json(context.engine.briefing(budget=budget, namespace=context.namespace)), SEARCH
-    )
+    return briefing_json(context.engine.briefing(budget=budget, namespace=context.namespace))

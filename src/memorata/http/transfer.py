@@ -21,6 +21,7 @@ from memorata.http.context import (
     answers,
     json_bytes,
     json_lines,
+    read_route,
 )
 from memorata.http.errors import RESPONSES, problem, request_id
 from memorata.http.telemetry import DELETE, SEARCH
@@ -78,30 +79,22 @@ async def import_(context: UnkeyedWriteContext, request: Request) -> Response:
     return Response(json_bytes(answer), media_type="application/json")
 
 
-@router.get("/imports", **answers(ImportsAnswer))
-async def imports(context: ReadContext) -> Response:
+@read_route(router.get, "/imports", ImportsAnswer, SEARCH)
+def imports(context: ReadContext) -> Json:
     """List the imports into a namespace that were not undone, the latest first."""
-
-    def work() -> Json:
-        runs = context.engine.transfer.imports.list(namespace=context.namespace)
-        return {"imports": [plain(run) for run in runs]}
-
-    return await context.read(work, SEARCH)
+    runs = context.engine.transfer.imports.list(namespace=context.namespace)
+    return {"imports": [plain(run) for run in runs]}
 
 
-@router.post("/imports/undo", **answers(UndoneImportAnswer))
-async def undo_import(context: UnkeyedAdminContext, body: UndoImport) -> Response:
+@read_route(router.post, "/imports/undo", UndoneImportAnswer, DELETE)
+def undo_import(context: UnkeyedAdminContext, body: UndoImport) -> Json:
     """Undo an import as one: forget what it brought, or with `purge` remove it for good."""
-
-    def work() -> Json:
-        undo = partial(context.engine.transfer.imports.undo, body.id)
-        # It may have written to namespaces that this key is not for.
-        for path in undo(dry_run=True).memories:
-            context.access.require(ADMIN, path)
-        answer: Json = plain(undo(purge=body.purge, dry_run=body.dry_run))
-        return answer
-
-    return await context.read(work, DELETE)
+    undo = partial(context.engine.transfer.imports.undo, body.id)
+    # It may have written to namespaces that this key is not for.
+    for path in undo(dry_run=True).memories:
+        context.access.require(ADMIN, path)
+    answer: Json = plain(undo(purge=body.purge, dry_run=body.dry_run))
+    return answer
 
 
 def _add(importer: Importer, lines: Sequence[tuple[int, bytes]]) -> None:
