@@ -29,7 +29,7 @@ from memorata.learn.experiments import Experiments
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-_Object = TypeVar("_Object")
+_Object = TypeVar("_Object", covariant=True)
 
 
 class _Facet(Generic[_Object]):

@@ -7,15 +7,15 @@ most half of what is left, so that none crowds the others out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from memorata._frozen import frozen
 from memorata.engine.recall.result import tokens
 from memorata.model import checks
-from memorata.model.memory import Memory
-from memorata.text.standing_sentences import is_unfinished
+from memorata.model.memory import UNTRUSTED, Memory
+from memorata.store.entries import Page
 
 Section: TypeAlias = Literal[
     "pinned", "instruction", "preference", "profile", "important", "unfinished", "recent"
@@ -24,16 +24,15 @@ SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 STANDING: Final[tuple[Section, ...]] = ("pinned", "instruction", "preference")
 """What holds whatever is asked."""
 
-LOOKED_AT: Final = 200
+_LOOKED_AT: Final = 200
 """Memories of a section that are looked at, newest first: a budget holds far fewer."""
 _IMPORTANT: Final = 0.8
-_UNFINISHED_FOR: Final = timedelta(days=30)
-_RECENT_FOR: Final = timedelta(days=7)
+_MAX_AGE: Final[dict[Section, timedelta]] = {"unfinished": timedelta(days=30), "recent": timedelta(days=7)}
 _LINE_TOKENS: Final = 12
 """What the mark and the day of a line take."""
 
-Listed = Callable[[Mapping[str, Any] | None], tuple[Memory, ...]]
-"""Memories that a filter lets through, newest first."""
+Pages = Callable[..., Page]
+"""Memories that a filter lets through, newest first, as :meth:`Engine.list` gives them."""
 
 
 @frozen
@@ -58,7 +57,7 @@ class Briefing:
         return "\n".join(map(_line, self.items))
 
 
-def brief(listed: Listed, now: datetime, budget: int, sections: tuple[Section, ...] = SECTIONS) -> Briefing:
+def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...] = SECTIONS) -> Briefing:
     """Return the briefing of a namespace, of at most `budget` tokens; whole memories only."""
     left = checks.whole("budget", budget)
     total = left
@@ -67,7 +66,7 @@ def brief(listed: Listed, now: datetime, budget: int, sections: tuple[Section, .
     too_long: set[str] = set()
     for section in sections:
         share = left if section in ("pinned", "recent") else left // 2
-        for memory in _candidates(section, listed, now):
+        for memory in _candidates(section, pages, now):
             if memory.id in shown:
                 continue
             cost = tokens(memory.content) + _LINE_TOKENS
@@ -81,17 +80,23 @@ def brief(listed: Listed, now: datetime, budget: int, sections: tuple[Section, .
     return Briefing(tuple(taken), total - left, len(too_long - shown))
 
 
-def _candidates(section: Section, listed: Listed, now: datetime) -> tuple[Memory, ...]:
+def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memory]:
+    """Return the memories of a section, but for what a tool or a page said: who asks for that gets it."""
+    conditions: dict[str, Any] = {"category": section}
     if section == "pinned":
-        return listed({"pinned": True})
-    if section in ("instruction", "preference", "profile"):
-        return listed({"category": section})
-    if section == "important":
-        return listed({"importance": {">=": _IMPORTANT}})
+        conditions = {"pinned": True}
+    elif section == "important":
+        conditions = {"importance": {">=": _IMPORTANT}}
+    elif section in _MAX_AGE:
+        conditions = {"created_at": {">=": (now - _MAX_AGE[section]).isoformat()}}
+    conditions["tags"] = {"none": [UNTRUSTED]}
+    memories = pages(filter=conditions, limit=_LOOKED_AT).memories
     if section == "unfinished":
-        latest = listed({"created_at": {">=": (now - _UNFINISHED_FOR).isoformat()}})
-        return tuple(memory for memory in latest if is_unfinished(memory.content))
-    return listed({"created_at": {">=": (now - _RECENT_FOR).isoformat()}})
+        # Loaded by who needs it: its patterns take 5 ms to compile.
+        from memorata.text.standing_sentences import is_unfinished
+
+        return [memory for memory in memories if is_unfinished(memory.content)]
+    return memories
 
 
 def _line(item: BriefingItem) -> str:

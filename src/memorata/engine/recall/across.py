@@ -84,6 +84,7 @@ def recall_across(
     recall: Callable[..., RecallResult],
     query: str,
     namespaces: Mapping[str, Condition],
+    allows: Callable[[str], bool] | None,
     *,
     limit: int,
     budget: int | None,
@@ -92,12 +93,16 @@ def recall_across(
     """Return the hits of several namespaces, the likeliest answers first; each hit's memory names its own."""
     checks.whole("limit", limit)
     given = {name: value for name, value in options.items() if name != "filter"}
+    readable = {path: seen for path, seen in namespaces.items() if allows is None or allows(path)}
+    left_out = len(namespaces) - len(readable)
+    note = f"{left_out} of {len(namespaces)} namespaces are left out, for they may not be read"
+    notes = (note,) if left_out else ()
     results = [
         recall(query, namespace=path, limit=limit, filter=_both(options.get("filter"), seen), **given)
-        for path, seen in namespaces.items()
+        for path, seen in readable.items()
     ]
     if not results:
-        return RecallResult(())
+        return RecallResult((), degraded=notes)
     hits = sorted((hit for result in results for hit in result.hits), key=lambda hit: -hit.confidence)[:limit]
     shown = len(hits) if budget is None else within_budget([hit.memory.content for hit in hits], budget)
     best = max(results, key=lambda result: result.confidence)
@@ -105,7 +110,7 @@ def recall_across(
         best,
         hits=tuple(hits[:shown]),
         omitted=len(hits) - shown,
-        degraded=tuple(dict.fromkeys(note for result in results for note in result.degraded)),
+        degraded=(*dict.fromkeys(note for result in results for note in result.degraded), *notes),
         rejected=None if hits else best.rejected,
         standing=tuple({each.id: each for result in results for each in result.standing}.values()),
         milliseconds={

@@ -17,7 +17,6 @@ from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
 from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
-from memorata.text.standing_sentences import standing
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _KNOWN_DETAILS: Final = frozenset(_DETAILS)
@@ -155,6 +154,9 @@ class Drafts:
             memory = replace(memory, tags=(*memory.tags, UNTRUSTED))
         # A page that says "always send …" gives no standing instruction.
         if "category" not in given and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
+            # Loaded by who writes: its patterns take 5 ms to compile.
+            from memorata.text.standing_sentences import standing
+
             category = standing(memory.content)
             memory = memory if category is None else replace(memory, category=category)
         return self.clean(memory)

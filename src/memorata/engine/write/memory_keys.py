@@ -14,6 +14,8 @@ from typing import Any, Final
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument, MemoryNotFound
 from memorata.model.memory import Memory
+from memorata.store.filters import parse
+from memorata.store.store import Store
 
 KEY: Final = "key"
 """Under which a memory's metadata holds its key."""
@@ -62,18 +64,19 @@ class MemoryKeys:
     """Reads and writes the memories of one namespace under their keys."""
 
     def __init__(
-        self,
-        path: str,
-        known: Known,
-        visible: Callable[[str], Memory | None],
-        remember: Callable[..., Memory],
-        update: Callable[..., Memory],
+        self, store: Store, path: str, remember: Callable[..., Memory], update: Callable[..., Memory]
     ) -> None:
+        self._store = store
         self._path = path
-        self._known = known
-        self._visible = visible
         self._remember = remember
         self._update = update
+
+    def _known(self, ids: list[str]) -> set[str]:
+        return {id_ for _, id_ in self._store.known([(self._path, id_) for id_ in ids])}
+
+    def _visible(self, id: str) -> Memory | None:
+        page = self._store.page(self._path, parse({"id": id}), 1, None)
+        return next(iter(page.memories), None)
 
     def find(self, key: str) -> Memory | None:
         """Return the current version; None if there is none, or if it was forgotten."""

@@ -7,17 +7,24 @@ Regulation; `entities.about` shows everything before `entities.purge` removes ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
+from memorata.engine.recall.query import parsed_filter
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.names import NameIndex, Names
+from memorata.model.errors import InvalidArgument
+from memorata.model.identifiers import memory_id
 from memorata.model.memory import Memory
 from memorata.store.entries import all_pages
 from memorata.store.store import Store
 from memorata.text.name_matching import NameMatcher
 from memorata.text.spelling import contains_any, folded
+
+if TYPE_CHECKING:
+    from memorata.store.filter_tree import Filter
 
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
@@ -120,6 +127,35 @@ def _named(memory: Memory, key: str) -> frozenset[str]:
 
 def _superseders(replaced: Sequence[Memory]) -> list[str]:
     return sorted({each.superseded_by for each in replaced if each.superseded_by is not None})
+
+
+def checked_ids(ids: Iterable[str]) -> list[str]:
+    """Return ids of memories, or raise."""
+    return [memory_id("id", id_) for id_ in ids]
+
+
+def selected(ids: Sequence[str], filter: Mapping[str, Any] | None) -> Sequence[str] | Filter:
+    """Return what is to be removed: some ids, or what passes a filter; not both, and not all by mistake."""
+    if filter is None:
+        return checked_ids(ids)
+    if ids:
+        raise InvalidArgument("filter", filter, "left out where ids are given")
+    if filter == {}:
+        raise InvalidArgument("filter", filter, 'at least one condition; {"id": {"exists": true}} is all')
+    condition = parsed_filter(filter)
+    assert condition is not None  # only no filter gives none
+    return condition
+
+
+def matching(
+    store: Store, path: str, wanted: Sequence[str] | Filter, *, hidden: bool = False
+) -> Sequence[str]:
+    """Return the ids that are meant; one that is missing raises now, and not when it matters."""
+    if not isinstance(wanted, Sequence):
+        pages = partial(store.page, path, wanted, _PAGE_SIZE, hidden=hidden)
+        return [memory.id for memory in all_pages(lambda cursor: pages(cursor=cursor))]
+    store.get(path, wanted)
+    return wanted
 
 
 class Concern(Enum):

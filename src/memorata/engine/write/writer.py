@@ -7,7 +7,7 @@ never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 19
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.dedupe.fingerprint import fingerprint
 from memorata.engine.embedding import CurrentEmbedder, GivenVector
+from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.runtime import Runtime
 from memorata.engine.write.drafts import DedupeMode, Drafts, built, cleaned, has_id
@@ -32,6 +33,8 @@ from memorata.text.spelling import contains_any, folded
 if TYPE_CHECKING:
     from memorata.engine.write.deduplication import Deduplicated
 
+BATCH: Final = 1_000
+"""How many memories `remember_many` writes in one transaction."""
 UPDATABLE: Final = (
     "category", "tier", "confidence", "importance", "pinned", "tags", "metadata", "entities", "place",
     "valid_from", "valid_to", "expires_at",
@@ -97,6 +100,28 @@ class Writer:
             return self.add(drafts, mode, given)
 
         return self._store.attempt(write)[0]
+
+    def add_batches(
+        self,
+        items: Iterable[Memory | Mapping[str, Any] | str],
+        whose: str,
+        mode: DedupeMode,
+        *,
+        verbatim: bool,
+        progress: Callable[[int], None],
+    ) -> list[Memory]:
+        """Add many items, a transaction for each batch; see :meth:`Engine.remember_many`."""
+        # A text is a sequence of letters, and a mapping one of names, by accident.
+        if isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+            raise InvalidArgument("items", items, "a list of memories, mappings with a content, or texts")
+        remembered: list[Memory] = []
+        done = 0
+        for batch in batches(items, BATCH):
+            with gc_paused():
+                remembered += self.add_items(batch, whose, mode, verbatim=verbatim)
+            done += len(batch)
+            progress(done)
+        return remembered
 
     def add(
         self, drafts: Sequence[Memory], mode: DedupeMode, given: Sequence[GivenVector | None] = ()

@@ -1,0 +1,253 @@
+"""The parts of an engine, put together: what the verbs share, and the facets that hold the rarer ones."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, cast
+
+from memorata.embed.port import Embedder, Reranker
+from memorata.engine.admin import Admin
+from memorata.engine.embedding import CurrentEmbedder, EmbedderRetry
+from memorata.engine.feedback import FeedbackLog
+from memorata.engine.graph.lookup import Lookup
+from memorata.engine.idempotency import Idempotency
+from memorata.engine.leases import SECONDS, Leases
+from memorata.engine.lifecycle.rules import LifecycleRules
+from memorata.engine.recall.log import Logging, RecallLog
+from memorata.engine.recall.query import Request
+from memorata.engine.recall.recaller import Recaller
+from memorata.engine.recall.result import RecallResult
+from memorata.engine.recipes.recipe import Recipe
+from memorata.engine.recipes.saved import Recipes
+from memorata.engine.runtime import Runtime
+from memorata.engine.write.drafts import DedupeMode, DedupeRules, Drafts
+from memorata.engine.write.names import NameIndex
+from memorata.engine.write.purge import Purge
+from memorata.engine.write.terms import dated
+from memorata.engine.write.writer import Writer
+from memorata.model import checks
+from memorata.model.identifiers import DEFAULT_NAMESPACE
+from memorata.store.store import Store
+from memorata.text.analysers import Analyser
+from memorata.text.dates import AnchorExtractor, RuleAnchors
+from memorata.text.entities import EntityExtractor
+from memorata.text.queries import QueryClassifier, RuleClassifier
+
+# A facet is loaded when it is first used: a process that recalls starts sooner.
+if TYPE_CHECKING:
+    from memorata.embed.token_table import TokenTable
+    from memorata.engine.duplicates.duplicates import DuplicateGroups
+    from memorata.engine.engine import Engine
+    from memorata.engine.graph.entities import Entities
+    from memorata.engine.graph.queries import GraphQueries
+    from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
+    from memorata.engine.lifecycle.lifecycle import Lifecycle
+    from memorata.engine.namespaces import Namespaces
+    from memorata.engine.transfer import Transfer
+    from memorata.learn.experiments import Experiments
+
+
+class Parts:
+    """What an engine is made of."""
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        analyser: Analyser,
+        *,
+        recipe: Recipe | str = "balanced",
+        namespace: str = DEFAULT_NAMESPACE,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        random_bits: Callable[[int], int] = secrets.randbits,
+        classifier: QueryClassifier | None = None,
+        anchors: AnchorExtractor | None = None,
+        reranker: Reranker | None = None,
+        extractor: EntityExtractor | None = None,
+        read_dates: bool = True,
+        redact: bool = False,
+        life: LifecycleRules | Mapping[str, Any] | None = None,
+        duplicates: str = "near",
+        dedupe: DedupeRules | Mapping[str, Any] | None = None,
+        notes: Sequence[str] = (),
+        logging: Logging | None = None,
+        specification: str | None = None,
+        lease_seconds: float = SECONDS,
+        absent: EmbedderRetry | None = None,
+        tables: Sequence[TokenTable] = (),
+        summaries: SummaryWriter | None = None,
+    ) -> None:
+        self.store = store
+        self.analyser = analyser
+        self.extractor = extractor
+        self.reranker = reranker
+        self._tables = tables
+        self._summaries = summaries
+        self.dedupe_mode = DedupeMode.of(duplicates)
+        self._classifier = RuleClassifier() if classifier is None else classifier
+        self._anchors = RuleAnchors() if anchors is None else anchors
+        self.runtime = runtime = Runtime(
+            store, analyser, clock, namespace, LifecycleRules.of(life), DedupeRules.of(dedupe)
+        )
+        self.recipes = Recipes(runtime, recipe)
+        self.recipe = self.recipes.default
+        self.leases = Leases(store, clock, lease_seconds)
+        self._names = names = NameIndex(store, extractor)
+        mentioned = None if extractor is None else names.mentioned_by_all
+        drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
+        how = Logging() if logging is None else logging
+        self.recall_log = RecallLog(store, how, random_bits, drafts.clean_text)
+        self.feedback = FeedbackLog(runtime, self.recall_log)
+        self.idempotency = Idempotency(runtime, self.recall_log)
+        self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)
+        self._writer = Writer(runtime, self._embedding, drafts, names)
+        self._lookup = Lookup(runtime, names)
+        self._purge = Purge(runtime, names, self._before_purge)
+        if embedder is not None:
+            store.use_embedder(embedder.name, embedder.dimension)
+        self.admin = Admin(runtime, self._embedding, self.leases, self._purge)
+        self._embedding.notes = (*self._embedding.notes, *self.admin.notes)
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Who and what memories mention: list, get, describe, merge, relate, about, purge, …."""
+        from memorata.engine.graph.entities import Entities
+
+        return Entities(self.runtime, self._lookup, self._writer.drafts, self._purge)
+
+    @cached_property
+    def graph(self) -> GraphQueries:
+        """Paths, communities, and memories near a point or along a timeline."""
+        from memorata.engine.graph.queries import GraphQueries
+
+        return GraphQueries(self.runtime, self._lookup, self._summaries)
+
+    @cached_property
+    def duplicates(self) -> DuplicateGroups:
+        """What was said twice, and what contradicts: find, supersede, undo, resolve, …."""
+        from memorata.engine.duplicates.duplicates import DuplicateGroups
+
+        return DuplicateGroups(self.runtime, self._embedding, self._writer, self.leases)
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """What is kept, confirmed, promoted, expired and summarised: maintain, pin, mark_used, …."""
+        from memorata.engine.lifecycle.consolidation import Consolidation
+        from memorata.engine.lifecycle.lifecycle import Lifecycle
+
+        consolidation = Consolidation(self.runtime, self._embedding, self._writer, self.leases)
+        return Lifecycle(self.runtime, self._writer, consolidation, self.leases, self.admin)
+
+    @cached_property
+    def experiments(self) -> Experiments:
+        """Variants of a recipe compared by what users do: create, assign, recall, status, stop, …."""
+        # The one thing above the engine that it hands out: learning builds on the engine.
+        from memorata.learn.experiments import Experiments
+
+        return Experiments(cast("Engine", self))
+
+    @cached_property
+    def namespaces(self) -> Namespaces:
+        """Links from one namespace to another; moving and splitting them."""
+        from memorata.engine.namespaces import Namespaces
+
+        return Namespaces(self.runtime, self._purge, self._forget_names)
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Import of records, export, and copies of a whole memory."""
+        from memorata.engine.imports import Imports
+        from memorata.engine.transfer import Transfer
+
+        imports = Imports(self.runtime, self._purge)
+        return Transfer(self.runtime, self._embedding, self._writer, imports)
+
+    def through(self, via: str) -> Self:
+        """Return this engine for an interface: what is written through it says so in its `source.via`.
+
+        It shares everything with this one, and is closed with it.
+
+        >>> import memorata
+        >>> with memorata.open(":memory:", embedder=None) as memory:
+        ...     memory.through("proxy").remember("Anna prefers tea.").source.via
+        'proxy'
+        """
+        if via == self._writer.drafts.via:
+            return self
+        view = copy(self)
+        for facet in ("entities", "duplicates", "lifecycle", "experiments", "transfer"):
+            view.__dict__.pop(facet, None)
+        view._writer = self._writer.through(via)
+        return view
+
+    @property
+    def embedder(self) -> Embedder | None:
+        """What measures meaning; None for words alone, or while it is unavailable."""
+        return self._embedding.embedder
+
+    @embedder.setter
+    def embedder(self, embedder: Embedder | None) -> None:
+        self._embedding.embedder = embedder
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of calls that name none."""
+        return self.runtime.namespace
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how this was opened."""
+        return self._embedding.notes
+
+    @notes.setter
+    def notes(self, notes: tuple[str, ...]) -> None:
+        self._embedding.notes = notes
+
+    def now(self) -> datetime:
+        """Return the time, by the engine's clock."""
+        return self.runtime.clock()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.recall_log.close()
+        self.leases.release_all()
+        self.store.close()
+
+    def _result_of(self, request: Request, variants: Sequence[str]) -> RecallResult:
+        """Answer a request; with variants of its query, or samples, also say how far the answers agree."""
+        if request.recipe.vector_pool:
+            self._embedding.retry()
+        recaller = Recaller(
+            self.runtime,
+            self._embedding.meaning(),
+            self._classifier,
+            self.reranker,
+            self._anchors,
+            lambda path, now, as_of: self._lookup.graphs.at(path, now, as_of),
+            self.runtime.rules,
+            self._tables,
+        )
+        result = recaller.answer(request)
+        if variants or request.recipe.samples:
+            from memorata.engine.recall.agreement import agreed
+
+            result = agreed(recaller, request, result, checks.texts("variants", variants))
+        return result
+
+    def _forget_names(self) -> None:
+        self._names.clear()
+        self.recipes.forget()
+
+    def _before_purge(self) -> None:
+        self.recall_log.flush()
+        self.recipes.forget()
