@@ -64,60 +64,38 @@ class LexicalEmbedder:
         statistics: Statistics | None = None,
         k1: float = K1,
     ) -> None:
-        self._dimension = whole("dimension", dimension, 1)
+        self.dimension = whole("dimension", dimension, 1)
         self._analyser = analyser
         self._statistics = statistics
         self._k1 = at_least("k1", k1, 0.0)
         settings = hashlib.sha256(repr(self._analyser).encode()).hexdigest()
         # Once: every write and recall asks for it, and an interrupted repr may leave "..." behind.
-        self._name = f"lexical-{self._dimension}@{settings[:8]}:k1={self._k1:g}"
+        self.name = f"lexical-{self.dimension}@{settings[:8]}:k1={self._k1:g}"
 
     quick: Final = True
     """That a query takes less than a tenth of a millisecond."""
-
-    @property
-    def name(self) -> str:
-        """Identity of the vectors: dimension, k1 and every setting of the analyser."""
-        return self._name
-
-    @property
-    def dimension(self) -> int:
-        """Length of every vector."""
-        return self._dimension
-
-    @property
-    def max_tokens(self) -> int | None:
-        """None: a bag holds any number of words."""
-        return None
-
-    @property
-    def prompts(self) -> Prompts:
-        """No prefixes."""
-        return Prompts()
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The cosine above which two texts are likelier related than not."""
-        return SIMILARITY_THRESHOLD
+    queries_vary = True
+    """Whether the vector of a query is another when the statistics of terms are."""
+    max_tokens = None
+    """A bag holds any number of words."""
+    prompts = Prompts()
+    similarity_threshold = SIMILARITY_THRESHOLD
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; zeros for a text without terms."""
         contents = checked_texts(texts)
-        rows = np.zeros((len(contents), self._dimension))
+        rows = np.zeros((len(contents), self.dimension))
         for row, text in zip(rows, contents, strict=True):
             for term, count in Counter(self._analyser.tokens(text)).items():
-                place, sign = _place(term, self._dimension)
+                place, sign = _place(term, self.dimension)
                 row[place] += sign * count * (self._k1 + 1) / (count + self._k1)
         return unit_rows(rows)
 
-    queries_vary = True
-    """Whether the vector of a query is another when the statistics of terms are."""
-
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query; zeros when none of its terms is known."""
-        row = np.zeros(self._dimension)
+        row = np.zeros(self.dimension)
         for term, count in Counter(self._analyser.tokens(checked_text(text))).items():
-            place, sign = _place(term, self._dimension)
+            place, sign = _place(term, self.dimension)
             row[place] += sign * count * self._idf(term)
         vector: Vectors = unit_rows(row[None])[0]
         return vector

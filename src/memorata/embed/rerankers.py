@@ -80,19 +80,10 @@ class OnnxReranker:
         read = description or (read_any_description(folder) if own else describe_hub_reranker(folder))
         if not isinstance(read, RerankerDescription):
             raise InvalidArgument("folder", str(folder), f"a re-ranker (this one is {read.kind})")
-        self._description, self._folder, self._threads = read, folder, threads
+        self.description, self.name = read, read.id
+        self._folder, self._threads = folder, threads
         self._lock = threading.Lock()
         self._loaded: tuple[Tokeniser, OnnxSession] | None = None
-
-    @property
-    def description(self) -> RerankerDescription:
-        """Everything that is known about the model."""
-        return self._description
-
-    @property
-    def name(self) -> str:
-        """What explanations call it."""
-        return self._description.id
 
     def load(self) -> None:
         """Load the model now instead of on first use."""
@@ -116,7 +107,7 @@ class OnnxReranker:
         query = well_formed(checked("query", query))
         cut = [text[:MAX_CHARACTERS] for text in checked_texts(texts)]
         scores = np.zeros(len(cut))
-        window = self._description.max_tokens
+        window = self.description.max_tokens
         if not cut:
             return scores
         room = window - len(self._read(query, [""])[0])
@@ -132,13 +123,13 @@ class OnnxReranker:
     def _read(self, query: str, texts: list[str]) -> list[PairTokens]:
         """Return the tokens of the query with each text, as the model wants to see them."""
         tokens, _ = self._model()
-        if self._description.template == PAIR:
+        if self.description.template == PAIR:
             return tokens.pairs(query, texts)
-        read = tokens.ids([self._description.filled(query, text) for text in texts])
+        read = tokens.ids([self.description.filled(query, text) for text in texts])
         return [PairTokens(ids, [0] * len(ids)) for ids in read]
 
     def _best_passages(self, query: str, text: str, room: int) -> list[PairTokens]:
-        window, (tokens, _) = self._description.max_tokens, self._model()
+        window, (tokens, _) = self.description.max_tokens, self._model()
         size = max(1, room // MAX_PASSAGES)
         parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
         own, *others = map(set, tokens.ids([query, *parts]))
@@ -151,11 +142,11 @@ class OnnxReranker:
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
         _, session = self._model()
         outputs = session.forward([row.ids for row in rows], [row.type_ids for row in rows])
-        columns = OUTPUTS[self._description.output]
+        columns = OUTPUTS[self.description.output]
         if outputs.shape[1] != columns:
             raise ModelCorrupt(
                 f"{self.name} gives {outputs.shape[1]} numbers per text where output = "
-                f"{self._description.output!r} needs {columns}"
+                f"{self.description.output!r} needs {columns}"
             )
         logits = outputs.astype(np.float64)
         scores: FloatArray = logits[:, 1] - logits[:, 0] if columns == 2 else logits[:, 0]
@@ -166,7 +157,7 @@ class OnnxReranker:
     def _model(self) -> tuple[Tokeniser, OnnxSession]:
         with self._lock:
             if self._loaded is None:
-                files, threads = self._description.files, self._threads
+                files, threads = self.description.files, self._threads
                 self._loaded = read_model(self._folder, files, pooling=None, threads=threads)
             return self._loaded
 
@@ -228,17 +219,13 @@ class ServiceReranker:
         seconds: float = QUERY_SECONDS,
     ) -> None:
         self._api = APIS[kind]
-        self._kind, self._model = kind, checked("model", model)
+        self._model = checked("model", model)
         self._address = checked_address("address", address or self._api.address)
+        self.name = f"{kind}:{model or self._address}"
         self._headers = authorised(api_key)
         self._batch = whole("batch", batch, 1)
         self._retry = query_retry(retry or RetryPolicy(), seconds)
         self._breaker = CircuitBreaker(clock=self._retry.clock)
-
-    @property
-    def name(self) -> str:
-        """What explanations call it."""
-        return f"{self._kind}:{self._model or self._address}"
 
     def score(self, query: str, texts: Sequence[str]) -> FloatArray:
         """Return how well each text fits the query; higher is better.

@@ -79,6 +79,8 @@ class ServiceEmbedder:
     """
 
     _api: _Api
+    max_tokens = None
+    """Not known: texts are cut by characters."""
 
     def __init__(
         self,
@@ -97,11 +99,11 @@ class ServiceEmbedder:
         self._model = writable("model", model)
         if not model.strip():
             raise InvalidArgument("model", model, "what the service calls a model")
-        self._address = checked_address("address", address)
+        self.address = checked_address("address", address)
         self._headers = authorised(api_key)
         self._dimension = dimension if dimension is None else whole("dimension", dimension, 1)
-        self._prompts = prompts or Prompts()
-        self._threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)
+        self.prompts = prompts or Prompts()
+        self.similarity_threshold = within("similarity_threshold", similarity_threshold, -1.0, 1.0)
         self._batch = whole("batch", batch, 1)
         self._size = whole("passage_characters", passage_characters, 16)
         self._retry = retry or RetryPolicy()
@@ -118,10 +120,10 @@ class ServiceEmbedder:
 
     def prompted(self, prompts: Prompts) -> Self:
         """Return the same service with other prompts, for which no threshold has been measured."""
-        if prompts == self._prompts:
+        if prompts == self.prompts:
             return self
         made = copy(self)
-        made._prompts, made._threshold, made._lock = prompts, 0.0, threading.Lock()
+        made.prompts, made.similarity_threshold, made._lock = prompts, 0.0, threading.Lock()
         return made
 
     def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
@@ -137,14 +139,9 @@ class ServiceEmbedder:
     @property
     def name(self) -> str:
         """Identity of the vectors: service, model, prompts and passages; services tell no revision."""
-        facts = json.dumps([self._prompts.query, self._prompts.document, self._size])
+        facts = json.dumps([self.prompts.query, self.prompts.document, self._size])
         name = f"{self.kind}:{self._model}@{hashlib.sha256(facts.encode()).hexdigest()[:8]}"
         return f"{name}:{self._dimension}" if self._apart else name
-
-    @property
-    def address(self) -> str:
-        """Where the service is."""
-        return self._address
 
     @property
     def dimension(self) -> int:
@@ -159,21 +156,6 @@ class ServiceEmbedder:
         """Length of every vector, if it was given or an answer has shown it; the service is not asked."""
         return self._dimension
 
-    @property
-    def max_tokens(self) -> None:
-        """Not known: texts are cut by characters."""
-        return None
-
-    @property
-    def prompts(self) -> Prompts:
-        """The prefixes of queries and documents."""
-        return self._prompts
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The cosine above which two texts are likelier related than not."""
-        return self._threshold
-
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; a long text is the unit mean of its passages."""
         return unit_means(self.embed_passages(texts), self.dimension)
@@ -181,7 +163,7 @@ class ServiceEmbedder:
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query."""
         passages = self.passages(text)
-        rows = self._rows(self._prompts.query, passages, self._query_policy)
+        rows = self._rows(self.prompts.query, passages, self._query_policy)
         vector: Vectors = unit_means([rows], rows.shape[1])[0]
         return vector
 
@@ -195,7 +177,7 @@ class ServiceEmbedder:
         if not cut:
             return []
         flat = [passage for passages in cut for passage in passages]
-        rows = self._rows(self._prompts.document, flat, self._retry, force=True)
+        rows = self._rows(self.prompts.document, flat, self._retry, force=True)
         return np.split(rows, np.cumsum([len(passages) for passages in cut])[:-1])
 
     def _rows(self, prompt: str, passages: list[str], retry: RetryPolicy, *, force: bool = False) -> Vectors:
@@ -249,17 +231,13 @@ class ServiceEmbedder:
         vectors = self._ask(texts, retry)
         if not isinstance(vectors, list) or len(vectors) != len(texts):
             count = len(vectors) if isinstance(vectors, list) else shown(vectors)
-            raise ServiceAnswerInvalid(f"{self._address} gave {count} vectors for {len(texts)} texts")
+            raise ServiceAnswerInvalid(f"{self.address} gave {count} vectors for {len(texts)} texts")
         try:
             wide = matrix("embeddings", vectors)
         except InvalidArgument as error:
-            raise ServiceAnswerInvalid(
-                f"{self._address} gave vectors that cannot be used: {error}"
-            ) from error
+            raise ServiceAnswerInvalid(f"{self.address} gave vectors that cannot be used: {error}") from error
         if wide.shape[1] == 0:
-            raise ServiceAnswerInvalid(
-                f"{self._address} gave {shown(vectors[0])} where a vector was expected"
-            )
+            raise ServiceAnswerInvalid(f"{self.address} gave {shown(vectors[0])} where a vector was expected")
         self._learn(wide.shape[1])
         return unit_rows(wide)
 
@@ -276,17 +254,17 @@ class ServiceEmbedder:
     def _ask(self, texts: list[str], retry: RetryPolicy) -> Any:  # noqa: ANN401 - checked by the caller
         """Send one request and return what should be a list of vectors, in the order of the texts."""
         body = {"model": self._model, "input": texts, **self._api.options}
-        answer = post_json(self._address + self._api.path, body, self._headers, retry)
+        answer = post_json(self.address + self._api.path, body, self._headers, retry)
         quoted = shown(without_key(str(answer), self._headers))
         if not isinstance(answer, dict):
-            raise ServiceAnswerInvalid(f"{self._address} answered with {quoted}, not with a JSON object")
+            raise ServiceAnswerInvalid(f"{self.address} answered with {quoted}, not with a JSON object")
         try:
             return self._api.vectors(answer)
         except ValueError as error:
             reason = without_key(str(error), self._headers)[:_MAX_REASON]
-            raise ServiceAnswerInvalid(f"{self._address} {reason}") from error
+            raise ServiceAnswerInvalid(f"{self.address} {reason}") from error
         except (TypeError, KeyError) as error:
-            raise ServiceAnswerInvalid(f"{self._address} answered without vectors: {quoted}") from error
+            raise ServiceAnswerInvalid(f"{self.address} answered without vectors: {quoted}") from error
 
 
 def query_retry(policy: RetryPolicy, seconds: float) -> RetryPolicy:

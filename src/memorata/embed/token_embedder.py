@@ -41,61 +41,27 @@ class TokenEmbedder:
     """An embedder that reads the tokens of a model; `load` reads the model's files, checking their hashes."""
 
     def __init__(self, description: ModelDescription, load: Callable[[], LoadedModel]) -> None:
-        self._description, self._load = description, load
-        # Asked for with every recall, and a digest of everything.
-        self._name = description.name
+        self._load = load
         self._lock = threading.Lock()
         self._loaded: LoadedModel | None = None
+        self._describe(description)
+
+    def _describe(self, description: ModelDescription) -> None:
+        self.description = description
+        # Asked for with every recall, and a digest of everything.
+        self.name = description.name
+        self.dimension, self.max_tokens = description.dimension, description.max_tokens
+        self.prompts, self.similarity_threshold = description.prompts, description.similarity_threshold
+        self.languages, self.reliability = description.languages, description.reliability
 
     def prompted(self, prompts: Prompts) -> Self:
         """Return the same model with other prompts, for which no threshold has been measured."""
-        if prompts == self._description.prompts:
+        if prompts == self.prompts:
             return self
         made = copy(self)
-        made._description = replace(self._description, prompts=prompts, similarity_threshold=0.0)
-        made._name = made._description.name
+        made._describe(replace(self.description, prompts=prompts, similarity_threshold=0.0))
         made._lock = threading.Lock()
         return made
-
-    @property
-    def description(self) -> ModelDescription:
-        """Everything that is known about the model."""
-        return self._description
-
-    @property
-    def name(self) -> str:
-        """Identity of the vectors."""
-        return self._name
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages it was made for, as ISO 639-1 codes; empty when nobody said."""
-        return self._description.languages
-
-    @property
-    def reliability(self) -> float:
-        """What its cosines count beside words, as measured: 1 for the best."""
-        return self._description.reliability
-
-    @property
-    def dimension(self) -> int:
-        """Length of every vector."""
-        return self._description.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        """How many tokens one passage holds, special tokens and prompt included."""
-        return self._description.max_tokens
-
-    @property
-    def prompts(self) -> Prompts:
-        """The prefixes of queries and documents."""
-        return self._description.prompts
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The cosine above which two texts are likelier related than not."""
-        return self._description.similarity_threshold
 
     def load(self) -> None:
         """Load the model now instead of on first use."""
