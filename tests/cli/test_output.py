@@ -24,6 +24,7 @@ from memorata.cli.output import (
 )
 from memorata.evaluate.significance import Difference
 from memorata.learn.validation import FoldResult, Verdict
+from memorata.model.entity import Entity
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
 from memorata.service.codec import plain
@@ -68,8 +69,10 @@ def test_json_is_one_line_in_a_pipe_and_indented_for_a_person(
     monkeypatch.setenv("FORCE_COLOR", "1")
     Output(json=True).data({"a": 1})
     assert capsys.readouterr().out == '{\n  "a": 1\n}\n'
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        Output(json=True).data({"a": float("nan")})
+    monkeypatch.delenv("FORCE_COLOR")
+    Output(json=True).data({"of": Entity("Anna"), "score": float("nan")})
+    anna = '{"name": "Anna", "type": "", "aliases": [], "description": ""}'
+    assert capsys.readouterr().out == f'{{"of": {anna}, "score": null}}\n'
 
 
 @pytest.mark.parametrize(("encoding", "text"), [("UTF8", '"Zoë"'), ("cp1252", '"Zo\\u00eb"')])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -151,7 +150,7 @@ def reembed(
             output.say(f"{memories(engine.store.count_waiting())} to go; run the same again to continue.", "")
             raise
     if output.json:
-        output.data(asdict(done) | {"others": dict(done.others)})
+        output.data(done)
     else:
         for failure in done.failed[:_MAX_FAILURES]:
             output.fail(f"memory {failure.memory_id} in {failure.namespace}: {failure.reason}")
@@ -176,7 +175,7 @@ def index(session: Session) -> None:
             progress=lambda what, count, total: advance("indexing", count, total or None)
         )
     made = f"made {counted(done.made, 'index', 'indexes')}" if done.made else "nothing to index"
-    output.result(asdict(done) | {"methods": dict(done.methods)}, made)
+    output.result(done, made)
     for leg, method in () if output.json else done.methods.items():
         output.say(f"{leg} leg: {method}")
 

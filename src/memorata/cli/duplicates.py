@@ -123,7 +123,7 @@ def _show_groups(output: Output, result: FoundDuplicates, limit: int) -> None:
 def _report(
     output: Output, result: FoundDuplicates, run: Run | None, limit: int, *, paraphrases: bool, apply: bool
 ) -> None:
-    from memorata.service.codec import duplicates_json, plain
+    from memorata.service.codec import duplicates_json
 
     repeats = sum(len(group.repeats) for group in result.groups)
     if output.json:
@@ -137,7 +137,7 @@ def _report(
                 "candidates": result.candidates,
                 "turns": result.turns,
                 "method": result.method.value,
-                "run": plain(run),
+                "run": run,
             }
         )
         return
@@ -154,37 +154,31 @@ def _report(
 
 
 def _undo(session: Session, engine: Engine, run: int | None) -> None:
-    from memorata.service.codec import plain
-
     output = session.output
     if run is None and all(earlier.undone_at for earlier in engine.duplicates.runs()):
         output.result({"reinstated": [], "left": []})
         session.leave(NOT_FOUND, "There is no run to undo.")
     undone = engine.duplicates.undo(run)
-    output.result(plain(undone), f"reinstated {memories(len(undone.reinstated))}")
+    output.result(undone, f"reinstated {memories(len(undone.reinstated))}")
     if undone.left and not output.json:
         output.say(f"{len(undone.left):,} stay superseded: what they repeat has been corrected since")
 
 
 def _show_runs(session: Session, engine: Engine) -> None:
-    from memorata.service.codec import plain
-
     runs = engine.duplicates.runs()
     lines = []
     for run in runs:
         state = "undone" if run.undone_at else "done" if run.finished_at else "interrupted"
         started = f"{run.started_at:%Y-%m-%d %H:%M}"
         lines.append(f"{run.number}\t{started}\t{state}\t{run.repeats}\t{run.strategy}")
-    session.output.result({"runs": plain(runs)}, *lines)
+    session.output.result({"runs": runs}, *lines)
     if not runs and not session.output.json:
         session.output.say("There was no run yet.")
 
 
 def _show_contradictions(output: Output, engine: Engine, pairs: Sequence[Contradiction]) -> None:
-    from memorata.service.codec import plain
-
     if output.json:
-        output.data({"contradictions": plain(pairs)})
+        output.data({"contradictions": pairs})
         return
     for pair in pairs:
         because = f" ({pair.decided_because})" if pair.decided_because else ""

@@ -91,8 +91,6 @@ def entities(
 
 def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -> None:
     """List the nicknames of speakers, once one of them is undone or restored."""
-    from memorata.service.codec import plain
-
     if (undo or restore) and word is None:
         raise InvalidArgument("ENTITY", word, "given with --undo-alias and --restore-alias")
     with session.memory() as engine:
@@ -100,7 +98,7 @@ def _aliases(session: Session, word: str | None, *, undo: bool, restore: bool) -
             engine.entities.undo_alias(word, restore=restore)
         aliases = engine.entities.aliases()
     if session.output.json:
-        session.output.data({"aliases": plain(aliases)})
+        session.output.data({"aliases": aliases})
         return
     for alias in aliases:
         stands = "itself (undone)" if alias.undone else visible(alias.name)

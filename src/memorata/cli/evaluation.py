@@ -7,7 +7,6 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, Unpack
 
@@ -172,7 +171,7 @@ def suite(
         )
     rows = suite_rows(results, by_kind=kinds)
     if session.output.json:
-        session.output.data({"rows": [asdict(row) for row in rows]})
+        session.output.data({"rows": rows})
         return
     session.output.table(
         ("set", "recipe", "questions", "hit@1", "hit@5", "nDCG@10", "mrr", "AUROC", "ms"),

@@ -81,8 +81,6 @@ def times(run: ScoredRun) -> list[str]:
 
 def section_json(section: Section) -> dict[str, Any]:
     """Return a section as plain data."""
-    from dataclasses import asdict
-
     runs = []
     for run in section.runs:
         data = run.scores.as_dict()
@@ -90,8 +88,7 @@ def section_json(section: Section) -> dict[str, Any]:
             # The curves have a point for every question; here their areas are enough.
             data["abstention"]["risk_coverage"] = data["abstention"]["risk_coverage"]["area"]
             del data["abstention"]["roc"]
-        machine = None if run.machine is None else asdict(run.machine)
-        runs.append({"recipe": run.name, "file": str(run.path), "machine": machine, **data})
+        runs.append({"recipe": run.name, "file": str(run.path), "machine": run.machine, **data})
     return {"dataset": section.dataset, "granularity": section.granularity, "runs": runs}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 
@@ -28,8 +27,6 @@ def feedback(
     ),
 ) -> None:
     """Record feedback on a hit; it is kept with the features the hit had when it was shown."""
-    from memorata.service.codec import plain
-
     parsed: str | int | None = value
     if kind == "rating":
         if value is None or not value.isascii() or not value.isdigit():
@@ -40,7 +37,7 @@ def feedback(
             recall_id_of(engine, recall), memory_of(engine, id).id, kind, parsed
         )
     rating = "" if recorded.rating is None else f" {recorded.rating}"
-    session.output.result(plain(recorded), f"{recorded.signal.value}{rating}\t{recorded.memory_id}")
+    session.output.result(recorded, f"{recorded.signal.value}{rating}\t{recorded.memory_id}")
 
 
 def log(session: Session, limit: options.Limit = 20, since: options.Since = None) -> None:
@@ -84,7 +81,6 @@ def replay(
 ) -> None:
     """Rank logged recalls by another recipe, without searching: what moves, and whether it is better."""
     from memorata.learn.replay import replay_log
-    from memorata.service.codec import plain
 
     changes = parameter_values(set)
     with session.memory() as engine:
@@ -99,9 +95,9 @@ def replay(
                 "judged": done.judged,
                 "changed": done.changed,
                 "faithful": replayed.faithful,
-                "kept_as_logged": list(replayed.kept),
-                "gains": {name: plain(asdict(gain)) for name, gain in done.gains.items()},
-                "moved": [asdict(move) for move in done.moved[:moves]],
+                "kept_as_logged": replayed.kept,
+                "gains": done.gains,
+                "moved": done.moved[:moves],
             }
         )
         return

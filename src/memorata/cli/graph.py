@@ -116,13 +116,11 @@ def communities(
 
 def hubs(session: Session, limit: options.Limit = 10, as_of: options.AsOf = None) -> None:
     """Show the entities of the highest PageRank: those that most of the graph leads to."""
-    from memorata.service.codec import plain
-
     output = session.output
     with session.memory() as engine:
         hubs = engine.graph.hubs(limit=limit, as_of=as_of)
     output.result(
-        {"hubs": plain(hubs)},
+        {"hubs": hubs},
         *(f"{hub.score:.4f}\t{visible(hub.entity)}\t{hub.memories}" for hub in hubs),
     )
     if not hubs:
@@ -136,13 +134,11 @@ def cells(
     as_of: options.AsOf = None,
 ) -> None:
     """Show the cells of the grid in which memories are, those with the most memories first."""
-    from memorata.service.codec import plain
-
     output = session.output
     with session.memory() as engine:
         cells = engine.graph.cells(precision=precision, limit=limit, as_of=as_of)
     output.result(
-        {"cells": plain(cells)},
+        {"cells": cells},
         *(f"{cell.name}\t{cell.lat:.5f},{cell.lon:.5f}\t{len(cell.memories)}" for cell in cells),
     )
     if not cells:

@@ -53,8 +53,8 @@ def dumps(value: Any, stream: TextIO, indent: int | None = None) -> str:  # noqa
 
     A stream would escape them in Python's way, which is no JSON.
     """
-    plain = codecs.lookup(stream.encoding or "utf-8").name != "utf-8"
-    return json.dumps(value, ensure_ascii=plain, indent=indent, allow_nan=False)
+    escaped = codecs.lookup(stream.encoding or "utf-8").name != "utf-8"
+    return json.dumps(value, ensure_ascii=escaped, indent=indent, allow_nan=False)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -115,10 +115,12 @@ class Output:
     def _drawn(self) -> bool:
         return may_be_drawn_on(sys.stdout) and self.console.is_terminal
 
-    def data(self, value: Any) -> None:  # noqa: ANN401 - any JSON
-        """Write a result as JSON: on one line, or indented at a terminal."""
+    def data(self, value: Any) -> None:  # noqa: ANN401 - as `plain` takes it
+        """Write a result, dataclasses too, as JSON: on one line, or indented at a terminal."""
+        from memorata.service.codec import plain
+
         indent = 2 if self._drawn else None
-        self.line(dumps(value, sys.stdout, indent))
+        self.line(dumps(plain(value), sys.stdout, indent))
 
     def line(self, text: str) -> None:
         """Write a plain line of the result."""
@@ -159,7 +161,7 @@ class Output:
             table.add_row(*(one_line(cell) for cell in row))
         self.show(table)
 
-    def result(self, data: Any, *lines: str) -> None:  # noqa: ANN401 - any JSON
+    def result(self, data: Any, *lines: str) -> None:  # noqa: ANN401 - as `plain` takes it
         """Write a result: `data` as JSON, or `lines` as text."""
         if self.json:
             self.data(data)

@@ -89,8 +89,6 @@ def import_(
 
 def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> None:
     """List the imports, or undo one."""
-    from memorata.service.codec import plain
-
     output, (verb, *ids) = session.output, words
     if len(ids) != (verb == _UNDO):
         raise InvalidArgument("FILE", " ".join(words), "import list, or import undo ID; ./undo for a file")
@@ -98,7 +96,7 @@ def _past(session: Session, words: list[str], *, purge: bool, dry_run: bool) -> 
         past = engine.transfer.imports.list()
         if verb == _LIST:
             lines = [f"{run.id}\t{run.at:%Y-%m-%d %H:%M}\t{run.memories}\t{run.source}" for run in past]
-            output.result({"imports": [plain(run) for run in past]}, *lines)
+            output.result({"imports": past}, *lines)
             return
         undone = engine.transfer.imports.undo(ids[0], purge=purge, dry_run=dry_run)
     undone_ids = [id_ for ids_ in undone.memories.values() for id_ in ids_]
@@ -163,18 +161,8 @@ def copy(
     source = Settings(db=origin, namespace=settings.namespace, embedder=settings.embedder)
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
         done = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
-    data = {
-        "namespaces": done.namespaces,
-        "memories": done.memories,
-        "new": done.new,
-        "changed": done.changed,
-        "entities": done.entities,
-        "relations": done.relations,
-        "checksum": done.checksum,
-        "differing": list(done.differing),
-    }
     state = "the same on both sides" if not done.differing else f"{len(done.differing)} differ"
-    output.result(data, f"{memories(done.memories)}, {done.new} new, {done.changed} changed: {state}")
+    output.result(done, f"{memories(done.memories)}, {done.new} new, {done.changed} changed: {state}")
     for id_ in () if output.json else done.differing[:_MAX_PROBLEMS]:
         output.say(f"differs: {id_}")
     if done.differing:

@@ -109,7 +109,6 @@ def thresholds(
     """Tune the similarity threshold (for f1, also confidence), and calibrate similarity to probability."""
     from memorata.learn.calibration import calibrate, keep_calibration
     from memorata.learn.gate import tune_thresholds
-    from memorata.service.codec import plain
 
     with _training_set(session, training) as (engine, base, training_set):
         if engine.embedder is None:
@@ -133,13 +132,13 @@ def thresholds(
         session.output.say(f"Drawn: {', '.join(map(str, drawn))}")
     calibration = {
         "embedder": curve.embedder,
-        "curve": plain(curve.curve),
+        "curve": curve.curve,
         "kept": kept is not None,
-        **plain(curve.evidence()),
+        **curve.evidence(),
     }
     if tuned.choice.warning is not None:
         session.output.warn(str(tuned.choice.warning))
-    _report(session, tuned, saved, {"calibration": calibration, "precision": plain(tuned.choice.precision),
+    _report(session, tuned, saved, {"calibration": calibration, "precision": tuned.choice.precision,
                                     "recall": tuned.choice.recall})  # fmt: skip
 
 
@@ -151,7 +150,6 @@ def namespaces(
 ) -> None:
     """Adapt the weight of the vector leg to single namespaces, where their feedback says so and it wins."""
     from memorata.learn.adaptation import adapt
-    from memorata.service.codec import plain
 
     with session.memory() as engine:
         adapted = adapt(engine, None if all_namespaces else [engine.namespace], dry_run=dry_run, seed=seed)
@@ -162,7 +160,7 @@ def namespaces(
             data[path] = {"accepted": False, "reason": str(adaptation)}
             rows.append((path, "", str(adaptation)))
         else:
-            data[path] = plain(adaptation.verdict.as_dict())
+            data[path] = adaptation.verdict.as_dict()
             rows.append((path, f"{adaptation.recipe.vector_weight:g}", adaptation.verdict.reason))
     if session.output.json:
         session.output.data({"namespaces": data})
@@ -208,11 +206,10 @@ def _save(engine: Engine, tuned: Tuned | TunedThresholds, chosen: TrainingOption
 def _report(
     session: Session, tuned: Tuned | TunedThresholds, saved: str | None, more: dict[str, Any]
 ) -> None:
-    from memorata.service.codec import plain
 
     output, verdict = session.output, tuned.verdict
     if output.json:
-        output.data({**plain(verdict.as_dict()), "base": tuned.base.name, "saved": saved, **more})
+        output.data({**verdict.as_dict(), "base": tuned.base.name, "saved": saved, **more})
     else:
         changed = ", ".join(f"{name}={_text(value)}" for name, value in verdict.setting.items())
         output.line(f"{'accepted' if verdict.accepted else 'refused'}\t{changed}\t{verdict.reason}")
