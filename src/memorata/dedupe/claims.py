@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from memorata._frozen import frozen
-from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, PLAIN, Sense, number, sense, word_set
+from memorata.dedupe.claim_words import HAN_WORDS, MAX_HAN, PLAIN, Sense, number, sense
+from memorata.dedupe.cue_words import word_set
 from memorata.dedupe.wording import Word, pieces, root, spelt, stem_of
 
 MAX_CLAUSES: Final = 8
@@ -41,21 +42,8 @@ _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
 _EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
 """Negations that deny nothing that is said."""
 AGENTS: Final = (
-    "er",
-    "or",
-    "ist",
-    "ian",
-    "ant",
-    "nurse",
-    "pilot",
-    "ier",
-    "eur",
-    "euse",
-    "ère",
-    "in",
-    "师",
-    "生",
-    "员",
+    *("er", "or", "ist", "ian", "ant", "nurse", "pilot", "ier", "eur", "euse", "ère", "in"),
+    *("师", "生", "员"),
 )
 """How names of occupations end."""
 MAX_PLAIN: Final = 3

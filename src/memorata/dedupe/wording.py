@@ -46,7 +46,6 @@ _VERBS: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
 SHORTENED: Final = {"will": ("ll", "wo"), "shall": ("sha",), "can": ("ca",)}
 """How verbs that say something are written in part before an apostrophe or after it."""
 _SHORTEST_STEM: Final = 3
-_ENDINGS: Final = frozenset(ENDINGS)
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
 _MORE: Final = 3
 _TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
@@ -267,6 +266,6 @@ def stem_of(word: str) -> str:
 
 def _shortened(word: str) -> str:
     for size in _ENDING_SIZES:
-        if word[-size:] in _ENDINGS and len(word) - size >= _SHORTEST_STEM:
+        if word[-size:] in ENDINGS and len(word) - size >= _SHORTEST_STEM:
             return word[:-size]
     return word
