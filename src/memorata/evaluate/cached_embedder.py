@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from memorata.embed.port import Embedder, Prompts, Vectors
+from memorata.embed.port import Embedder, Vectors
 from memorata.embed.vectors import unit_means
 from memorata.model.errors import StoreUnavailable
 
@@ -31,7 +31,11 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, path: str | Path) -> None:
-        self.embedder = self._embedder = embedder
+        self.embedder = embedder
+        self.name, self.prompts, self.max_tokens = embedder.name, embedder.prompts, embedder.max_tokens
+        self.similarity_threshold = embedder.similarity_threshold
+        self.languages: tuple[str, ...] = getattr(embedder, "languages", ())
+        self.reliability = float(getattr(embedder, "reliability", 1.0))
         self._path = path
         self.computed = 0
         with self._usable():
@@ -43,40 +47,9 @@ class CachedEmbedder:
             )
 
     @property
-    def name(self) -> str:
-        """Identity of the vectors."""
-        return self._embedder.name
-
-    @property
     def dimension(self) -> int:
-        """Length of every vector."""
-        return self._embedder.dimension
-
-    @property
-    def max_tokens(self) -> int | None:
-        """How many tokens one passage holds."""
-        return self._embedder.max_tokens
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages that the embedder was made for; empty when it does not say."""
-        named: tuple[str, ...] = getattr(self._embedder, "languages", ())
-        return named
-
-    @property
-    def reliability(self) -> float:
-        """What the embedder's cosines count beside words; 1 when it does not say."""
-        return float(getattr(self._embedder, "reliability", 1.0))
-
-    @property
-    def prompts(self) -> Prompts:
-        """The prefixes of queries and documents."""
-        return self._embedder.prompts
-
-    @property
-    def similarity_threshold(self) -> float:
-        """The cosine above which two texts are likelier related than not."""
-        return self._embedder.similarity_threshold
+        """Length of every vector; a service is asked for it when it is first needed."""
+        return self.embedder.dimension
 
     def embed_documents(self, texts: Sequence[str]) -> Vectors:
         """Return one row per text; a long text is the unit mean of its passages."""
@@ -85,27 +58,27 @@ class CachedEmbedder:
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a question."""
         address = self._address("query", self.prompts.query, text)
-        rows = self._known([address]).get(address)
+        rows = self._cached([address]).get(address)
         if rows is None:
-            rows = self._embedder.embed_query(text)[np.newaxis]
+            rows = self.embedder.embed_query(text)[np.newaxis]
             self._keep([(address, rows)])
         vector: Vectors = rows[0]
         return vector
 
     def passages(self, text: str) -> list[str]:
         """Return the overlapping passages of `text`."""
-        return self._embedder.passages(text)
+        return self.embedder.passages(text)
 
     def embed_passages(self, texts: Sequence[str]) -> list[Vectors]:
         """Return for each text the rows of its passages."""
         addresses = [self._address("document", self.prompts.document, text) for text in texts]
-        cached = self._known(addresses)
+        cached = self._cached(addresses)
         new = {address: text for address, text in zip(addresses, texts, strict=True) if address not in cached}
         # Texts of like length go together, so that a batch is not as slow as its longest text.
         waiting = sorted(new.items(), key=lambda item: len(item[1]))
         for start in range(0, len(waiting), BATCH):
             batch = waiting[start : start + BATCH]
-            rows = self._embedder.embed_passages([text for _, text in batch])
+            rows = self.embedder.embed_passages([text for _, text in batch])
             done = [(address, row) for (address, _), row in zip(batch, rows, strict=True)]
             self._keep(done)
             cached |= dict(done)
@@ -119,7 +92,7 @@ class CachedEmbedder:
         parts = (self.name, str(self.dimension), side, prompt, text)
         return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
-    def _known(self, addresses: Sequence[bytes]) -> dict[bytes, Vectors]:
+    def _cached(self, addresses: Sequence[bytes]) -> dict[bytes, Vectors]:
         cached: dict[bytes, Vectors] = {}
         with self._usable():
             for address in addresses:

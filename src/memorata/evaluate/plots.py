@@ -101,7 +101,7 @@ def shares(
     parts.append(_text((left + right) / 2, bottom + 38, across, "middle"))
     middle = (top + bottom) / 2
     parts.append(f'<g transform="rotate(-90 14 {middle:.0f})">{_text(14, middle, up, "middle")}</g>')
-    for name, points in sorted(series.items(), key=lambda each: each[0] in stand_out):
+    for name, points in sorted(series.items(), key=lambda item: item[0] in stand_out):
         colour, strength = _colour(name, stand_out)
         line = " ".join("{:.1f},{:.1f}".format(*at(point)) for point in points)
         label_text = escape(f"{name}: {ends[name]}")

@@ -41,18 +41,13 @@ from memorata.model.memory import Memory, Source
 
 SHOWN: Final = 10
 """How many hits the timed recall returns: as many as a recall does unless told otherwise."""
-"""The lowest cosine a recipe can ask for, -1 being the word for "as calibrated"."""
 UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When documents without a time are dated, so that every run is the same."""
+_PACKAGES: Final = ("model", "text", "rank", "graph", "geo", "dedupe", "embed", "index", "store", "engine")
+_MODULES: Final = ("dataset", "files", "runner", "datasets/**/*")
 _SOURCES: Final = (
-    *(
-        f"{package}/**/*.py"
-        for package in (
-            *("model", "text", "rank", "graph", "geo", "dedupe"),
-            *("embed", "index", "store", "engine"),
-        )
-    ),
-    *(f"evaluate/{name}.py" for name in ("dataset", "files", "runner", "datasets/**/*")),
+    *(f"{package}/**/*.py" for package in _PACKAGES),
+    *(f"evaluate/{module}.py" for module in _MODULES),
 )
 """What a ranking depends on; how it is scored and shown afterwards is not part of it."""
 

@@ -127,8 +127,8 @@ def _haystack(
 ) -> Iterator[Asked]:
     facts, questions = haystack["memories"], haystack["questions"]
     if most_questions is not None:
-        questions = sorted(questions, key=lambda each: hashlib.sha256(each["id"].encode()).hexdigest())
-        questions = sorted(questions[:most_questions], key=lambda each: str(each["id"]))
+        questions = sorted(questions, key=lambda asked: hashlib.sha256(asked["id"].encode()).hexdigest())
+        questions = sorted(questions[:most_questions], key=lambda asked: str(asked["id"]))
     sessions: dict[str, str] = {}
     memories = [_memory(number, fact, sessions) for number, fact in enumerate(facts, 1)]
     back = {f"m{number}": fact for number, fact in enumerate(facts, 1)}
@@ -215,5 +215,5 @@ def _row(name: str, recipe: str, group: Sequence[Asked]) -> SuiteRow:
         for measure in ("hit1", "hit5", "ndcg10", "mrr")
     )
     took = float(np.median([one.milliseconds for one in group]))
-    told = auroc(*sure) if all(sure) else None
-    return SuiteRow(name, recipe, len(right), hit1, hit5, ndcg10, mrr, told, took)
+    separation = auroc(*sure) if all(sure) else None
+    return SuiteRow(name, recipe, len(right), hit1, hit5, ndcg10, mrr, separation, took)

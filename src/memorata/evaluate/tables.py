@@ -96,7 +96,7 @@ def by_kind(section: Section) -> Table | None:
     return Table(
         f"{main} by kind of question",
         ("recipe", *heads),
-        _rows(section.runs, columns, lambda each: ""),
+        _rows(section.runs, columns, lambda interval: ""),
         "How many questions there are of each kind stands in brackets.",
     )
 

@@ -275,7 +275,7 @@ def recommend(
         for name in names
         if name != leader
     )
-    closest = min(comparisons, key=lambda each: each.worth.low)
+    closest = min(comparisons, key=lambda comparison: comparison.worth.low)
     numbers = (
         f"{leader!r} is worth {closest.worth.mean:+.4f} more than {closest.other!r} "
         f"({share:.1%} interval {closest.worth.low:+.4f} to {closest.worth.high:+.4f})"

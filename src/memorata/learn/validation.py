@@ -250,7 +250,7 @@ def _deal(groups: tuple[str, ...], rows: IntArray, count: int, seed: int) -> tup
     names = list(members)
     shuffled = [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
     hands: list[list[int]] = [[] for _ in range(count)]
-    for name in sorted(shuffled, key=lambda each: -len(members[each])):
+    for name in sorted(shuffled, key=lambda group: -len(members[group])):
         min(hands, key=len).extend(members[name])
     folds = []
     for hand in hands:
