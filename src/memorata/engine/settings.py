@@ -13,9 +13,18 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from memorata import _legacy_names
 from memorata._data_folder import data_folder, models_folder
@@ -54,7 +63,6 @@ from memorata.store.postgres.address import ServerAddress, is_address
 if TYPE_CHECKING:
     from memorata.embed.selection import Resources
 
-_Value = TypeVar("_Value", float, str, float | str)
 _TABLES: Final = {
     "life": tuple(rule.name for rule in RULES),
     "dedupe": tuple(rule.name for rule in DEDUPE_RULES),
@@ -64,16 +72,6 @@ _TABLES: Final = {
 _FOLDERS: Final = ("db", "models")
 """The settings whose defaults are in the data folder."""
 
-_SECRETS: Final = (
-    "api_key",
-    "anchors_key",
-    "classifier_key",
-    "extractor_key",
-    "summaries_key",
-    "reranker_key",
-    "encryption_key",
-    "replica",
-)
 _EXPECTED: Final = {
     "db": "the path of a file, or the address of a PostgreSQL server",
     "replica": "the address of a PostgreSQL server",
@@ -83,32 +81,20 @@ _EXPECTED: Final = {
     "min_length": "a whole number from 1 to 6",
     "prompts": "the name of prompts, such as similarity",
     "reranker": "the name of a re-ranker, or 'none'",
-    "reranker_key": "text",
-    "extract_entities": "true or false",
-    "read_dates": "true or false",
-    "redact": "true or false",
     "life": "a table of rules, such as working_days, and their numbers",
     "dedupe": "a table of rules, such as threshold, and their values",
-    "durable": "true or false",
-    "read_only": "true or false",
-    "migration_backup": "true or false",
-    "encryption_key": "text",
-    "approximate_from": "a whole number of at least 1",
     "models": "the path of a folder",
     "hub_cache": "the path of a folder",
-    "threads": "a whole number of at least 1",
-    "api_key": "text",
     "api_key_address": "the address of a service, such as https://example.org",
-    "dimension": "a whole number of at least 1",
     "query_seconds": f"a number above 0, and at most {MAX_QUERY_SECONDS:g}",
     "recipe": "the name of a recipe",
     "parameters": "a table of parameters of a recipe, such as vector_weight, and their values",
-    "log_recalls": "true or false",
-    "log_queries": "true or false",
-    "log_limit": "a whole number of at least 1",
-    "log_megabytes": "a whole number of at least 1",
     "lease_seconds": "a number above 0",
 }
+_EXPECTED_OF_TYPES: Final = {bool: "true or false", int: "a whole number of at least 1"}
+"""What is expected of settings that have no words of their own; of all others it is text."""
+_OPENERS: Final = {"anchors": open_anchors, "classifier": open_classifier, "summaries": open_summaries}
+_RULES: Final = {"life": (RULES, LifecycleRules.of), "dedupe": (DEDUPE_RULES, DedupeRules.of)}
 
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
@@ -389,13 +375,14 @@ class Settings(BaseModel):
             return ServerAddress(str(value))
         return at_home(value) if isinstance(value, str) else value
 
-    @field_validator("life")
+    @field_validator("life", "dedupe")
     @classmethod
-    def _rules_of_life(cls, value: dict[str, float]) -> dict[str, float]:
-        counts = {rule.name for rule in RULES if rule.type is int}
+    def _table_of_rules(cls, value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        rules, check = _RULES[str(info.field_name)]
+        counts = {rule.name for rule in rules if rule.type is int}
         # In a file, or in JSON, a count may be written 2 or 2.0.
-        typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
-        LifecycleRules.of(typed)
+        typed = {name: _whole(given) if name in counts else given for name, given in value.items()}
+        check(typed)
         return typed
 
     @field_validator("prompts")
@@ -411,14 +398,6 @@ class Settings(BaseModel):
             checks.one_of("parameters", name, tuple(by_name))
         return {name: by_name[name].checked(given) for name, given in value.items()}
 
-    @field_validator("dedupe")
-    @classmethod
-    def _rules_of_deduplication(cls, value: dict[str, float | str]) -> dict[str, float | str]:
-        counts = {rule.name for rule in DEDUPE_RULES if rule.type is int}
-        typed = {name: _whole(given) if name in counts else given for name, given in value.items()}
-        DedupeRules.of(typed)
-        return typed
-
     @field_validator("duplicates")
     @classmethod
     def _a_mode(cls, value: str) -> str:
@@ -429,22 +408,10 @@ class Settings(BaseModel):
     def _an_origin(cls, value: str | None) -> str | None:
         return None if value is None else origin_of(value)
 
-    @field_validator("summaries")
+    @field_validator(*_OPENERS)
     @classmethod
-    def _known_summaries(cls, value: str) -> str:
-        open_summaries(value)
-        return value
-
-    @field_validator("anchors")
-    @classmethod
-    def _known_anchors(cls, value: str) -> str:
-        open_anchors(value)
-        return value
-
-    @field_validator("classifier")
-    @classmethod
-    def _known_classifier(cls, value: str) -> str:
-        open_classifier(value)
+    def _known_service(cls, value: str, info: ValidationInfo) -> str:
+        _OPENERS[str(info.field_name)](value)
         return value
 
     @field_validator("namespace")
@@ -453,11 +420,16 @@ class Settings(BaseModel):
         return checked_namespace("namespace", value)
 
 
+_SECRETS: Final = {"replica"} | {
+    name for name, field in Settings.model_fields.items() if field.annotation == SecretStr | None
+}
+
+
 def _secret(value: SecretStr | None) -> str | None:
     return None if value is None else value.get_secret_value()
 
 
-def _whole(number: _Value) -> _Value | int:
+def _whole(number: object) -> object:
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
@@ -476,7 +448,12 @@ def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     if name not in Settings.model_fields:
         return InvalidArgument("a setting", name, "one of " + ", ".join(Settings.model_fields))
     cause = first.get("ctx", {}).get("error")
-    expected = cause.expected if isinstance(cause, InvalidArgument) else _EXPECTED.get(name, "text")
+    kind = Settings.model_fields[name].annotation
+    expected = _EXPECTED.get(name) or next(
+        (words for of, words in _EXPECTED_OF_TYPES.items() if kind in (of, of | None)), "text"
+    )
+    if isinstance(cause, InvalidArgument):
+        expected = cause.expected
     # What refused it knows whether it may be shown.
     value = cause.value if isinstance(cause, InvalidArgument) else first["input"]
     if name in _SECRETS or (name == "db" and "://" in str(value)):
