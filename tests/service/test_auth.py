@@ -107,3 +107,22 @@ def test_a_token_belongs_to_one_session() -> None:
 def test_what_is_loopback() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "localhost", "LOCALHOST", "::1")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "", "10.0.0.1", "localhost.example")))
+
+
+def test_an_example_of_rate_limiter() -> None:
+    seconds = iter([0.0, 0.0, 0.0, 2.0])
+    buckets = RateLimiter(0.5, 2, lambda: next(seconds))
+    assert [buckets.take("anna") for _ in range(4)] == [0.0, 0.0, 2.0, 0.0]
+
+
+def test_an_example_of_sessions() -> None:
+    now = datetime(2026, 5, 7, tzinfo=UTC)
+    sessions = Sessions(None, lambda: now, b"a secret of this example")
+    session = sessions.new()
+    assert sessions.read(sessions.cookie(session)) == session
+    assert sessions.read(sessions.cookie(session) + "0") is None
+
+
+def test_an_example_of_is_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "localhost", "::1")))
+    assert not any(map(is_loopback, ("0.0.0.0", "192.168.0.2")))

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memorata.model.entity import Relation
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Source, Tier
 from memorata.model.place import Place
-from memorata.service.codec import FIELDS, memory_arguments, memory_json, plain
+from memorata.service.codec import FIELDS, memory_arguments, memory_json, plain, relation_json, time_from_json
 from memorata.store.entries import Hidden
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -123,3 +124,24 @@ def test_what_has_no_plain_form_is_an_error() -> None:
 
 def test_plain_keeps_what_is_plain() -> None:
     assert plain({"a": [True, None, "x", 1, 0.5]}) == {"a": [True, None, "x", 1, 0.5]}
+
+
+def test_an_example_of_memory_json() -> None:
+    tea = Memory(id="m1", content="Anna likes tea", created_at=datetime(2026, 5, 7, tzinfo=UTC))
+    assert memory_json(tea)["created_at"] == "2026-05-07T00:00:00+00:00"
+    assert Memory(**memory_arguments(memory_json(tea))) == tea
+
+
+def test_an_example_of_relation_json() -> None:
+    assert relation_json(Relation("Anna", "knows", "Ben"))["object"] == "Ben"
+
+
+def test_an_example_of_plain() -> None:
+    assert plain({"at": (Place(1.0, 2.0),), "p": float("nan")}) == {
+        "at": [{"lat": 1.0, "lon": 2.0, "name": ""}],
+        "p": None,
+    }
+
+
+def test_an_example_of_time_from_json() -> None:
+    assert time_from_json("created_at", "2026-05-07") == datetime(2026, 5, 7, tzinfo=UTC)

@@ -3,7 +3,7 @@
 import pytest
 
 from memorata.model import errors
-from memorata.model.errors import MemorataError
+from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.service.errors import INTERNAL, ErrorKind, Overloaded, TimedOut, kind_of, public_detail
 
 
@@ -43,3 +43,15 @@ def test_where_a_server_keeps_what_is_not_told() -> None:
     for error in (errors.StoreUnavailable("/srv/m.db is locked"), OSError("/srv/m.db")):
         assert "/srv" not in public_detail(error)
         assert "log says" in public_detail(error)
+
+
+def test_an_example_of_kind_of() -> None:
+    assert kind_of(InvalidArgument("limit", -1, "at least 0")) == ErrorKind(
+        code="invalid", status=422, exit_code=2
+    )
+    assert kind_of(KeyError("x")).status == 500
+
+
+def test_an_example_of_public_detail() -> None:
+    assert public_detail(InvalidArgument("limit", -1, "at least 0")) == "limit must be at least 0, got -1"
+    assert public_detail(KeyError("a memory")) == "the server's log says more"

@@ -26,3 +26,23 @@ def test_a_key_that_is_wrong_or_missing_is_named() -> None:
         read_relation({"kind": "relation", "source": "Anna", "type": "knows"})
     with pytest.raises(InvalidArgument, match="created_at must be a time in ISO 8601"):
         read_relation({"kind": "relation", "source": "a", "type": "b", "target": "c", "created_at": 5})
+
+
+def test_an_example_of_entity_row() -> None:
+    assert (
+        (entity_row(EntityRecord(Entity("Bob"), merged_into="Robert"), "default")["merged_into"]) == "Robert"
+    )
+
+
+def test_an_example_of_relation_row() -> None:
+    assert relation_row(Relation("Anna", "knows", "Ben"), "default")["target"] == "Ben"
+
+
+def test_an_example_of_read_entity() -> None:
+    assert read_entity({"kind": "entity", "name": "Anna", "aliases": ["Annie"]}).entity.aliases == ("Annie",)
+
+
+def test_an_example_of_read_relation() -> None:
+    assert (
+        read_relation({"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben"}).weight
+    ) == 1.0

@@ -1,5 +1,7 @@
 """Turns among callers: nobody waits for the length of another's queue."""
 
+from functools import partial
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -131,3 +133,15 @@ def test_everything_is_done_once_and_never_more_at_a_time_than_there_are_workers
     while machine.running:
         machine.finish(0.1)
     assert sorted(machine.started) == sorted(caller for caller, _, _ in asked)
+
+
+def test_an_example_of_fair_queue() -> None:
+    started: list[str] = []
+    queue = FairQueue(2, 2, ticks=lambda: 0.0)
+    names = ["anna", "anna", "anna", "bert"]
+    turns = [Turn(name, partial(started.append, name)) for name in names]
+    for turn in turns:
+        queue.add(turn)
+    assert started == ["anna", "bert"]
+    queue.end(turns[0], 0.5)
+    assert started == ["anna", "bert", "anna"]

@@ -150,3 +150,10 @@ def test_files_come_in_order_with_the_names_they_have_in_the_folder(tmp_path: Pa
         ("a/z.md", tmp_path / "a/z.md"),
         ("b.md", tmp_path / "b.md"),
     ]
+
+
+def test_an_example_of_files_of(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for file in ("b/c.md", "a.md", ".hidden.md"):
+        (tmp_path / file).write_text("Tea.")
+    assert [name for name, _ in files_of(tmp_path)] == ["a.md", "b/c.md"]

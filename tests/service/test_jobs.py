@@ -250,3 +250,10 @@ def test_everything_is_embedded_again(engine: memorata.Engine) -> None:
         long_work.reembed(engine, ReembedJob.model_validate({"dry_run": True}), lambda *_: None)["failed"]
         == 0
     )
+
+
+def test_an_example_of_jobs() -> None:
+    jobs = Jobs()
+    job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
+    assert (job.wait(10), job.state, job.result) == (True, "done", {"counted": 3})
+    jobs.close()

@@ -360,3 +360,11 @@ def test_a_relation_is_known_by_any_of_the_names() -> None:
         for name in ("anna keller", "Annie"):
             assert not DeclarationWriter(memory, None, lambda *_: True).write(Relation(name, "knows", "BEN"))
         assert DeclarationWriter(memory, None, lambda *_: True).write(KNOWS)
+
+
+def test_an_example_of_record_writer() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        writer = RecordWriter(memory, "acme")
+        problems = writer.write([ImportedMemory({"content": text}) for text in ("Anna likes tea", " ")])
+        assert writer.counts.imported == 1
+        assert str(problems[1]) == "content must be text that is not blank, got ' '"

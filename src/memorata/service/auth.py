@@ -37,11 +37,6 @@ class RateLimiter:
     """A token bucket for each caller (Turner, 1986): `burst` tokens, filled at `rate` a second or unlimited.
 
     Only recent callers have a bucket: a full one is the same as none. `ticks` counts seconds.
-
-    >>> seconds = iter([0.0, 0.0, 0.0, 2.0])
-    >>> buckets = RateLimiter(0.5, 2, lambda: next(seconds))
-    >>> [buckets.take("anna") for _ in range(4)]
-    [0.0, 0.0, 2.0, 0.0]
     """
 
     def __init__(self, rate: float | None, burst: int, ticks: Callable[[], float] = monotonic) -> None:
@@ -90,14 +85,6 @@ class Sessions:
     """Signs and reads the cookies of browsers, and holds the key of each session.
 
     No `keys` means that none is required, no `secret` a random one.
-
-    >>> now = datetime(2026, 5, 7, tzinfo=UTC)
-    >>> sessions = Sessions(None, lambda: now, b"a secret of this example")
-    >>> session = sessions.new()
-    >>> sessions.read(sessions.cookie(session)) == session
-    True
-    >>> sessions.read(sessions.cookie(session) + "0") is None
-    True
     """
 
     def __init__(
@@ -188,11 +175,7 @@ class Sessions:
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether a host is one of this machine alone: an address of loopback, or localhost.
-
-    >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "192.168.0.2")]
-    [True, True, True, False, False]
-    """
+    """Return whether a host is one of this machine alone: an address of loopback, or localhost."""
     if host.lower() == "localhost":
         return True
     try:

@@ -93,25 +93,13 @@ LOGGED: Final = "the server's log says more"
 
 
 def kind_of(error: Exception) -> ErrorKind:
-    """Return the kind of an error.
-
-    >>> kind_of(InvalidArgument("limit", -1, "at least 0"))
-    ErrorKind(code='invalid', status=422, exit_code=2)
-    >>> kind_of(KeyError("x")).status
-    500
-    """
+    """Return the kind of an error."""
     if isinstance(error, MemorataError) and isinstance(error, LookupError):
         return _MISSING
     return next((kind for type_, kind in _KINDS if isinstance(error, type_)), INTERNAL)
 
 
 def public_detail(error: Exception) -> str:
-    """Return the detail of an error for a client, without what only the operator should know.
-
-    >>> public_detail(InvalidArgument("limit", -1, "at least 0"))
-    'limit must be at least 0, got -1'
-    >>> public_detail(KeyError("a memory"))
-    "the server's log says more"
-    """
+    """Return the detail of an error for a client, without what only the operator should know."""
     detail = next((words for type_, words in _PUBLIC_DETAILS if isinstance(error, type_)), "")
     return detail or (str(error) if kind_of(error).status < 500 else LOGGED)

@@ -62,21 +62,13 @@ def hidden_json(hidden: Hidden | None) -> Json:
 
 
 def entity_row(record: EntityRecord, namespace: str) -> Json:
-    """Return the row of a declared entity.
-
-    >>> entity_row(EntityRecord(Entity("Bob"), merged_into="Robert"), "default")["merged_into"]
-    'Robert'
-    """
+    """Return the row of a declared entity."""
     extra = {"kind": "entity", "namespace": namespace}
     return {**extra, **plain(record.entity), "merged_into": record.merged_into}
 
 
 def relation_row(relation: Relation, namespace: str) -> Json:
-    """Return the row of a relation.
-
-    >>> relation_row(Relation("Anna", "knows", "Ben"), "default")["target"]
-    'Ben'
-    """
+    """Return the row of a relation."""
     return {"kind": "relation", "namespace": namespace, **plain(relation)}
 
 
@@ -90,11 +82,7 @@ def read_row(row: Mapping[str, Any]) -> ImportedMemory | ImportedDeclaration:
 
 
 def read_entity(row: Mapping[str, Any]) -> EntityRecord:
-    """Return the entity that a row describes, or raise.
-
-    >>> read_entity({"kind": "entity", "name": "Anna", "aliases": ["Annie"]}).entity.aliases
-    ('Annie',)
-    """
+    """Return the entity that a row describes, or raise."""
     _check_keys(row, (*_EXTRA, *_ENTITY, "merged_into"), "name")
     merged_into = row.get("merged_into")
     if merged_into is not None and not isinstance(merged_into, str):
@@ -103,11 +91,7 @@ def read_entity(row: Mapping[str, Any]) -> EntityRecord:
 
 
 def read_relation(row: Mapping[str, Any]) -> Relation:
-    """Return the relation that a row describes, or raise.
-
-    >>> read_relation({"kind": "relation", "source": "Anna", "type": "knows", "target": "Ben"}).weight
-    1.0
-    """
+    """Return the relation that a row describes, or raise."""
     _check_keys(row, (*_EXTRA, *_RELATION), "source", "type", "target")
     arguments = {name: row[name] for name in _RELATION if name in row}
     for name in _RELATION_TIMES:

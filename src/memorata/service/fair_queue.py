@@ -49,20 +49,6 @@ class FairQueue:
     """Shares `workers` among callers, of which `writers` at most may be writing.
 
     The caller `""` stands for all callers together.
-
-    Examples
-    --------
-    >>> started = []
-    >>> queue = FairQueue(2, 2, ticks=lambda: 0.0)
-    >>> names = ["anna", "anna", "anna", "bert"]
-    >>> turns = [Turn(name, lambda name=name: started.append(name)) for name in names]
-    >>> for turn in turns:
-    ...     queue.add(turn)
-    >>> started
-    ['anna', 'bert']
-    >>> queue.end(turns[0], 0.5)
-    >>> started
-    ['anna', 'bert', 'anna']
     """
 
     def __init__(self, workers: int, writers: int, ticks: Callable[[], float] = monotonic) -> None:

@@ -173,14 +173,6 @@ def files_of(
     The name is the path within the folder, with slashes, so that it is the same on every machine. Links to
     folders are not followed: they may be circular. Pipes and broken links are among the files. `unreadable`
     gets the error of every folder that cannot be listed.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     (Path(name) / "b").mkdir()
-    ...     for file in ("b/c.md", "a.md", ".hidden.md"):
-    ...         _ = (Path(name) / file).write_text("Tea.")
-    ...     [name for name, _ in files_of(Path(name))]
-    ['a.md', 'b/c.md']
     """
     paths = []
     for path, folders, names in os.walk(folder, onerror=unreadable):

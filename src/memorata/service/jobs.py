@@ -122,14 +122,7 @@ Work = Callable[[Job], Any]
 
 
 class Jobs:
-    """The jobs of a process; as many as `threads` run at the same time.
-
-    >>> jobs = Jobs()
-    >>> job = jobs.start("count", "default", "local", lambda job: {"counted": 3})
-    >>> job.wait(10), job.state, job.result
-    (True, 'done', {'counted': 3})
-    >>> jobs.close()
-    """
+    """The jobs of a process; as many as `threads` run at the same time."""
 
     def __init__(self, clock: Callable[[], datetime] = lambda: datetime.now(UTC), threads: int = 1) -> None:
         self._clock = clock

@@ -76,15 +76,7 @@ class _Draft:
 
 
 class RecordWriter:
-    """Writes records into one namespace, or with None into those that the records name.
-
-    >>> import memorata
-    >>> with memorata.open(":memory:", embedder=None) as memory:
-    ...     writer = RecordWriter(memory, "acme")
-    ...     problems = writer.write([ImportedMemory({"content": text}) for text in ("Anna likes tea", " ")])
-    ...     writer.counts.imported, str(problems[1])
-    (1, "content must be text that is not blank, got ' '")
-    """
+    """Writes records into one namespace, or with None into those that the records name."""
 
     def __init__(
         self,

@@ -155,3 +155,13 @@ def test_a_file_that_was_cut_short_says_so() -> None:
     data = json.dumps([TRIP]).encode()
     [record] = records(data[: len(data) // 2]).records
     assert "the file may be cut short, and nothing of it was read" in record.problem
+
+
+def test_an_example_of_records() -> None:
+    file = b"""[{"id": "c1", "title": "Tea", "current_node": "b", "mapping": {
+        "a": {"parent": null, "message": null},
+        "b": {"parent": "a", "message": {"id": "m1", "author": {"role": "user"}, "create_time": 1.5,
+              "content": {"content_type": "text", "parts": ["I like tea."]}}}}}]"""
+    assert (
+        [(record.fields["content"], record.fields["source"]["session"]) for record in records(file).records]
+    ) == [("I like tea.", "c1")]

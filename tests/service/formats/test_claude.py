@@ -62,3 +62,11 @@ def test_files_that_are_no_export_are_told() -> None:
 
 def test_an_export_is_told_by_its_content() -> None:
     assert format_of(json.dumps([TRIP]).encode(), ".json") == "claude"
+
+
+def test_an_example_of_records() -> None:
+    file = b"""[{"uuid": "c1", "name": "Tea", "chat_messages": [
+        {"uuid": "m1", "sender": "human", "text": "I like tea."}]}]"""
+    assert (
+        [(record.fields["content"], record.fields["source"]["speaker"]) for record in records(file).records]
+    ) == [("I like tea.", "user")]

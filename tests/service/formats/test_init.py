@@ -103,3 +103,17 @@ _JSON = st.recursive(
 def test_json_of_any_shape_is_read_or_refused(value: object, format: str) -> None:
     found = list(read(json.dumps(value).encode(), format, name="x").records)
     assert all(bool(record.problem) + bool(record.skipped) + bool(record.fields) == 1 for record in found)
+
+
+def test_an_example_of_read() -> None:
+    assert (
+        [record.fields["content"] for record in read(b"Tea.\n\nMilk.\n", "text", name="notes.txt").records]
+    ) == ["Tea.", "Milk."]
+    assert (
+        next(read(b'{"content": "Tea."', "jsonl", name="x.jsonl").records).problem
+    ) == "not JSON: Expecting ',' delimiter at character 19"
+
+
+def test_an_example_of_format_of() -> None:
+    assert (format_of(b"# Tea", ".MD"), format_of(b"%PDF", ".pdf")) == ("markdown", None)
+    assert format_of(b'{"type": "entity", "name": "Anna", "observations": []}\n', ".json") == "mcp-memory"

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from memorata.service.formats import read
-from memorata.service.formats.jsonl import nearest_key
+from memorata.service.formats import jsonl, read
+from memorata.service.formats.jsonl import lines, nearest_key
 from memorata.service.formats.record import Record
 
 
@@ -42,3 +42,18 @@ def test_a_line_that_cannot_be_read_has_its_number_and_the_rest_goes_on(line: by
 def test_a_key_that_should_be_content_is_pointed_out() -> None:
     assert nearest_key({"speaker": "A", "body": "x"}) == "; its key body should be content"
     assert nearest_key({"speaker": "A"}) == ""
+
+
+def test_an_example_of_lines() -> None:
+    assert list(lines(b'{"a": 1}\n\nx')) == [
+        (1, {"a": 1}, ""),
+        (3, None, "not JSON: Expecting value at character 1"),
+    ]
+
+
+def test_an_example_of_records() -> None:
+    assert next(jsonl.records(b'"Tea."')).fields == {"content": "Tea."}
+
+
+def test_an_example_of_nearest_key() -> None:
+    assert nearest_key({"contents": "Tea."}) == "; its key contents should be content"

@@ -60,3 +60,10 @@ def test_lines_that_cannot_be_read_are_reported_and_the_rest_goes_on() -> None:
     ]
     names = [record.fields["name"] for record in records(lines).records if "name" in record.fields]
     assert names == ["Bob", "Eve"]
+
+
+def test_an_example_of_records() -> None:
+    file = b'{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}'
+    assert (
+        [record.fields.get("content", record.fields.get("kind")) for record in records(file).records]
+    ) == ["Anna: likes tea", "entity"]

@@ -99,3 +99,8 @@ def test_another_file_is_refused(value: Any) -> None:
 )
 def test_categories_are_a_list_or_one(given: Any, tags: list[str] | None) -> None:
     assert found([FULL | {"categories": given}])[0].fields.get("tags") == tags
+
+
+def test_an_example_of_records() -> None:
+    file = b'{"results": [{"id": "1", "memory": "Likes tea", "created_at": "2026-05-07T10:00:00-07:00"}]}'
+    assert [record.fields["content"] for record in records(file).records] == ["Likes tea"]

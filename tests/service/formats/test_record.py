@@ -42,3 +42,20 @@ def test_what_is_wrong_is_said_with_its_line(data: bytes, line: int, words: str)
 
 def test_a_value_comes_back_with_or_without_a_byte_order_mark() -> None:
     assert parse_json(b"\xef\xbb\xbf[1]") == parse_json(b"[1]") == ([1], None)
+
+
+def test_an_example_of_stable_id() -> None:
+    assert stable_id("mem0", "1") == stable_id("mem0", "1") != stable_id("mem0", "2")
+
+
+def test_an_example_of_is_declaration() -> None:
+    assert is_declaration({"kind": "entity", "name": "Anna"})
+    assert not is_declaration({"content": "Tea."})
+
+
+def test_an_example_of_parse_json() -> None:
+    assert parse_json(b"[1, 2]") == ([1, 2], None)
+    cut_short = parse_json(b"[1,\n 2")[1]
+    assert cut_short is not None
+    assert cut_short.problem.endswith("the file may be cut short, and nothing of it was read")
+    assert cut_short.problem.startswith("not JSON: Expecting ',' delimiter at character 7; ")

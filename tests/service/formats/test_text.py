@@ -4,6 +4,7 @@ from typing import Any
 
 from memorata.service.formats import read
 from memorata.service.formats.record import Record
+from memorata.service.formats.text import decoded, markdown_blocks, paragraphs
 
 
 def records(text: str | bytes, format: str, **options: Any) -> list[Record]:
@@ -98,4 +99,24 @@ def test_a_file_that_is_not_utf_8_says_where() -> None:
     found = records(b"one\n\ntwo \xff", "text")
     assert [(record.line, record.problem) for record in found] == [
         (3, "not UTF-8 at byte 10 of the file; nothing of it was read")
+    ]
+
+
+def test_an_example_of_decoded() -> None:
+    assert decoded(b"tea\r\n") == ("tea\n", None)
+    problem = decoded(b"caf\xe9")[1]
+    assert problem is not None
+    assert problem.problem == "not UTF-8 at byte 4 of the file; nothing of it was read"
+
+
+def test_an_example_of_paragraphs() -> None:
+    assert list(paragraphs("Tea.\n\nMilk.", "paragraphs")) == [
+        (1, {"content": "Tea."}),
+        (3, {"content": "Milk."}),
+    ]
+
+
+def test_an_example_of_markdown_blocks() -> None:
+    assert list(markdown_blocks("# Drinks\n- Tea.")) == [
+        (2, {"content": "Tea.", "metadata": {"heading": "Drinks"}})
     ]

@@ -155,3 +155,13 @@ def test_secrets_are_taken_out_of_logs_unless_they_are_wanted(line: dict[str, An
     (raw,) = read(log([line]), format, name="x.jsonl", redact=False).records
     assert clean.fields["content"] == "My password is [redacted: password]."
     assert raw.fields["content"] == "My password is hunter2zebra."
+
+
+def test_an_example_of_claude_code() -> None:
+    line = b'{"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "Hi."}}'
+    assert [record.fields["content"] for record in claude_code(line).records] == ["Hi."]
+
+
+def test_an_example_of_codex() -> None:
+    line = b'{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}'
+    assert [record.fields["content"] for record in codex(line).records] == ["Hi."]

@@ -64,11 +64,6 @@ def read(
     `name`, of the file, is the session of what a text says and a part of ids, `link` where it can be read
     again. Plain text is cut at blank lines or at every line (`split`). Secrets are taken out of the logs of
     coding agents, as they are when hooks capture them, unless `redact` says no.
-
-    >>> [record.fields["content"] for record in read(b"Tea.\n\nMilk.\n", "text", name="notes.txt").records]
-    ['Tea.', 'Milk.']
-    >>> next(read(b'{"content": "Tea."', "jsonl", name="x.jsonl").records).problem
-    "not JSON: Expecting ',' delimiter at character 19"
     """
     if format in _READERS:
         reading = _READERS[format](data)
@@ -84,11 +79,6 @@ def format_of(data: bytes, suffix: str) -> str | None:
     r"""Return the format of a file, by its content and its suffix; None if it is unknown.
 
     A file that is called text or Markdown is that, whatever its content.
-
-    >>> format_of(b"# Tea", ".MD"), format_of(b"%PDF", ".pdf")
-    ('markdown', None)
-    >>> format_of(b'{"type": "entity", "name": "Anna", "observations": []}\n', ".json")
-    'mcp-memory'
     """
     by_suffix = SUFFIXES.get(suffix.lower())
     if by_suffix in _PROSE:

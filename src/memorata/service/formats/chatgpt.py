@@ -28,15 +28,7 @@ _LINK: Final = "https://chatgpt.com/c/"
 
 
 def records(data: bytes) -> Reading:
-    """Return the records of a file.
-
-    >>> file = b'''[{"id": "c1", "title": "Tea", "current_node": "b", "mapping": {
-    ...     "a": {"parent": null, "message": null},
-    ...     "b": {"parent": "a", "message": {"id": "m1", "author": {"role": "user"}, "create_time": 1.5,
-    ...           "content": {"content_type": "text", "parts": ["I like tea."]}}}}}]'''
-    >>> [(record.fields["content"], record.fields["source"]["session"]) for record in records(file).records]
-    [('I like tea.', 'c1')]
-    """
+    """Return the records of a file."""
     return conversations(data, "mapping", dict, _messages)
 
 

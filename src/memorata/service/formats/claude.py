@@ -25,13 +25,7 @@ _LINK: Final = "https://claude.ai/chat/"
 
 
 def records(data: bytes) -> Reading:
-    """Return the records of a file.
-
-    >>> file = b'''[{"uuid": "c1", "name": "Tea", "chat_messages": [
-    ...     {"uuid": "m1", "sender": "human", "text": "I like tea."}]}]'''
-    >>> [(record.fields["content"], record.fields["source"]["speaker"]) for record in records(file).records]
-    [('I like tea.', 'user')]
-    """
+    """Return the records of a file."""
     return conversations(data, "chat_messages", list, _messages)
 
 

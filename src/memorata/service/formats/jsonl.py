@@ -14,22 +14,14 @@ from memorata.service.formats.record import Record, is_declaration
 
 
 def lines(data: bytes) -> Iterator[tuple[int, Any, str]]:
-    r"""Yield the number of every line that is not blank, its JSON value, and what is wrong with it.
-
-    >>> list(lines(b'{"a": 1}\n\nx'))
-    [(1, {'a': 1}, ''), (3, None, 'not JSON: Expecting value at character 1')]
-    """
+    """Yield the number of every line that is not blank, its JSON value, and what is wrong with it."""
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if raw.strip():
             yield number, *_parse(raw)
 
 
 def records(data: bytes) -> Iterator[Record]:
-    """Yield the records of the lines; ids are those that they bring.
-
-    >>> next(records(b'"Tea."')).fields
-    {'content': 'Tea.'}
-    """
+    """Yield the records of the lines; ids are those that they bring."""
     for number, value, problem in lines(data):
         yield _record(number, value, problem)
 
@@ -64,11 +56,7 @@ def _record(number: int, value: Any, problem: str) -> Record:  # noqa: ANN401 - 
 
 
 def nearest_key(value: dict[str, Any]) -> str:
-    """Return a hint for an object that calls its content something else.
-
-    >>> nearest_key({"contents": "Tea."})
-    '; its key contents should be content'
-    """
+    """Return a hint for an object that calls its content something else."""
     for key in value:
         if key in ("text", "memory", "body", "message") or difflib.get_close_matches(key, ["content"]):
             return f"; its key {key} should be content"

@@ -16,12 +16,7 @@ from memorata.service.formats.record import Reading, Record, stable_id
 
 
 def records(data: bytes) -> Reading:
-    """Return the records of a file.
-
-    >>> file = b'{"type": "entity", "name": "Anna", "entityType": "person", "observations": ["likes tea"]}'
-    >>> [record.fields.get("content", record.fields.get("kind")) for record in records(file).records]
-    ['Anna: likes tea', 'entity']
-    """
+    """Return the records of a file."""
     return Reading(data.count(b"\n") + 1, _records(data))
 
 

@@ -17,12 +17,7 @@ _READ_KEYS: Final = ("id", "memory", "metadata", "created_at", "categories", "ex
 
 
 def records(data: bytes) -> Reading:
-    """Return the records of a file.
-
-    >>> file = b'{"results": [{"id": "1", "memory": "Likes tea", "created_at": "2026-05-07T10:00:00-07:00"}]}'
-    >>> [record.fields["content"] for record in records(file).records]
-    ['Likes tea']
-    """
+    """Return the records of a file."""
     value, problem = parse_json(data)
     if problem is not None:
         return Reading(1, iter([problem]))

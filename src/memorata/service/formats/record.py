@@ -56,11 +56,7 @@ class Notes:
 
 
 def stable_id(*parts: object) -> str:
-    """Return an id that is the same whenever the same is read, and another for anything else.
-
-    >>> stable_id("mem0", "1") == stable_id("mem0", "1") != stable_id("mem0", "2")
-    True
-    """
+    """Return an id that is the same whenever the same is read, and another for anything else."""
     return str(uuid.uuid5(_FAMILY, json.dumps(parts, sort_keys=True)))
 
 
@@ -70,22 +66,12 @@ def text_id(name: str, fields: Mapping[str, Any], number: int) -> str:
 
 
 def is_declaration(data: Mapping[str, Any]) -> bool:
-    """Return whether an object of an export is about an entity or a relation, and no memory.
-
-    >>> is_declaration({"kind": "entity", "name": "Anna"}), is_declaration({"content": "Tea."})
-    (True, False)
-    """
+    """Return whether an object of an export is about an entity or a relation, and no memory."""
     return "content" not in data and data.get("kind") in DECLARATIONS
 
 
 def parse_json(data: bytes) -> tuple[Any, Record | None]:
-    r"""Return the value of a file, or why it cannot be read.
-
-    >>> parse_json(b"[1, 2]")
-    ([1, 2], None)
-    >>> parse_json(b'[1,\n 2')[1].problem
-    "not JSON: Expecting ',' delimiter at character 7; the file may be cut short, and nothing of it was read"
-    """
+    """Return the value of a file, or why it cannot be read."""
     try:
         return json.loads(data.decode("utf-8-sig")), None
     except UnicodeDecodeError as error:

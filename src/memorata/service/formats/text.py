@@ -21,13 +21,7 @@ _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def decoded(data: bytes) -> tuple[str, Record | None]:
-    r"""Return a file's text with plain line ends, or what is wrong with it.
-
-    >>> decoded(b"tea\r\n")
-    ('tea\n', None)
-    >>> decoded(b"caf\xe9")[1].problem
-    'not UTF-8 at byte 4 of the file; nothing of it was read'
-    """
+    """Return a file's text with plain line ends, or what is wrong with it."""
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n"), None
     except UnicodeDecodeError as error:
@@ -38,11 +32,7 @@ def decoded(data: bytes) -> tuple[str, Record | None]:
 
 
 def paragraphs(text: str, split: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    r"""Yield the line at which each paragraph (or line) begins, and the fields of its memory.
-
-    >>> list(paragraphs("Tea.\n\nMilk.", "paragraphs"))
-    [(1, {'content': 'Tea.'}), (3, {'content': 'Milk.'})]
-    """
+    """Yield the line at which each paragraph (or line) begins, and the fields of its memory."""
     lines: list[str] = []
     for number, line in enumerate([*text.split("\n"), ""], 1):
         if split == "lines" or not line.strip():
@@ -56,11 +46,7 @@ def paragraphs(text: str, split: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def markdown_blocks(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    r"""Yield the line at which each block begins, and the fields of its memory.
-
-    >>> list(markdown_blocks("# Drinks\n- Tea."))
-    [(2, {'content': 'Tea.', 'metadata': {'heading': 'Drinks'}})]
-    """
+    """Yield the line at which each block begins, and the fields of its memory."""
     trail: list[tuple[int, str]] = []
     block: list[str] = []
     fence, item = "", False

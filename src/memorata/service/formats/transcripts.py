@@ -35,22 +35,12 @@ _Line = dict[str, Any]
 
 
 def claude_code(data: bytes) -> Reading:
-    """Return the records of a session of Claude Code.
-
-    >>> line = b'{"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "Hi."}}'
-    >>> [record.fields["content"] for record in claude_code(line).records]
-    ['Hi.']
-    """
+    """Return the records of a session of Claude Code."""
     return Reading(data.count(b"\n") + 1, _records(data, _claude_code_message))
 
 
 def codex(data: bytes) -> Reading:
-    """Return the records of a session of Codex, in the layout of 2025 with payloads or the one before.
-
-    >>> line = b'{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}'
-    >>> [record.fields["content"] for record in codex(line).records]
-    ['Hi.']
-    """
+    """Return the records of a session of Codex, in the layout of 2025 with payloads or the one before."""
     return Reading(data.count(b"\n") + 1, _records(data, _codex_message))
 
 
