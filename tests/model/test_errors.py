@@ -1,5 +1,6 @@
 import inspect
 import pickle
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from memorata.model.errors import (
     NotEnoughData,
     NotGiven,
     PoolExhausted,
+    PurgeUnfinished,
     RecallNotFound,
     ServiceRefused,
     ServiceUnreachable,
@@ -55,6 +57,68 @@ def test_what_was_not_given_has_no_value_to_show() -> None:
     assert str(error) == "--namespace must be given as acme/alice"
     assert (error.argument, error.value) == ("--namespace", None)
     assert isinstance(error, InvalidArgument)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            NotGiven("--yes", "where there is no terminal to ask at"),
+            "--yes must be given where there is no terminal to ask at",
+        ),
+        (
+            AlreadySuperseded("m1", "m2"),
+            "'m1' cannot be superseded once more: 'm2' has taken its place; correct or supersede 'm2'"
+            " instead",
+        ),
+        (
+            MissingExtra("The ONNX embedder", "onnxruntime tokenizers"),
+            "The ONNX embedder needs a package that is not installed: pip install onnxruntime tokenizers",
+        ),
+        (DatasetError("run.jsonl", 7, "no 'ranking'"), "run.jsonl, line 7: no 'ranking'"),
+        (
+            NotEnoughData("labelled pairs", found=5, needed=20),
+            "5 labelled pairs are too few to learn from: at least 20 are needed, 15 more than there are",
+        ),
+        (
+            StoreReadOnly("m.db", "the file may not be written; copy it to where it can be"),
+            "m.db can only be read here, and nothing was changed: the file may not be written; copy "
+            "it to where it can be",
+        ),
+        (
+            PoolExhausted("postgresql://localhost/m", 10, 30.0),
+            "all 10 connections to postgresql://localhost/m were in use for 30 s; try again, or open "
+            "the store with more connections",
+        ),
+        (
+            PurgeUnfinished("m.db", "the disk of m.db is full"),
+            "what was purged from m.db is removed, but traces of it may still be in the file (the "
+            "disk of m.db is full); `memorata vacuum` erases them",
+        ),
+        (MemoryNotFound("m7", "default"), "no memory 'm7' in namespace 'default'"),
+        (
+            EntityNotFound("Ana", "default", ("Anna", "Diana")),
+            "no entity 'Ana' in namespace 'default'; did you mean 'Anna' or 'Diana'?",
+        ),
+        (
+            ExperimentNotFound("shear", "default", ("share",)),
+            "no experiment 'shear' in namespace 'default'; there is 'share'",
+        ),
+        (
+            WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30)),
+            "'maintain' of 'acme' is being done by kite, process 7; if nothing is heard of them until"
+            " 2026-05-07T18:30:00, another may take it over",
+        ),
+        (VersionConflict("m7", expected=1, found=3), "memory 'm7' is at version 3, not 1; read it again"),
+        (
+            DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768),
+            "ollama:nomic-embed-text gave vectors of 768 dimensions where 384 were expected: name the"
+            " model the store was written with, or re-embed the store",
+        ),
+    ],
+)
+def test_a_message_says_what_is_wrong_and_what_to_do(error: MemorataError, message: str) -> None:
+    assert str(error) == message
 
 
 def test_it_can_be_caught_as_what_python_would_have_raised() -> None:

@@ -112,13 +112,7 @@ class InvalidArgument(MemorataError, ValueError):
 
 
 class NotGiven(InvalidArgument):
-    """An argument that is needed here and was left out; `when` ends the sentence "… must be given".
-
-    >>> raise NotGiven("--yes", "where there is no terminal to ask at")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.NotGiven: --yes must be given where there is no terminal to ask at
-    """
+    """An argument that is needed here and was left out; `when` ends the sentence "… must be given"."""
 
     def __init__(self, argument: str, when: str) -> None:
         super().__init__(argument, None, f"given {when}")
@@ -127,14 +121,7 @@ class NotGiven(InvalidArgument):
 
 
 class AlreadySuperseded(InvalidArgument):
-    """A memory that was to be superseded, and that another, `by`, has superseded before.
-
-    >>> raise AlreadySuperseded("m1", "m2")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.AlreadySuperseded: 'm1' cannot be superseded once more: 'm2' has taken its place;
-    correct or supersede 'm2' instead
-    """
+    """A memory that was to be superseded, and that another, `by`, has superseded before."""
 
     def __init__(self, memory_id: str, by: str) -> None:
         super().__init__("supersedes", memory_id, "a memory whose place no other has taken")
@@ -147,14 +134,7 @@ class AlreadySuperseded(InvalidArgument):
 
 
 class MissingExtra(MemorataError, ImportError):
-    """A package that a feature needs is not installed; `requirement` is what ``pip install`` takes.
-
-    >>> raise MissingExtra("The ONNX embedder", "onnxruntime tokenizers")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.MissingExtra: The ONNX embedder needs a package that is not installed:
-    pip install onnxruntime tokenizers
-    """
+    """A package that a feature needs is not installed; `requirement` is what ``pip install`` takes."""
 
     def __init__(self, feature: str, requirement: str) -> None:
         self.feature, self.requirement = feature, requirement
@@ -162,13 +142,7 @@ class MissingExtra(MemorataError, ImportError):
 
 
 class DatasetError(MemorataError):
-    """A file of an evaluation that cannot be read as what it should be; lines are counted from 1.
-
-    >>> raise DatasetError("run.jsonl", 7, "no 'ranking'")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.DatasetError: run.jsonl, line 7: no 'ranking'
-    """
+    """A file of an evaluation that cannot be read as what it should be; lines are counted from 1."""
 
     def __init__(self, path: str | PathLike[str], line: int | None, reason: str) -> None:
         self.path, self.line, self.reason = fspath(path), line, reason
@@ -176,14 +150,7 @@ class DatasetError(MemorataError):
 
 
 class NotEnoughData(MemorataError):
-    """Too little was observed to learn from; more of the same helps.
-
-    >>> raise NotEnoughData("labelled pairs", found=5, needed=20)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.NotEnoughData: 5 labelled pairs are too few to learn from: at least 20 are needed,
-    15 more than there are
-    """
+    """Too little was observed to learn from; more of the same helps."""
 
     def __init__(self, what: str, found: int, needed: int) -> None:
         self.what, self.found, self.needed = what, found, needed
@@ -222,14 +189,7 @@ class StoreEncrypted(StoreUnavailable):
 
 
 class StoreReadOnly(StoreUnavailable):
-    """The file can only be read, as it is or as it was opened; nothing was changed.
-
-    >>> raise StoreReadOnly("m.db", "the file may not be written; copy it to where it can be")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.StoreReadOnly: m.db can only be read here, and nothing was changed: the file may
-    not be written; copy it to where it can be
-    """
+    """The file can only be read, as it is or as it was opened; nothing was changed."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name, self.reason = name, reason
@@ -237,14 +197,7 @@ class StoreReadOnly(StoreUnavailable):
 
 
 class PoolExhausted(StoreUnavailable):
-    """Every connection to the server was in use, for as long as the store waits for one.
-
-    >>> raise PoolExhausted("postgresql://localhost/m", 10, 30.0)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.PoolExhausted: all 10 connections to postgresql://localhost/m were in use for 30 s;
-    try again, or open the store with more connections
-    """
+    """Every connection to the server was in use, for as long as the store waits for one."""
 
     def __init__(self, name: str, connections: int, seconds: float) -> None:
         self.name, self.connections, self.seconds = name, connections, seconds
@@ -255,14 +208,7 @@ class PoolExhausted(StoreUnavailable):
 
 
 class PurgeUnfinished(StoreUnavailable):
-    """Memories were purged and are returned no more, but their bytes may still be in the file.
-
-    >>> raise PurgeUnfinished("m.db", "the disk of m.db is full")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.PurgeUnfinished: what was purged from m.db is removed, but traces of it may still
-    be in the file (the disk of m.db is full); `memorata vacuum` erases them
-    """
+    """Memories were purged and are returned no more, but their bytes may still be in the file."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name, self.reason = name, reason
@@ -285,13 +231,7 @@ class IndexCorrupt(StoreError):
 
 
 class MemoryNotFound(StoreError, LookupError):
-    """No memory has that id, here.
-
-    >>> raise MemoryNotFound("m7", "default")
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.MemoryNotFound: no memory 'm7' in namespace 'default'
-    """
+    """No memory has that id, here."""
 
     def __init__(self, memory_id: str, namespace: str) -> None:
         self.memory_id, self.namespace = memory_id, namespace
@@ -299,14 +239,7 @@ class MemoryNotFound(StoreError, LookupError):
 
 
 class EntityNotFound(StoreError, LookupError):
-    """No entity has that name, here; the message says which names are like it.
-
-    >>> raise EntityNotFound("Ana", "default", ("Anna", "Diana"))
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.EntityNotFound: no entity 'Ana' in namespace 'default'; did you mean 'Anna' or
-    'Diana'?
-    """
+    """No entity has that name, here; the message says which names are like it."""
 
     def __init__(self, name: str, namespace: str, nearest: tuple[str, ...] = (), in_texts: int = 0) -> None:
         self.name, self.namespace, self.nearest, self.in_texts = name, namespace, nearest, in_texts
@@ -329,13 +262,7 @@ class RecallNotFound(StoreError, LookupError):
 
 
 class ExperimentNotFound(StoreError, LookupError):
-    """No experiment has that name, here.
-
-    >>> raise ExperimentNotFound("shear", "default", ("share",))
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.ExperimentNotFound: no experiment 'shear' in namespace 'default'; there is 'share'
-    """
+    """No experiment has that name, here."""
 
     def __init__(self, name: str, namespace: str, known: tuple[str, ...] = ()) -> None:
         self.name, self.namespace, self.known = name, namespace, known
@@ -352,12 +279,6 @@ class WorkUnderWay(StoreError):
 
     `namespace` is ``*`` for all of them; `until` is when the work can be taken over, None if it has just
     ended.
-
-    >>> raise WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30))
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.WorkUnderWay: 'maintain' of 'acme' is being done by kite, process 7; if nothing is
-    heard of them until 2026-05-07T18:30:00, another may take it over
     """
 
     def __init__(self, kind: str, namespace: str, holder: str, until: datetime | None) -> None:
@@ -387,13 +308,7 @@ def _whose(namespace: str) -> str:
 
 
 class VersionConflict(StoreError):
-    """Someone else changed the memory first; read it again and decide anew.
-
-    >>> raise VersionConflict("m7", expected=1, found=3)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.VersionConflict: memory 'm7' is at version 3, not 1; read it again
-    """
+    """Someone else changed the memory first; read it again and decide anew."""
 
     def __init__(self, memory_id: str, expected: int, found: int) -> None:
         self.memory_id, self.expected, self.found = memory_id, expected, found
@@ -417,14 +332,7 @@ class ModelCorrupt(EmbedderError):
 
 
 class DimensionMismatch(EmbedderError):
-    """An embedder gives vectors of another length than it, or the store, declared.
-
-    >>> raise DimensionMismatch("ollama:nomic-embed-text", expected=384, got=768)
-    Traceback (most recent call last):
-    ...
-    memorata.model.errors.DimensionMismatch: ollama:nomic-embed-text gave vectors of 768 dimensions where 384
-    were expected: name the model the store was written with, or re-embed the store
-    """
+    """An embedder gives vectors of another length than it, or the store, declared."""
 
     def __init__(
         self,
