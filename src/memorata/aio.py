@@ -250,7 +250,7 @@ class AsyncEngine(_Facet[Engine]):
 async def open(*args: Any, **kwargs: Any) -> AsyncEngine:  # noqa: ANN401 - the arguments of memorata.open
     """Open a memory as :func:`memorata.open` does, on a thread; the arguments are the same.
 
-    If whoever waits for it is cancelled, what is opened is closed again.
+    If the awaiting task is cancelled, what is opened is closed again.
     """
     lock = threading.Lock()
     opened: Engine | None = None

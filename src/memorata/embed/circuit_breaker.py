@@ -1,6 +1,6 @@
 """A circuit breaker: a service that does not answer is left alone, so that not every caller waits for it.
 
-After a failure nobody asks for a while; then one caller does, and the others go on without until that one has
+After a failure no caller asks for a while; then one does, and the others go on without until that one has
 its answer (Nygard, "Release It!", 2007). The pause doubles with every failure in a row, and one answer ends
 it. Nothing runs in the background: the first caller after the pause is the one who asks.
 """
@@ -31,7 +31,7 @@ _Answer = TypeVar("_Answer")
 class CircuitBreaker:
     """Whether a service may be called just now.
 
-    - `first_pause`, `longest_pause`: seconds for which nobody calls after one failure, and the most after any
+    - `first_pause`, `longest_pause`: seconds without a call after one failure, and the most after any
       number of them.
     - `silence_only`: whether only a service that says nothing is left alone, and not one that answers with an
       error.
@@ -69,8 +69,7 @@ class CircuitBreaker:
     def call(self, function: Callable[[], _Answer], *, force: bool = False) -> _Answer:
         """Return what `function` returns, unless the service is to be left alone.
 
-        `force` is for callers who would rather wait than do without; what comes of it counts for the others
-        too.
+        `force` calls in any case; the outcome counts for other calls, too.
 
         - raises `ServiceUnreachable`: the service did not answer, or did not a short while ago.
         """
@@ -98,7 +97,7 @@ class CircuitBreaker:
         return answer
 
     def failed(self, why: str) -> None:
-        """Note that the service did not answer a caller who did not go by way of this."""
+        """Note that the service did not answer a call that was made without this breaker."""
         self._failed(why, self._failures)
 
     def succeeded(self) -> None:
@@ -113,7 +112,7 @@ class CircuitBreaker:
 
     def _failed(self, why: str, failures: int) -> None:
         with self._lock:
-            # Those who asked together have met one failure, not many in a row.
+            # Calls at the same time have met one failure, not many in a row.
             if self._failures == failures:
                 self._failures += 1
             self._why, self._until = why, self._clock() + self._pause()

@@ -7,7 +7,7 @@ A model folder holds weights (``model.onnx`` or ``model.safetensors``), ``tokeni
     dimension = 384
     max_tokens = 512
     pooling = "cls"                    # or "mean"
-    languages = ["en"]                 # those it was made for; left out when nobody said
+    languages = ["en"]                 # those it was made for; left out when not known
     similarity_threshold = 0.7         # 0 when not measured
     reliability = 1.0                  # what meaning counts beside words: 1 for the best
     licence = "Apache-2.0"

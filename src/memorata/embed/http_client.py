@@ -177,7 +177,7 @@ def checked_address(argument: str, address: str) -> str:
 
 
 def authorised(api_key: str | None) -> dict[str, str]:
-    """Return the headers by which a service knows who asks; none without a key, or with an empty one.
+    """Return the headers that authenticate a request; none without a key, or with an empty one.
 
     >>> authorised("sk-1"), authorised(None)
     ({'Authorization': 'Bearer sk-1'}, {})

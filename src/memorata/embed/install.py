@@ -83,7 +83,7 @@ def install(
         work = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".partial", dir=folder))
         try:
             _fetch_all(entry, source, work, report, fetch or fetched)
-            if not is_whole(name, folder):  # somebody else may have installed it meanwhile
+            if not is_whole(name, folder):  # another process may have installed it meanwhile
                 _move_into_place(work, target)
             verify(name, folder)
         except (FetchFailed, ModelCorrupt) as error:
@@ -184,7 +184,7 @@ def _move_into_place(work: Path, target: Path) -> None:
     try:
         work.rename(target)
     except OSError:
-        # Somebody else installed the same model meanwhile; the caller verifies theirs.
+        # Another process installed the same model meanwhile; the caller verifies it.
         if not target.is_dir():
             raise
 

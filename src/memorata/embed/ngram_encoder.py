@@ -143,7 +143,7 @@ def shared_model(folder: Path, description: ModelDescription) -> NgramModel:
 
 def _load(folder: Path, description: ModelDescription) -> LoadedModel:
     model = shared_model(folder, description)
-    # Through the model and not through its encoder, so that it is kept while somebody embeds with it.
+    # Through the model and not through its encoder, so that it is kept as long as this function.
     return LoadedModel(model.tokens, lambda ids: model.encoder.forward(ids))
 
 
@@ -157,7 +157,7 @@ class PackedRows:
     def __init__(self, archive: ZipFile, parts: Sequence[str], scale: Vectors, low: Vectors) -> None:
         self._streams = [archive.open(f"{name}.npy") for name in parts]
         ((count, width),) = {_header(stream) for stream in self._streams}
-        # Pages that nobody has written to take no memory.
+        # Pages without a write take no memory.
         self._bytes = np.zeros((len(parts), count, width), np.uint8)
         self._unpacked = np.zeros(len(parts), np.intp)
         self._scale, self._low = scale[:, np.newaxis], low[:, np.newaxis]
@@ -186,7 +186,7 @@ class PackedRows:
                     self._bytes[number, start:end] = np.frombuffer(content, np.uint8).reshape(-1, width)
                 except (BadZipFile, zlib.error, ValueError) as error:
                     raise ModelCorrupt(f"the rows of tokens cannot be read: {error!r}") from error
-                # Last: who finds it needs no lock.
+                # Last: a reader that sees it needs no lock.
                 self._unpacked[number] = end
                 if end == count:
                     self._streams[number] = BytesIO()

@@ -273,7 +273,7 @@ def folder_named(rest: str) -> Path:
     try:
         return Path(rest).expanduser().absolute()
     except RuntimeError:
-        # Nobody's home is called so, and perhaps a folder is.
+        # No user is called so; perhaps a folder is.
         return Path(rest).absolute()
 
 

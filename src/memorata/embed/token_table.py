@@ -56,7 +56,7 @@ class UnitRows:
     """The rows of an encoder's tokens, of length 1, made when they are asked for: all would take 262 MB."""
 
     def __init__(self, model: NgramModel) -> None:
-        # The model and not its rows: it is shared while somebody holds it.
+        # The model and not its rows: it is shared as long as it is referenced.
         self._model = model
 
     def __len__(self) -> int:
@@ -127,7 +127,7 @@ def installed_tables(models: Path | None) -> tuple[TokenTable, ...]:
     try:
         names = installed(models)
     except OSError:
-        # Who may not look into it has none; what asks for a model by name says so.
+        # A folder that may not be read has none; a model that is asked for by name says so.
         return ()
     return tuple(
         TokenTable(models / entry.name, entry.description)

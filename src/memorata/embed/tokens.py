@@ -158,7 +158,7 @@ def sentencepiece_tokeniser(content: bytes) -> tuple[Tokeniser, FloatArray]:
     """Return the tokeniser of a unigram model of SentencePiece, with marks of begin and end, and its scores.
 
     A score is the logarithm of how likely a piece is. Of the protocol buffer the pieces are read, which come
-    first: text 1, score 2, and type 3 of those that stand for no text, which nobody can write.
+    first: text 1, score 2, and type 3 of those that stand for no text.
     """
     listed = _PIECE.findall(content)
     end = sum(9 + len(text) + 2 * len(kind) for text, _, kind in listed)

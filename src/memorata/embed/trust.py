@@ -170,7 +170,7 @@ def service_address(form: str, rest: str) -> tuple[str, str]:
 
 
 def origin_of(address: str) -> str:
-    """Return the scheme, host and port of an address: all that says who is asked."""
+    """Return the scheme, host and port of an address: what identifies a service."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port

@@ -2,9 +2,9 @@
 
 Every vector leaves an embedder with length one, so that cosine is a plain dot product. Where that does not
 hold, one has broken its promise, or the bytes of a vector are no longer those that were written. Batches hold
-texts of like length, so that little of the work is padding. A megabyte of text takes minutes: whoever waits
-says so around the call (:func:`report_progress`), and the embedder reports after every batch; no signature of
-the port needs a place for it.
+texts of like length, so that little of the work is padding. A megabyte of text takes minutes: a caller that
+waits says so around the call (:func:`report_progress`), and the embedder reports after every batch; no
+signature of the port needs a place for it.
 """
 
 from __future__ import annotations

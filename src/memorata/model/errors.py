@@ -9,7 +9,7 @@
     ├── MissingExtra                  a package that is not installed (also an ImportError)
     ├── DatasetError                  a data set, run or qrels file that cannot be read as what it should be
     ├── NotEnoughData                 too little was observed to learn from
-    ├── AccessDenied                  whoever asks may not do that
+    ├── AccessDenied                  the caller may not do that
     │   └── NotAdmitted               no key was shown, or one that is not good
     ├── StoreError                    the database cannot do what was asked
     │   ├── StoreCorrupt              its file is damaged, or is no Memorata database
@@ -23,7 +23,7 @@
     │   ├── NotSupportedHere          this kind of store does not do that
     │   ├── IndexCorrupt              derived data that does not check; it can be rebuilt
     │   ├── MemoryNotFound            no memory has that id
-    │   ├── EntityNotFound            nobody and nothing has that name
+    │   ├── EntityNotFound            no entity has that name
     │   ├── RecallNotFound            no recall with that id is in the log
     │   ├── ExperimentNotFound        no experiment has that name
     │   ├── ReplyErased               a request was carried out, but its answer is gone
@@ -161,7 +161,7 @@ class NotEnoughData(MemorataError):
 
 
 class AccessDenied(MemorataError):
-    """Whoever asks may not do that; the message is the same whether or not what they asked about exists."""
+    """The caller may not do that; the message is the same whether or not what was asked about exists."""
 
 
 class NotAdmitted(AccessDenied):

@@ -25,7 +25,7 @@ class Hit:
     explain
         Makes the explanation; called on demand, since most hits are never explained.
     estimate
-        Gives the confidence; called on demand. None where nobody knows.
+        Gives the confidence; called on demand. None where it is not known.
 
     Examples
     --------
@@ -60,7 +60,7 @@ class Hit:
 
     @property
     def confidence(self) -> float:
-        """How likely it answers the query, from 0 to 1, calibrated; 0 where nobody knows.
+        """How likely it answers the query, from 0 to 1, calibrated; 0 where it is not known.
 
         Unlike the score it can be compared between queries, stores and embedders.
         """

@@ -54,7 +54,7 @@ class Source:
     """Who said it, in which session, at which turn of it, where to read it again, and how it came in.
 
     `via` is the interface it was stored through: ``python``, ``cli``, ``http``, ``mcp``, ``web``, ``import``,
-    ``hook`` (captured from a coding agent), ``proxy``; empty where nobody recorded it. Interfaces fill it in.
+    ``hook`` (captured from a coding agent), ``proxy``; empty where not recorded. Interfaces fill it in.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Source:
     def is_turn(self) -> bool:
         """Whether it is a turn of a transcript: somebody said it, in a session, at a position in it.
 
-        A turn is an event. That somebody said "yes" twice is not one thing said once: each has its
+        A turn is an event: "yes", said twice, is not one thing said once. Each has its
         neighbours, which recall reads it with, and together they are the record, word for word. So turns are
         never duplicates. A passage of a text has a session and a position as well, for it is read with its
         neighbours too, but nobody says it: a note that stands in two files is one note.

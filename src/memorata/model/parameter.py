@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
 from memorata._frozen import frozen
@@ -98,19 +99,8 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         extras = get_args(hints.get(name))[1:]
         declared = next((extra for extra in extras if isinstance(extra, Declared)), None)
         if declared is not None:
-            parameters.append(
-                Parameter(
-                    name,
-                    type(argument.default),
-                    argument.default,
-                    declared.doc,
-                    declared.low,
-                    declared.high,
-                    declared.choices,
-                    declared.group,
-                    declared.search,
-                )
-            )
+            facts = (getattr(declared, fact.name) for fact in fields(declared))
+            parameters.append(Parameter(name, type(argument.default), argument.default, *facts))
     return tuple(parameters)
 
 

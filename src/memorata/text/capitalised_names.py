@@ -104,7 +104,7 @@ class Evidence:
         return not common and word.lower not in self._plain and self._is_subject(at)
 
     def _is_subject(self, at: int) -> bool:
-        """Return whether what follows treats the word as somebody: a verb, 's, or another name."""
+        """Return whether what follows treats the word as a subject: a verb, 's, or another name."""
         words = self._spans.words
         if at + 1 >= len(words):
             return False

@@ -246,7 +246,7 @@ def _read(text: str | Sequence[str]) -> Sequence[str]:
 def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
     """Return the language most words of a Latin text vote for."""
     if ascii_only and (not tokens or _votes_against(default).isdisjoint(tokens)):
-        # Nobody can overtake the default, which gets a vote wherever others get one, and as large a one.
+        # No other language can overtake the default, which gets as large a vote wherever another gets one.
         return default
     totals = {default: _DEFAULT_VOTE}
     for ballot in filter(None, map(_ballots().get, tokens)):
@@ -300,7 +300,7 @@ def familiarity(text: str, languages: Collection[str]) -> float:
     """Return the share of a text that is in a script of some languages, from 0 to 1.
 
     An English model knows the letters of German and makes something of its words; of Chinese it makes noise,
-    which is no reason to rank anything. 1 for no languages, for then nobody knows better, and for a text
+    which is no reason to rank anything. 1 for no languages, where nothing is known, and for a text
     without letters. `languages` are ISO 639-1 codes.
 
     >>> familiarity("Where are my keys?", ["en"]), familiarity("我的钥匙在哪里", ["en"])

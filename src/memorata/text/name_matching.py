@@ -125,7 +125,7 @@ def name_words(names: Iterable[str], language: str = "english") -> frozenset[str
 def may_mention(text: str, names: Collection[str]) -> bool:
     """Return whether a name, spelt in any way, or a word that can stand for it is in a text.
 
-    Words that are common in the language of the text stand for nobody: the "Will" of Will Hart.
+    Words that are common in the language of the text stand for no name: the "Will" of Will Hart.
     """
     spellings = {folded(name) for name in checks.texts("names", names)}
     return contains_any(text, spellings | name_words(spellings, detect(text)))
@@ -204,7 +204,7 @@ def _edits(first: str, second: str) -> int:
 
 
 def is_only_word(name: str, text: str) -> bool:
-    """Return whether a name that is also a word stands in a text only as that: before who comes next.
+    """Return whether a name that is also a word stands in a text only as that word: before a subject.
 
     >>> [is_only_word("Will", text) for text in ("Will you come?", "Will fixed it.", "Will he? Ask Will.")]
     [True, False, False]
@@ -257,5 +257,5 @@ def _is_headline(spans: WordSpans, at: int) -> bool:
 
 @cache
 def _unnamed(language: str) -> frozenset[str]:
-    """Return the folded words of a language that can stand for nobody."""
+    """Return the folded words of a language that are no part of a name."""
     return frozenset(folded(word) for word in CALENDAR | common_words(language))

@@ -9,7 +9,7 @@ How it is decided, where it could be decided otherwise:
 
 * A month, a season, a holiday or a day without a year is the latest that has begun. A weekday after "on" is
   the latest up to today; "last" is before today, "next" after today, "this" of this week.
-* What somebody tells, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
+* A statement, where `nearest` is asked for, lies ahead after "will", "going to" and their like in the
   same clause, and where it "is on" a day; otherwise it is the nearest.
 * "before" ends where the phrase begins and starts at :data:`~memorata.text.dates.calendar.FIRST_DAY`;
   "after" begins where the phrase ends, "since" where it begins, and both go on through today, or if they lie
@@ -263,7 +263,7 @@ _MOST_DAYS_LOOKED_UP, _MOST_MONTHS_LOOKED_UP = 20, 24
 def date_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
     """Return the keys of a time that a text names, with its tolerance: its days, months and years.
 
-    Who looks for a period looks up :func:`looked_up_keys`, and finds what names a time of it.
+    A search for a period looks up :func:`looked_up_keys`, and finds what names a time of it.
 
     >>> from datetime import UTC, datetime
     >>> date_keys(Period(datetime(2023, 5, 7, tzinfo=UTC), datetime(2023, 5, 8, tzinfo=UTC)))

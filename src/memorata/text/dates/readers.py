@@ -3,7 +3,7 @@
 Each reader takes a match of one rule and returns a :class:`Reading`, or None where the words turn out not to
 name a time. Readers know groups ("month", "which", "number"), never words: the vocabulary of a language turns
 what was matched into numbers. Dates that the calendar does not hold raise ValueError or OverflowError, and
-are left out by whoever called.
+are left out by the caller.
 """
 
 from __future__ import annotations
@@ -335,7 +335,7 @@ def iso_month(phrase: Phrase) -> Reading:
 
 
 def slashed_day(phrase: Phrase) -> Reading | None:
-    """Read "13/5/2023" and "5/13/2023", where only one order is possible; "7/5/2023" is nobody's guess."""
+    """Read "13/5/2023" and "5/13/2023", where only one order is possible; not "7/5/2023"."""
     first, second = int(phrase.match["first"]), int(phrase.match["second"])
     if first <= 12 and second <= 12 and first != second:
         return None
