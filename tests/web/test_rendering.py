@@ -38,7 +38,7 @@ def test_values_as_pages_show_them() -> None:
     morning = datetime(2026, 5, 7, 9, 5, tzinfo=UTC)
     assert (rendering.day(morning), rendering.moment(morning)) == ("7 May 2026", "7 May 2026, 09:05 UTC")
     assert (rendering.number(0.5), rendering.number(1234.5678, 1)) == ("0.500", "1,234.6")
-    assert (rendering.known(0.5, 2), rendering.known(float("nan"), 2)) == ("0.50", "–")
+    assert (rendering.number_or_dash(0.5, 2), rendering.number_or_dash(float("nan"), 2)) == ("0.50", "–")
     assert rendering.share(0.254) == "25.4 %"
     assert excerpt("Green tea,  please", 9) == "Green tea…"
     assert rendering.counted(1200, "hit") == "1,200 hits"

@@ -159,12 +159,12 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
         except MemoryNotFound:
             return None
 
-    def _file(self, given: str) -> tuple[str, str]:
-        path = _path(given)
+    def _file(self, address: str) -> tuple[str, str]:
+        path = _path(address)
         text = self._read(path)
         if text is None:
             directory = path == _ROOT or self._below(path)
-            raise ToolError(f"The path {given} is not a file." if directory else _MISSING.format(given))
+            raise ToolError(f"The path {address} is not a file." if directory else _MISSING.format(address))
         return path, text
 
     def _write(self, path: str, text: str) -> None:
@@ -214,13 +214,13 @@ class MemorataAsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         return await asyncio.to_thread(self._tool.clear_all_memory)
 
 
-def _path(given: str) -> str:
+def _path(address: str) -> str:
     """Return a path without detours, or raise."""
-    if not given.startswith(_ROOT):
-        raise ToolError(f"Path must start with /memories, got: {given}")
-    inside = posixpath.normpath(given[len(_ROOT) :].lstrip("/") or ".")
+    if not address.startswith(_ROOT):
+        raise ToolError(f"Path must start with /memories, got: {address}")
+    inside = posixpath.normpath(address[len(_ROOT) :].lstrip("/") or ".")
     if inside == ".." or inside.startswith("../"):
-        raise ToolError(f"Path {given} would escape /memories directory")
+        raise ToolError(f"Path {address} would escape /memories directory")
     return _ROOT if inside == "." else f"{_ROOT}/{inside}"
 
 

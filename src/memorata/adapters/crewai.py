@@ -124,7 +124,9 @@ class MemorataStorage:
         self, scope_prefix: str | None = None, limit: int = 200, offset: int = 0
     ) -> list[MemoryRecord]:
         """Return records, newest first."""
-        records = sorted(self._records(scope_prefix), key=lambda each: _utc(each.created_at), reverse=True)
+        records = sorted(
+            self._records(scope_prefix), key=lambda record: _utc(record.created_at), reverse=True
+        )
         return records[offset : offset + limit]
 
     def get_scope_info(self, scope: str) -> ScopeInfo:
@@ -175,13 +177,13 @@ class MemorataStorage:
             )
         ]
 
-    def _vector(self, given: list[float] | None) -> Any:  # noqa: ANN401 - an array, or None
-        if not given:
+    def _vector(self, embedding: list[float] | None) -> Any:  # noqa: ANN401 - an array, or None
+        if not embedding:
             return None
         dimension = self.engine.embedder.dimension if self.engine.embedder is not None else 0
-        if len(given) != dimension:
-            raise EmbeddingDimensionMismatchError(dimension, len(given))
-        vector = np.asarray(given, np.float32)
+        if len(embedding) != dimension:
+            raise EmbeddingDimensionMismatchError(dimension, len(embedding))
+        vector = np.asarray(embedding, np.float32)
         length = float(np.linalg.norm(vector))
         return vector / length if length else vector
 
@@ -217,9 +219,9 @@ def _conditions(
     return conditions
 
 
-def _scope(given: str | None) -> str:
+def _scope(scope: str | None) -> str:
     """Return a scope with a slash before it and none after; empty for the root."""
-    path = (given or "").strip("/")
+    path = (scope or "").strip("/")
     return f"/{path}" if path else ""
 
 

@@ -299,32 +299,20 @@ def authorised(
     return RequestContext(request, access, path, key)
 
 
-async def _read(request: Request, access: Caller, namespace: NamespaceQuery = None) -> RequestContext:
-    return authorised(request, access, READ, namespace)
+def _context(scope: str, *, keyed: bool = False) -> Any:  # noqa: ANN401 - a dependency
+    """Return what gives the context of requests whose caller may do `scope` in the namespace."""
 
+    async def unkeyed_context(
+        request: Request, access: Caller, namespace: NamespaceQuery = None
+    ) -> RequestContext:
+        return authorised(request, access, scope, namespace)
 
-async def _write(
-    request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
-) -> RequestContext:
-    return authorised(request, access, WRITE, namespace, key)
+    async def keyed_context(
+        request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
+    ) -> RequestContext:
+        return authorised(request, access, scope, namespace, key)
 
-
-async def _unkeyed_write(
-    request: Request, access: Caller, namespace: NamespaceQuery = None
-) -> RequestContext:
-    return authorised(request, access, WRITE, namespace)
-
-
-async def _admin(
-    request: Request, access: Caller, namespace: NamespaceQuery = None, key: IdempotencyKey = None
-) -> RequestContext:
-    return authorised(request, access, ADMIN, namespace, key)
-
-
-async def _unkeyed_admin(
-    request: Request, access: Caller, namespace: NamespaceQuery = None
-) -> RequestContext:
-    return authorised(request, access, ADMIN, namespace)
+    return Depends(keyed_context if keyed else unkeyed_context)
 
 
 async def _everywhere(request: Request, access: Caller) -> RequestContext:
@@ -332,15 +320,15 @@ async def _everywhere(request: Request, access: Caller) -> RequestContext:
     return RequestContext(request, access, EVERYWHERE)
 
 
-ReadContext = Annotated[RequestContext, Depends(_read)]
+ReadContext = Annotated[RequestContext, _context(READ)]
 """The caller may read in the namespace."""
-WriteContext = Annotated[RequestContext, Depends(_write)]
+WriteContext = Annotated[RequestContext, _context(WRITE, keyed=True)]
 """The caller may write there."""
-UnkeyedWriteContext = Annotated[RequestContext, Depends(_unkeyed_write)]
+UnkeyedWriteContext = Annotated[RequestContext, _context(WRITE)]
 """The same, for what is more than one write: it is done each time, and takes no Idempotency-Key."""
-AdminContext = Annotated[RequestContext, Depends(_admin)]
+AdminContext = Annotated[RequestContext, _context(ADMIN, keyed=True)]
 """The caller may purge there."""
-UnkeyedAdminContext = Annotated[RequestContext, Depends(_unkeyed_admin)]
+UnkeyedAdminContext = Annotated[RequestContext, _context(ADMIN)]
 """The same, for what leaves no trace: not even the name of the request is kept."""
 GlobalContext = Annotated[RequestContext, Depends(_everywhere)]
 """The caller may do everything in every namespace."""

@@ -222,8 +222,7 @@ def _unreadable(cause: BaseException) -> str:
 
 ON_EVERY_REQUEST: Final = "namespace"
 """A client may say once, for all it asks, whose memories it means: what is about none has no use for it."""
-_MOST_FAULTS: Final = 20
-_MOST_LETTERS: Final = 100
+_MAX_COMPARED_LETTERS: Final = 100
 """An address may hold ten thousand names, or one as long: to find what each is like would take seconds."""
 
 
@@ -234,42 +233,42 @@ async def check_query(request: Request) -> None:
     route: Any = request.scope["route"]
     # Which parameters there are, and whether each may have several values.
     allowed = {ON_EVERY_REQUEST: False} | dict(_parameters(route.dependant))
-    given = Counter(name for name, _ in request.query_params.multi_items())
-    wrong = (name for name, n in given.items() if name not in allowed or (n > 1 and not allowed[name]))
+    counts = Counter(name for name, _ in request.query_params.multi_items())
+    wrong = (name for name, n in counts.items() if name not in allowed or (n > 1 and not allowed[name]))
     faults = [
         {
             "type": "unknown",
             "loc": ("query", name),
-            "msg": f"given {given[name]} times, and it has one value: leave the others out"
+            "msg": f"given {counts[name]} times, and it has one value: leave the others out"
             if name in allowed
             else _unknown("parameter", name, allowed),
         }
-        for name in islice(wrong, _MOST_FAULTS)
+        for name in islice(wrong, MAX_FAULTS)
     ]
     if faults:
         raise RequestValidationError(faults)
 
 
 def unknown_field(request: Request, place: Sequence[int | str]) -> str:
-    """Return what to say of a field of the body that its shape does not have.
+    """Return what to say of a field of the body that its schema does not have.
 
     - `request`: what brought it.
     - `place`: where it stands: ``("body", "items", 0, "tag")``.
     """
     body = getattr(request.scope["route"], "body_field", None)
-    shape = None if body is None else _shape(body.field_info.annotation)
-    *way, name = [step for step in place[1:] if isinstance(step, str)]
-    for step in way:
-        field = None if shape is None else shape.model_fields.get(step)
-        shape = None if field is None else _shape(field.annotation)
-    return _unknown("field", name, () if shape is None else shape.model_fields)
+    schema = None if body is None else _schema(body.field_info.annotation)
+    *steps, name = [step for step in place[1:] if isinstance(step, str)]
+    for step in steps:
+        field = None if schema is None else schema.model_fields.get(step)
+        schema = None if field is None else _schema(field.annotation)
+    return _unknown("field", name, () if schema is None else schema.model_fields)
 
 
 def _unknown(kind: str, name: str, names: Collection[str]) -> str:
     there = f"; there is {', '.join(sorted(names))}" if names else ""
     if kind == "field" and name == ON_EVERY_REQUEST:
         return "whose memories are meant is said in the address: ?namespace=acme/alice"
-    return f"there is no such {kind} here" + (nearest(name[:_MOST_LETTERS], names) or there)
+    return f"there is no such {kind} here" + (nearest(name[:_MAX_COMPARED_LETTERS], names) or there)
 
 
 def _parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:
@@ -286,8 +285,8 @@ def _holds_many(kind: Any) -> bool:  # noqa: ANN401 - any annotation
     return get_origin(kind) is list
 
 
-def _shape(kind: Any) -> type[BaseModel] | None:  # noqa: ANN401 - any annotation
+def _schema(kind: Any) -> type[BaseModel] | None:  # noqa: ANN401 - any annotation
     """Return the model that an annotation names, inside of lists and options too."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind
-    return next(filter(None, map(_shape, get_args(kind))), None)
+    return next(filter(None, map(_schema, get_args(kind))), None)

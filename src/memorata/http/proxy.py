@@ -72,7 +72,7 @@ class ProxySettings:
 class _Chat:
     """A chat request, and the conversation that it belongs to."""
 
-    shape: ChatFormat
+    format: ChatFormat
     body: Mapping[str, Any]
     conversation: Conversation
     place: int
@@ -130,8 +130,8 @@ class Proxy:
             return _problem(413, f"a request has at most {_MAX_BODY:,} bytes")
         chat = self._chat(request, body) if request.method == "POST" else None
         recalled = 0
-        if chat is not None and (given := await self._recalled(chat)) is not None:
-            body, recalled = given
+        if chat is not None and (extended := await self._recalled(chat)) is not None:
+            body, recalled = extended
         headers = [
             (name, value)
             for name, value in request.headers.raw
@@ -182,12 +182,12 @@ class Proxy:
 
     def _chat(self, request: Request, body: bytes) -> _Chat | None:
         """Return the chat that a request is; None for another request, and where memory has no part in it."""
-        shape = chat_format(request.url.path)
+        format_ = chat_format(request.url.path)
         try:
-            data = None if shape is None else json.loads(body)
-            if shape is None or not isinstance(data, dict):
+            data = None if format_ is None else json.loads(body)
+            if format_ is None or not isinstance(data, dict):
                 return None
-            place, prompt = shape.prompt(data)
+            place, prompt = format_.prompt(data)
             path, user = request.headers.get(NAMESPACE), user_of(data)
             if place < 0:
                 return None
@@ -197,8 +197,8 @@ class Proxy:
             path = checked_namespace(NAMESPACE, path)
             if self._keys is not None:
                 self._keys.authenticate(request.headers.get(KEY) or "").require(WRITE, path)
-            session = request.headers.get(SESSION) or shape.session(data)
-            return _Chat(shape, data, Conversation(self._engine, path, session), place, prompt)
+            session = request.headers.get(SESSION) or format_.session(data)
+            return _Chat(format_, data, Conversation(self._engine, path, session), place, prompt)
         except Exception as error:
             _without_memory(error)
             return None
@@ -215,7 +215,7 @@ class Proxy:
                 return None
             # Between the first line and the last stand the notice and the memories, a line each.
             count = block.count("\n") - 2
-            return json.dumps(chat.shape.with_block(chat.body, block), ensure_ascii=False).encode(), count
+            return json.dumps(chat.format.with_block(chat.body, block), ensure_ascii=False).encode(), count
 
         try:
             return await asyncio.wait_for(asyncio.to_thread(work), how.recall_seconds)
@@ -242,8 +242,8 @@ class Proxy:
     def _capture_later(self, chat: _Chat, reply: bytes, media_type: str) -> None:
         def work() -> None:
             chat.conversation.remember("user", chat.prompt, chat.place)
-            if reply and (text := chat.shape.reply(reply, media_type)):
-                chat.conversation.remember("assistant", text, len(chat.shape.messages(chat.body)))
+            if reply and (text := chat.format.reply(reply, media_type)):
+                chat.conversation.remember("assistant", text, len(chat.format.messages(chat.body)))
 
         async def capture() -> None:
             try:

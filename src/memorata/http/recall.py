@@ -29,19 +29,19 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
     """Find the right few memories for a query."""
 
     def work() -> Json:
-        given = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
+        options = {"recipe": body.recipe, "changes": body.parameters or None, **body.options()}
         if body.namespaces:
-            given.pop("sessions")
+            options.pop("sessions")
             # acme/* stands for what the key is for, of what there is; what is named must be allowed.
             for path in body.namespaces:
                 if not path.endswith("/*"):
                     context.access.require(READ, path)
             allows = partial(context.access.allows, READ)
             result = context.engine.recall_across(
-                body.query, body.namespaces, inherit=body.inherit, allows=allows, **given
+                body.query, body.namespaces, inherit=body.inherit, allows=allows, **options
             )
         else:
-            result = context.engine.recall(body.query, namespace=context.namespace, **given)
+            result = context.engine.recall(body.query, namespace=context.namespace, **options)
         return recall_json(result, explain=body.explain)
 
     usual = body.recipe is None and not body.parameters and not body.namespaces

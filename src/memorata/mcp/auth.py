@@ -35,8 +35,8 @@ _LOG: Final = logging.getLogger(__name__)
 def fetched(address: str) -> dict[str, Any] | None:
     """Return the JSON object at an address; None where there is none."""
     response = httpx2.get(address, timeout=_SECONDS)
-    found = response.json() if response.status_code == 200 else None
-    return found if isinstance(found, dict) else None
+    document = response.json() if response.status_code == 200 else None
+    return document if isinstance(document, dict) else None
 
 
 class Issuer:

@@ -41,13 +41,13 @@ class KnowledgeGraph:
 
     engine: Engine
 
-    def create_entities(self, given: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
+    def create_entities(self, entities: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
         """Create entities with their type and observations; a name that exists is passed over."""
         with _WRITING:
             existing = set(self._nodes())
             made: list[Json] = []
             items: list[Json] = []
-            for name, type_, observations in given:
+            for name, type_, observations in entities:
                 if name in existing:
                     continue
                 existing.add(name)
@@ -61,10 +61,10 @@ class KnowledgeGraph:
                 self.engine.entities.describe(entity["name"], type=entity["entityType"])
         return made
 
-    def create_relations(self, given: Iterable[tuple[str, str, str]]) -> list[Json]:
+    def create_relations(self, relations: Iterable[tuple[str, str, str]]) -> list[Json]:
         """Create relations (from, to, type) between entities that exist; one that exists is passed over."""
         with _WRITING:
-            wanted = list(dict.fromkeys(given))
+            wanted = list(dict.fromkeys(relations))
             nodes = self._nodes()
             for source, target, _ in wanted:
                 for argument, name in (("from", source), ("to", target)):
@@ -78,10 +78,10 @@ class KnowledgeGraph:
                     made.append(relation)
         return made
 
-    def add_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
+    def add_observations(self, observations: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
         """Add observations to entities that exist; return those that were new, entity by entity."""
         with _WRITING:
-            wanted = list(given)
+            wanted = list(observations)
             nodes = self._nodes()
             for name, _ in wanted:
                 _must_exist("entityName", name, nodes)
@@ -108,10 +108,10 @@ class KnowledgeGraph:
             self.engine.forget(*(nodes[name].id for name in existing), *(memory.id for memory in about))
         return len(existing)
 
-    def delete_observations(self, given: Iterable[tuple[str, Sequence[str]]]) -> int:
+    def delete_observations(self, observations: Iterable[tuple[str, Sequence[str]]]) -> int:
         """Delete observations by their text; return how many there were."""
         with _WRITING:
-            unwanted = {(name, text) for name, texts in given for text in texts}
+            unwanted = {(name, text) for name, texts in observations for text in texts}
             names = sorted({name for name, _ in unwanted})
             ids = [
                 memory.id
@@ -121,10 +121,10 @@ class KnowledgeGraph:
             self.engine.forget(*ids)
         return len(ids)
 
-    def delete_relations(self, given: Iterable[tuple[str, str, str]]) -> int:
+    def delete_relations(self, relations: Iterable[tuple[str, str, str]]) -> int:
         """Delete relations (from, to, type); return how many there were."""
         with _WRITING:
-            unwanted = {_key(_relation(*edge)) for edge in given}
+            unwanted = {_key(_relation(*edge)) for edge in relations}
             deleted = [relation for relation in self._relations(self._nodes()) if _key(relation) in unwanted]
             for relation in deleted:
                 self._unrelate(relation)

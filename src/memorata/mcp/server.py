@@ -192,9 +192,9 @@ class _Handlers:
             names = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}; there are {names}")
         try:
-            given = tool.validated(params.arguments or {})
+            arguments = tool.validated(params.arguments or {})
             run, writing = tool.run, not tool.read_only
-            answer = await self._run(context, lambda engine: run(engine, given), writing=writing)
+            answer = await self._run(context, lambda engine: run(engine, arguments), writing=writing)
         except Exception as error:
             return _result(error_answer(error, tool.name), is_error=True)
         return _result(answer)

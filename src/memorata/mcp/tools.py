@@ -170,11 +170,11 @@ def recall(engine: Engine, args: Recall) -> Answer:
             "if that finds nothing either, it is not known."
         )
     if result.history:
-        earlier = ", ".join(dict.fromkeys(memory.id for memory in result.history))
-        notes += f" Something newer contradicts {earlier}: take that as how it was."
+        ids = ", ".join(dict.fromkeys(earlier.id for earlier in result.history))
+        notes += f" Something newer contradicts {ids}: take that as how it was."
     count = "1 memory" if len(result) == 1 else f"{len(result)} memories, best first"
     reference = f" The recall_id, for feedback, is {result.id}." if result.id else ""
-    newer = {each.newer: each.memory for each in result.history if each.memory is not None}
+    newer = {earlier.newer: earlier.memory for earlier in result.history if earlier.memory is not None}
     rows = [
         *(memory_row(memory, section="newer", with_namespace=across) for memory in newer.values()),
         *(memory_row(hit.memory, hit.confidence, with_namespace=across) for hit in result),

@@ -92,10 +92,10 @@ def create_pages(
     pages = Starlette(
         routes=[
             Mount("/static", static),
-            Route("/login", _login_page(site), methods=["GET"]),
-            Route("/login", _log_in(site), methods=["POST"]),
-            Route("/logout", _log_out(site), methods=["POST"]),
-            Route("/theme", _set_theme(site), methods=["POST"]),
+            Route("/login", _open_endpoint(site, _login_page), methods=["GET"]),
+            Route("/login", _open_endpoint(site, _log_in), methods=["POST"]),
+            Route("/logout", _open_endpoint(site, _log_out), methods=["POST"]),
+            Route("/theme", _open_endpoint(site, _set_theme), methods=["POST"]),
             *routes,
         ],
         middleware=[Middleware(SafeHeaders)],
@@ -146,76 +146,66 @@ def _endpoint(site: _Site, route: PageRoute) -> _Endpoint:
     return answer
 
 
-def _login_page(site: _Site) -> _Endpoint:
-    async def show(request: Request) -> Response:
+def _open_endpoint(
+    site: _Site, answer: Callable[[_Site, Request, PageContext], Awaitable[Response]]
+) -> _Endpoint:
+    """Return an endpoint that asks for no key."""
+
+    async def handle(request: Request) -> Response:
         context = _bare(site, request)
         try:
-            browser = await run_in_threadpool(site.sessions.browser, request)
+            return await answer(site, request, context)
         except MemorataError as error:
             return _failed(context, request, error)
-        if browser.access is not None:
-            return context.go(context.prefix + "/")
+
+    return handle
+
+
+async def _login_page(site: _Site, request: Request, context: PageContext) -> Response:
+    browser = await run_in_threadpool(site.sessions.browser, request)
+    if browser.access is not None:
+        return context.go(context.prefix + "/")
+    context = _bare(site, request, site.sessions.token(browser.session))
+    response = context.page("login.html", problem="")
+    if browser.new:
+        site.sessions.set_cookie(response, request, browser.session)
+    return response
+
+
+async def _log_in(site: _Site, request: Request, context: PageContext) -> Response:
+    try:
+        browser, values = await _checked_form(site, request)
         context = _bare(site, request, site.sessions.token(browser.session))
-        response = context.page("login.html", problem="")
-        if browser.new:
-            site.sessions.set_cookie(response, request, browser.session)
-        return response
-
-    return show
-
-
-def _log_in(site: _Site) -> _Endpoint:
-    async def enter(request: Request) -> Response:
-        context = _bare(site, request)
-        try:
-            browser, values = await _checked_form(site, request)
-            context = _bare(site, request, site.sessions.token(browser.session))
-            address = request.client.host if request.client is not None else ""
-            session = await run_in_threadpool(site.sessions.log_in, values.text("key"), address)
-        except NotAdmitted as error:
-            return context.page("login.html", problem=str(error), status=403)
-        except MemorataError as error:
-            return _failed(context, request, error)
-        response = context.go(context.prefix + "/")
-        site.sessions.set_cookie(response, request, session)
-        return response
-
-    return enter
+        address = request.client.host if request.client is not None else ""
+        session = await run_in_threadpool(site.sessions.log_in, values.text("key"), address)
+    except NotAdmitted as error:
+        return context.page("login.html", problem=str(error), status=403)
+    except MemorataError as error:
+        # With the token of the session, so that the form can be sent again.
+        return _failed(context, request, error)
+    response = context.go(context.prefix + "/")
+    site.sessions.set_cookie(response, request, session)
+    return response
 
 
-def _log_out(site: _Site) -> _Endpoint:
-    async def leave(request: Request) -> Response:
-        context = _bare(site, request)
-        try:
-            browser, _ = await _checked_form(site, request)
-        except MemorataError as error:
-            return _failed(context, request, error)
-        site.sessions.log_out(browser.session)
-        return _to_login(context)
-
-    return leave
+async def _log_out(site: _Site, request: Request, context: PageContext) -> Response:
+    browser, _ = await _checked_form(site, request)
+    site.sessions.log_out(browser.session)
+    return _to_login(context)
 
 
-def _set_theme(site: _Site) -> _Endpoint:
-    """Return what keeps a visitor's theme; scripts do the same without a request."""
-
-    async def keep(request: Request) -> Response:
-        context = _bare(site, request)
-        try:
-            _, values = await _checked_form(site, request)
-            theme = checks.one_of("theme", values.text("theme"), ("", *_THEMES))
-        except MemorataError as error:
-            return _failed(context, request, error)
-        from_page = urlsplit(request.headers.get("referer", ""))
-        # Two slashes in front would be another host.
-        path = "/" + from_page.path.lstrip("/") if from_page.path else context.prefix + "/"
-        response = context.go(f"{path}?{from_page.query}".rstrip("?"))
-        response.set_cookie(
-            THEME_COOKIE, theme, max_age=_THEME_SECONDS, path=context.prefix or "/", samesite="strict"
-        )
-        return response
-
-    return keep
+async def _set_theme(site: _Site, request: Request, context: PageContext) -> Response:
+    """Store a visitor's theme in a cookie; scripts do the same without a request."""
+    _, values = await _checked_form(site, request)
+    theme = checks.one_of("theme", values.text("theme"), ("", *_THEMES))
+    from_page = urlsplit(request.headers.get("referer", ""))
+    # Two slashes in front would be another host.
+    path = "/" + from_page.path.lstrip("/") if from_page.path else context.prefix + "/"
+    response = context.go(f"{path}?{from_page.query}".rstrip("?"))
+    response.set_cookie(
+        THEME_COOKIE, theme, max_age=_THEME_SECONDS, path=context.prefix or "/", samesite="strict"
+    )
+    return response
 
 
 def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:

@@ -71,7 +71,7 @@ def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     return tuple(group for group in shown if group.controls)
 
 
-def read_changes(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+def read_changes(recipe: Recipe, fields: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """Return the parameters that a form sets to something else than the recipe says.
 
     A switch that is off is not sent by a browser, so a form says with a hidden field of the same name and
@@ -79,7 +79,7 @@ def read_changes(recipe: Recipe, given: Mapping[str, Sequence[str]]) -> dict[str
     """
     changes: dict[str, Any] = {}
     for parameter in PARAMETERS:
-        texts = given.get(parameter.name)
+        texts = fields.get(parameter.name)
         if texts:
             value = _value(parameter, texts[-1])
             # As a form writes it: 3/7 does not become a change by having been on a page.

@@ -183,13 +183,13 @@ def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
         counts["tag"].update(memory.tags)
         # "Graça, Lisbon" is in Graça and in Lisbon.
         counts["place"].update(() if memory.place is None else map(str.strip, memory.place.name.split(",")))
-    found = {
+    by_field = {
         name: Choices(
             tuple(value for value, _ in count.most_common(_MAX_CHOICES) if value), page.cursor is None
         )
         for name, count in counts.items()
     }
-    return found | {"entity": Choices(entity_names(engine, namespace), False)}
+    return by_field | {"entity": Choices(entity_names(engine, namespace), False)}
 
 
 def entity_names(engine: Engine, namespace: str) -> tuple[str, ...]:

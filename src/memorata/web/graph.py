@@ -82,10 +82,10 @@ class Drawing:
 def explore(context: PageContext) -> Response:
     """Show who and what is known, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
-    known = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
-    wanted = values.text("entity") or (known[0].entity.name if known else "")
+    entities = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
+    wanted = values.text("entity") or (entities[0].entity.name if entities else "")
     if not wanted:
-        return context.page("graph.html", known=known, about=None)
+        return context.page("graph.html", entities=entities, about=None)
     about = engine.entities.get(wanted, namespace=context.namespace)
     depth = values.whole("depth", 2, 1, 4)
     to = values.text("to")
@@ -98,7 +98,7 @@ def explore(context: PageContext) -> Response:
     ]
     return context.page(
         "graph.html",
-        known=known,
+        entities=entities,
         about=about,
         relations=engine.entities.relations(wanted, namespace=context.namespace),
         memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
@@ -162,11 +162,11 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
         ]
         memories = context.engine.store.get(context.namespace, ids) if ids else []
         counts = Counter(name for memory in memories for name in memory.entities)
-        for said, _ in counts.most_common(_MAX_ADDED):
-            name = context.engine.entities.get(said, namespace=context.namespace).entity.name
+        for mention, _ in counts.most_common(_MAX_ADDED):
+            name = context.engine.entities.get(mention, namespace=context.namespace).entity.name
             drawing.node(f"name:{name}", name, "name", context.url("/graph", entity=name))
             for memory in memories:
-                if said in memory.entities:
+                if mention in memory.entities:
                     drawing.edge(f"memory:{memory.id}", f"name:{name}", MENTIONS, 1.0)
     return drawing
 
@@ -228,7 +228,7 @@ def communities(context: PageContext) -> Response:
     limit = values.whole("limit", 12, 1, 100)
     iterations = values.whole("iterations", 100 if method == "propagation" else 2, 1, 1000)
     resolution = values.number("resolution", 1.0) or 0.0
-    found = context.engine.graph.communities(
+    result = context.engine.graph.communities(
         level=level,
         limit=limit,
         method=method,
@@ -240,8 +240,8 @@ def communities(context: PageContext) -> Response:
     settings = {"method": method, "levels": levels, "iterations": iterations, "resolution": resolution}
     return context.page(
         "communities.html",
-        found=found,
-        cards=tuple(_card(context, group) for group in found.groups),
+        result=result,
+        cards=tuple(_card(context, group) for group in result.groups),
         level=level,
         limit=limit,
         methods=METHODS,

@@ -116,9 +116,9 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
         condition["position"] = {">=": position - _MAX_NEIGHBOURS, "<=": position + _MAX_NEIGHBOURS}
     page = context.engine.list(namespace=context.namespace, filter=condition, limit=_SESSION, hidden=True)
 
-    def order(each: Memory) -> tuple[float, str]:
-        turn = each.source.position
-        return (each.created_at.timestamp() if turn is None else float(turn), each.id)
+    def order(turn: Memory) -> tuple[float, str]:
+        position = turn.source.position
+        return (turn.created_at.timestamp() if position is None else float(position), turn.id)
 
     ordered = sorted(page.memories, key=order)
     here = next((place for place, version in enumerate(ordered) if version.id == memory.id), None)

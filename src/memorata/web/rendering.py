@@ -54,7 +54,7 @@ def environment() -> Environment:
         "excerpt": excerpt,
         "counted": counted,
         "embedder_name": embedder_name,
-        "known": known,
+        "number_or_dash": number_or_dash,
         "joined": joined,
         "share": share,
     }
@@ -77,7 +77,7 @@ def number(value: float, digits: int = 3) -> str:
     return f"{value:,.{digits}f}"
 
 
-def known(value: float, digits: int) -> str:
+def number_or_dash(value: float, digits: int) -> str:
     """Return a number, or a dash where there is none."""
     return "–" if math.isnan(value) else number(value, digits)
 

@@ -30,14 +30,14 @@ _MAX_SHOWN: Final = 20
 _MERGE: Final = "merge"
 _KEEP: Final = "keep"
 _WAYS: Final = (_KEEP, _MERGE, "both")
-_BY_HAND: Final = "It says the same, as somebody decided who looked at both."
+_BY_HAND: Final = "It says the same, as a person decided who looked at both."
 
 
 @frozen
 class Looked:
     """What a search found, and the strategy by which it proposes what to keep."""
 
-    found: FoundDuplicates
+    result: FoundDuplicates
     strategy: str
 
 
@@ -57,7 +57,7 @@ def review(context: PageContext) -> Response:
     # Read before the result: a job that ends in between would otherwise show as one that found nothing.
     in_progress = job is not None and job.running
     looked = _looked(job)
-    found = None if looked is None else looked.found
+    result = None if looked is None else looked.result
     runs = engine.duplicates.runs(namespace=context.namespace)
     wanted = context.values.text("run")
     only = checks.one_of("only", context.values.text("only", "all"), ("all", *_KINDS))
@@ -67,8 +67,8 @@ def review(context: PageContext) -> Response:
         themes=context.jobs.last(_THEMES, context.namespace),
         job=job,
         in_progress=in_progress,
-        found=found,
-        groups=() if found is None else _still_there(context, found.groups[:_MAX_SHOWN]),
+        result=result,
+        groups=() if result is None else _still_there(context, result.groups[:_MAX_SHOWN]),
         pairs=_pairs(context),
         summaries=_summaries(context),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
@@ -84,13 +84,13 @@ def find(context: PageContext) -> Response:
     paraphrases = values.flag("paraphrases")
 
     def work(job: Job) -> Looked:
-        found = engine.duplicates.find(
+        result = engine.duplicates.find(
             strategy=strategy,
             paraphrases=paraphrases,
             namespace=namespace,
             progress=lambda step, done, total: job.progress(done, total, step),
         )
-        return Looked(found, strategy)
+        return Looked(result, strategy)
 
     context.jobs.start_once(_KIND, namespace, LOCAL.name, work)
     return context.go(context.url("/review"))
@@ -101,7 +101,7 @@ def resolve(context: PageContext) -> Response:
     job = context.jobs.last(_KIND, context.namespace)
     looked = _looked(job)
     ids = set(context.values.texts("memory"))
-    waiting = () if looked is None else looked.found.groups
+    waiting = () if looked is None else looked.result.groups
     group = next((candidate for candidate in waiting if _ids(candidate) == ids), None)
     if job is None or looked is None or group is None:
         raise InvalidArgument("memory", sorted(ids), "a group that waits to be decided; look again")
@@ -113,7 +113,7 @@ def resolve(context: PageContext) -> Response:
         done = context.engine.duplicates.supersede([chosen], strategy=strategy, namespace=context.namespace)
         run = done.number
     left = tuple(candidate for candidate in waiting if candidate is not group)
-    job.result = Looked(replace(looked.found, groups=left), looked.strategy)
+    job.result = Looked(replace(looked.result, groups=left), looked.strategy)
     return context.go(context.url("/review", run=run))
 
 
@@ -121,12 +121,12 @@ def resolve_all(context: PageContext) -> Response:
     """Do with every group what was proposed."""
     job = context.jobs.last(_KIND, context.namespace)
     looked = _looked(job)
-    if job is None or looked is None or not looked.found.groups:
+    if job is None or looked is None or not looked.result.groups:
         raise InvalidArgument("groups", 0, "at least one group that waits to be decided; look again")
     run = context.engine.duplicates.supersede(
-        looked.found.groups, strategy=looked.strategy, namespace=context.namespace
+        looked.result.groups, strategy=looked.strategy, namespace=context.namespace
     )
-    job.result = Looked(replace(looked.found, groups=()), looked.strategy)
+    job.result = Looked(replace(looked.result, groups=()), looked.strategy)
     return context.go(context.url("/review", run=run.number))
 
 
@@ -216,7 +216,7 @@ def _merged(group: DuplicateGroup) -> DuplicateGroup:
 
 
 def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:
-    return tuple(sorted(memories, key=lambda each: (each.created_at, each.id)))
+    return tuple(sorted(memories, key=lambda memory: (memory.created_at, memory.id)))
 
 
 def _pairs(context: PageContext) -> tuple[Pair, ...]:

@@ -70,7 +70,7 @@ class Side:
 
     recipe: Recipe
     changed: int
-    found: RecallResult
+    result: RecallResult
     rows: tuple[Row, ...]
     legend: tuple[str, ...]
 

@@ -54,7 +54,9 @@ def show(context: PageContext) -> Response:
     )
     page = values.whole("page", 0)
     shown = memories[page * _MAX_SHOWN : (page + 1) * _MAX_SHOWN]
-    days = [(date, list(group)) for date, group in groupby(shown, key=lambda each: each.event_time.date())]
+    days = [
+        (date, list(group)) for date, group in groupby(shown, key=lambda memory: memory.event_time.date())
+    ]
     kept: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
     return context.page(
         "timeline.html",
