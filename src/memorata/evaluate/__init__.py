@@ -1,1 +1,1 @@
-"""How good is it? Data sets, metrics, significance, and runs that anybody can score again."""
+"""How good is it? Data sets, metrics, significance, and runs that can be scored again."""

@@ -112,7 +112,7 @@ class CachedEmbedder:
                 )
                 self._file.execute("COMMIT")
             finally:
-                # A full disk, or somebody who interrupts, must not leave the file in the middle of a write.
+                # A full disk or an interrupt must not leave the file in the middle of a write.
                 if self._file.in_transaction:
                     self._file.execute("ROLLBACK")
 

@@ -1,4 +1,4 @@
-r"""Run files: the ranking of every question, so that anybody can score it again, and the machine it ran on.
+r"""Run files: the ranking of every question, to be scored again, and the machine it ran on.
 
 The file is JSON Lines. The first line says what was run on what; each further line is one question:
 
@@ -205,7 +205,7 @@ class RunWriter:
         except BlockingIOError as error:
             raise DatasetError(self.path, None, "is being written by another evaluation") from error
         except OSError as error:
-            # Some file systems know no locks; they should not keep anybody from evaluating.
+            # Some file systems have no locks; an evaluation goes on there.
             _LOG.info("%s cannot be kept from other writers: %s", self.path, error.strerror)
 
     def _take_up(self) -> None:
@@ -390,7 +390,7 @@ def write_machine(run: str | PathLike[str], description: Machine) -> None:
 
 
 def read_machine(run: str | PathLike[str]) -> Machine | None:
-    """Return the machine of a run; None if nobody wrote it down."""
+    """Return the machine of a run; None if there is no file of it."""
     path = machine_path(run)
     if not path.exists():
         return None

@@ -129,7 +129,7 @@ def score_file(
     try:
         scores = score(run, asked, measures, run.header.granularity)
     except InvalidArgument as error:
-        # Of a folder of runs one cannot be scored, and somebody has to find it.
+        # Of a folder of runs, the one that cannot be scored is named.
         raise DatasetError(path, None, f"cannot be scored: {error}") from error
     name = str(run.header.recipe.get("name") or path.name.removesuffix(".jsonl"))
     return ScoredRun(name, path, scores, _curve(run, asked, scores), read_machine(path))

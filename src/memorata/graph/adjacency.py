@@ -1,6 +1,6 @@
 """A typed, weighted, directed graph that is never changed, only extended.
 
-Nodes are the numbers from 0; who they are (an entity, a memory) is the caller's to know. Edges lie in
+Nodes are the numbers from 0; what they stand for (an entity, a memory) is the caller's to know. Edges lie in
 compressed sparse rows (:mod:`memorata.graph.rows`), so that the edges of a thousand nodes are read by one
 numpy call.
 
@@ -306,7 +306,7 @@ def _edges(
     if weight.size and weight.min() <= 0:
         bad = int(np.flatnonzero(weight <= 0)[0])
         raise InvalidArgument(f"weights[{bad}]", float(weight[bad]), "a number above 0")
-    # The caller's own arrays are copied, so that nobody can change the graph from outside.
+    # The caller's own arrays are copied, so that the graph cannot be changed from outside.
     return source.copy(), target.copy(), weight.copy(), kind.astype(np.int16)
 
 

@@ -74,7 +74,7 @@ class Community:
 
     @property
     def key(self) -> str:
-        """The hash of who belongs to it: memories by id and version, entities by name, in any order."""
+        """The hash of its members: memories by id and version, entities by name, in any order."""
         digest = hashlib.sha256()
         memories = {(member.id, member.version) for member in self.members}
         for kind, parts in (("m", memories), ("e", {(name,) for name in self.entities})):
@@ -292,7 +292,7 @@ def _representative(
     for member in members:
         own = _weights(member.terms, idf)
         size = math.hypot(*own.values())
-        # The community's own length is the same for all, so it cannot change who is nearest.
+        # The community's own length is the same for all, so it cannot change which is nearest.
         cosine = sum(weight * whole[term] for term, weight in own.items()) / size if size else 0.0
         if cosine > best_cosine:
             best, best_cosine = member.id, cosine

@@ -112,7 +112,7 @@ def adapt(
     Returns
     -------
     Mapping
-        By namespace what was found, or how much is missing, or who tunes it at this moment.
+        By namespace what was found, how much is missing, or that another worker tunes it.
     """
     results: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:

@@ -4,13 +4,11 @@ The experiment's and the user's name are hashed together (BLAKE2b) to a point be
 divide that line among the variants. Two experiments divide people independently of each other, which one hash
 of the user alone would not do. Python's own ``hash`` is salted anew in every process and is of no use here.
 
-Two rankings in one list: team-draft interleaving, which needs far fewer questions than A/B.
-
-Two teams pick in turns, as children do for football: a coin says who picks first in each round, and each team
-takes its best item that is still there. A click is a point for the team that picked the item. Both rankings
-face the same person with the same question at the same moment, so what differs between people, which is most
-of the noise in an A/B comparison, is gone (Radlinski, Kurup & Joachims, CIKM 2008; Chapelle et al., *ACM
-TOIS* 30(1), 2012).
+Two rankings in one list: team-draft interleaving, which needs far fewer questions than A/B. Each ranking is a
+team; in each round a coin says which picks first, and each takes its best item that is still there. A click
+is a point for the team that picked the item. Both rankings face the same person with the same question at the
+same moment, so what differs between people, which is most of the noise in an A/B comparison, is gone
+(Radlinski, Kurup & Joachims, CIKM 2008; Chapelle et al., *ACM TOIS* 30(1), 2012).
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class Variant:
 class Experiment:
     """Some variants of a recipe's settings that users are divided among.
 
-    - `name`: also decides who is in which variant.
+    - `name`: users are assigned by it.
     - `variants`: at least two, with names of their own and weights that sum to 1.
 
     >>> Experiment("meaning", (Variant("as it is", 0.5), Variant("more", 0.4)))
@@ -97,15 +95,15 @@ class Experiment:
 
 def position(experiment: str, user: str) -> float:
     """Return where a user stands in an experiment, from 0 to below 1, evenly over users."""
-    where, who = checks.writable("experiment", experiment), checks.writable("user", user)
+    names = checks.writable("experiment", experiment), checks.writable("user", user)
     # The length comes first, so that "a" and "bc" are not taken for "ab" and "c".
-    key = f"{len(where)}:{where}{who}".encode()
+    key = f"{len(names[0])}:{names[0]}{names[1]}".encode()
     number = int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big")
     return (number >> 11) / (1 << 53)
 
 
 class Team(IntEnum):
-    """Who picked an item."""
+    """Which ranking picked an item."""
 
     FIRST = 1
     NEITHER = 0
@@ -174,12 +172,12 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
 
 def credit(interleaved: Interleaved, clicked: Iterable[str]) -> int:
     """Return which ranking a question went to: 1 for the first, -1 for the second, 0 for a tie."""
-    whose = dict(zip(interleaved.ids, interleaved.teams, strict=True))
+    team_of = dict(zip(interleaved.ids, interleaved.teams, strict=True))
     points = 0
     for item in set(checks.texts("clicked", clicked)):
-        if item not in whose:
+        if item not in team_of:
             raise InvalidArgument("clicked", item, "items that were shown")
-        points += whose[item]
+        points += team_of[item]
     return (points > 0) - (points < 0)
 
 

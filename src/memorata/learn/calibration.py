@@ -293,8 +293,8 @@ class Calibrated:
 
     - `embedder`, `fit`: whose, and which kind of curve.
     - `curve`: as plain data, which :func:`~memorata.learn.calibration.calibration_of` reads.
-    - `before`, `after`: how well the similarity itself, and the curve on pairs it was not fitted to, keep
-      their word.
+    - `before`, `after`: the calibration of the similarity itself, and of the curve on pairs it was not fitted
+      to.
     - `pairs`: how many judged pairs there were.
     """
 
@@ -307,7 +307,7 @@ class Calibrated:
 
     @property
     def accepted(self) -> bool:
-        """Whether the curve keeps its word better than the similarity does."""
+        """Whether the curve is calibrated better than the similarity."""
         return self.after.error < self.before.error
 
     def evidence(self) -> dict[str, Any]:
@@ -381,7 +381,7 @@ def probabilities(engine: Engine, recall: RecallResult, *, namespace: str | None
     if "unread" in trace.columns:
         # Of these the similarity is a guess from their words, and the curve was not fitted to guesses.
         measured &= trace.values[:, trace.columns.index("unread")] == 0
-    # By memory and not by place: the hits may be some of those that the trace knows, or others too.
+    # By memory and not by place: the hits may be some of those in the trace, or others.
     slots = trace.slots[measured].tolist()
     ids = engine.store.recalls.ids_of(recall.hits[0].memory.namespace, slots)
     likely = curve(similarity[measured].clip(-1, 1)).tolist()

@@ -1,8 +1,8 @@
 """Experiments in the database: users divided among variants of a recipe, or two variants in one list.
 
-A recall in an experiment is made with the settings of the variant its user belongs to, and the exposure (who
-saw what) is noted beside the log. What users did comes from feedback: clicks and ratings. Two variants can
-also be shown to everybody in one list (team draft), which needs far fewer queries.
+A recall in an experiment is made with the settings of the variant that its user belongs to, and the exposure
+is noted beside the log. What users did comes from feedback: clicks and ratings. Two variants can
+also be shown to every user in one list (team draft), which needs far fewer queries.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RunningExperiment:
 
 @frozen
 class ExperimentStatus:
-    """How an experiment stands: of users who were divided, or of lists in which two variants met."""
+    """The status of an experiment: of users divided among variants, or of lists made of two variants."""
 
     running: RunningExperiment
     recommendation: Recommendation | None = None
@@ -75,7 +75,7 @@ class ExperimentStatus:
 
 
 class Experiments:
-    """The experiments of a database: created, taken part in, looked at as often as one likes, stopped.
+    """The experiments of a database: created, recalled in, looked at, stopped.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Experiments:
             checks.whole("least_days", least_days, 1),
             engine.now(),
         )
-        # Of two who take the same name at once, one is told that it is taken.
+        # Of two that take the same name at once, one is refused.
         with engine.store.together():
             existing = self._find(name, path)
             if existing is not None and existing.stopped is None:
@@ -189,14 +189,14 @@ class Experiments:
         namespace: str | None = None,
         **options: Any,  # noqa: ANN401
     ) -> RecallResult:
-        """Recall as the variant of a user does, or with both variants in one list, and note who saw what.
+        """Recall as the variant of a user does, or with both variants in one list, and note the exposure.
 
         Parameters
         ----------
         name
             The experiment; a stopped one is refused.
         user
-            Who asks.
+            The user who asks.
         query
             What to look for.
         namespace
@@ -238,7 +238,7 @@ class Experiments:
         return status(running, exposures, feedback)
 
     def stop(self, name: str, *, namespace: str | None = None) -> ExperimentStatus:
-        """Stop an experiment, and return how it stood; nobody takes part in it any more."""
+        """Stop an experiment, and return its last status; recalls in it are refused from now on."""
         engine, path = self._engine, self._namespace(namespace)
         status = self.status(name, namespace=path)
         if status.running.stopped is not None:
@@ -301,7 +301,7 @@ def _interleaved(
         second = engine.recall(text, namespace=path, recipe=theirs, **options)
     hits = {hit.memory.id: hit for hit in (*second.hits, *first.hits)}
     name = running.experiment.name
-    # The coins of a question follow from who asks it and which recall it is.
+    # The coins of a question follow from its user and its recall.
     seed = int(position(name, f"{user} {first.id}") * 2**53)
     lists = [[hit.memory.id for hit in variant.hits] for variant in (first, second)]
     mixed = team_draft(lists[0], lists[1], length=max(map(len, lists)), seed=seed)

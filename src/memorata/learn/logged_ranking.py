@@ -158,7 +158,7 @@ def ranking(recall: LoggedRecall, recipe: Recipe) -> tuple[str, ...]:
 
 
 def query_group(recall: LoggedRecall) -> str:
-    """Return the group of a recall: those that ask the same are one.
+    """Return the group of a recall: recalls of the same query are one.
 
     Where the log has no queries, those ask the same that found the same, as near by meaning and by words.
     """

@@ -301,12 +301,12 @@ def _missing(measures: Mapping[str, Measures], days: int, least_users: int, leas
 
 def _require_disjoint_users(seen: Mapping[str, tuple[Observation, ...]]) -> None:
     """Refuse a user who has seen two variants: such users are no independent samples of either."""
-    whose: dict[str, str] = {}
+    variant_of: dict[str, str] = {}
     for name, observations in seen.items():
         for user in {observation.user for observation in observations}:
-            if whose.setdefault(user, name) != name:
+            if variant_of.setdefault(user, name) != name:
                 raise InvalidArgument(
-                    f"observations[{name!r}]", user, f"users who have not seen {whose[user]!r} too"
+                    f"observations[{name!r}]", user, f"users who have not seen {variant_of[user]!r} too"
                 )
 
 

@@ -12,7 +12,7 @@ weights, not another threshold.
 
 A move is installed only if it wins on held-out feedback: the rule is applied to four fifths of the queries at
 a time, and the step it takes there must make fewer errors on the rest, in all. A step over a stretch without
-a single judgement changes nothing that anybody said, and is not taken. A recipe without a least confidence
+a single judgement changes nothing that was judged, and is not taken. A recipe without a least confidence
 has none to retune.
 """
 
@@ -46,7 +46,7 @@ CONFIDENCE: Final = "confidence"
 
 @frozen
 class Event:
-    """A hit that somebody judged: its similarity, or confidence, at the time, and whether it was relevant."""
+    """A judged hit: its similarity, or confidence, at the time, and whether it was relevant."""
 
     value: float
     relevant: bool

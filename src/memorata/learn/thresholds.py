@@ -196,7 +196,7 @@ def by_f1(
 
     The pairs are counted once, by the cell of the grid they fall in; sums from the far corner then give every
     threshold's counts at the cost of the grid, not of the grid times the pairs. Of equal F1 the lowest
-    confidence wins, then the lowest similarity: a gate that shuts out nobody is no better for being strict.
+    confidence wins, then the lowest similarity: a gate that shuts out nothing is no better for being strict.
 
     >>> found = by_f1([0.9, 0.8, 0.3, 0.9], [0.9, 0.8, 0.9, 0.1], [True, True, False, False],
     ...               similarities=[0.2, 0.5], confidences=[0.0, 0.5], least=4)

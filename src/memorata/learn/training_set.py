@@ -76,7 +76,7 @@ class TrainingSet:
 
     - `recalls`: what was found for each, as it is in the log.
     - `gains`: by recall and memory, how relevant it is; only what is.
-    - `rejected`: by recall, the memories that somebody called not relevant.
+    - `rejected`: by recall, the memories that were judged not relevant.
     - `orphaned`: feedback about hits whose recall the log has dropped, which thresholds can learn from.
     - `queries`: by recall, the query, where it can be asked again; `engine` answers it.
     - `lease`: what the work is done under, renewed with every question that something is tried on.

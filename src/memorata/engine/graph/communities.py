@@ -256,7 +256,7 @@ def summarised_by_statistics(
 ) -> Communities:
     """Return communities with summaries; of the store only the frequencies of terms are read.
 
-    This takes most of the time, in which others who use the same store need not wait.
+    This takes most of the time, in which other users of the same store need not wait.
     """
     # A bare number says little about a group, and there are many different ones.
     terms = {

@@ -1,4 +1,4 @@
-"""The facet `entities`: who and what memories mention, their names, merges and relations.
+"""The facet `entities`: what memories mention, its names, merges and relations.
 
 Names follow aliases and merges everywhere. Whatever is asked about must be known: an entity is known once it
 was declared (described, related or merged) or a memory that may be seen mentions it.
@@ -64,12 +64,12 @@ class About:
 
 @frozen
 class SpeakerAlias:
-    """A word that queries may say for somebody who speaks.
+    """A word that stands for a speaker in queries.
 
     - `word`: the nickname, or the misspelt name that was undone.
-    - `name`: whose name it is short for or misspells; empty where nobody of such a name speaks any more.
+    - `name`: whose name it is short for or misspells; empty where no speaker has such a name any more.
     - `memories`: how many have the word.
-    - `undone`: whether it stands for itself, because somebody said so.
+    - `undone`: whether it was told to stand for itself.
     """
 
     word: str
@@ -108,7 +108,7 @@ class Entities:
         Parameters
         ----------
         subject, type, object
-            ``"Anna", "works_at", "Bank of England"``. Names nobody has yet become entities.
+            ``"Anna", "works_at", "Bank of England"``. New names become entities.
         weight
             How strong it is, above 0.
         memory
@@ -150,7 +150,7 @@ class Entities:
         description: str | None = None,
         namespace: str | None = None,
     ) -> Entity:
-        """Say what an entity is; None leaves a part as it is. A name nobody has yet becomes an entity.
+        """Say what an entity is; None leaves a part as it is. A new name becomes an entity.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Entities:
         type
             What kind of thing it is: ``"person"``, ``"company"``, … any word.
         aliases
-            All its other names; each may be the name of nobody else.
+            All its other names; none may be the name of another entity.
         description
             A few words about it.
         namespace
@@ -199,10 +199,10 @@ class Entities:
         self._store.entities.undo_merge(self._runtime.path(namespace), name)
 
     def aliases(self, *, namespace: str | None = None) -> tuple[SpeakerAlias, ...]:
-        """Return the nicknames of who speaks, as queries are read by them, and those that were undone.
+        """Return the nicknames of speakers, as queries are read by them, and those that were undone.
 
         They are learnt from what was said: "Mel" is short for the speaker Melanie where some memory says Mel
-        and nobody else begins so. Misspelt names are read as they come; a recall shows whom it took each for.
+        and no other name begins so. Misspelt names are read as they come, and a recall shows how.
         """
 
         def answer(look: Look) -> tuple[SpeakerAlias, ...]:
@@ -243,7 +243,7 @@ class Entities:
     def list(
         self, *, prefix: str = "", limit: int = 50, namespace: str | None = None
     ) -> tuple[KnownEntity, ...]:
-        """Return who and what is known, those that most memories mention first.
+        """Return the known entities, those that most memories mention first.
 
         Parameters
         ----------
@@ -317,7 +317,7 @@ class Entities:
         Parameters
         ----------
         subject
-            Who or what, by any name. It must be known: declared, listed by a memory, or somebody who speaks.
+            Who or what, by any name. It must be known: declared, listed by a memory, or a speaker.
         text
             Whether every memory counts that has one of the names as a word, and whether or not it is known.
         namespace

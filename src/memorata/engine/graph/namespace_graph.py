@@ -34,7 +34,7 @@ _Computed = TypeVar("_Computed")
 
 _OWN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 _RENAMED: Final = frozenset({"rename", "merge", "unmerge"})
-"""Changes after which a name may mean somebody else."""
+"""Changes after which a name may mean another entity."""
 _UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
 """Changes after which a relation may be gone, or another than it was."""
 _RELATION: Final = -1
@@ -389,7 +389,7 @@ class Ordered:
     places: IntArray
 
     def spread(self, scores: FloatArray) -> FloatArray:
-        """Return the scores of nodes here as those of the graph that has grown; 0 for who has no edge."""
+        """Return the scores of nodes here as those of the graph that has grown; 0 for one without an edge."""
         values = np.zeros(self.places.size)
         values[self.nodes] = scores
         return values
@@ -398,7 +398,7 @@ class Ordered:
 def in_order(original: NamespaceGraph) -> Ordered:
     """Return a graph with its nodes in order: memories by their slots, then entities by their keys.
 
-    Who has no edge is left out: one that is built anew would not know of it.
+    A node without an edge is left out: a graph that is built anew would not have it.
     """
     sources, targets, weights, _, _ = original.graph.listed()
     keys = dict(zip(original.entity_nodes().tolist(), original.entity_keys, strict=True))

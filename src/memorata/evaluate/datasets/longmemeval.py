@@ -101,7 +101,6 @@ def _haystack(record: Record, turns: str) -> Haystack:
 
 
 def _role(turn: Record) -> str:
-    """Return who speaks."""
     role = turn.text("role")
     if role not in _ROLES:
         raise turn.child("role").error(f"must be 'user' or 'assistant', got {role!r}")

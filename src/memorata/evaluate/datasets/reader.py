@@ -117,7 +117,7 @@ class Judgements:
         """Yield the questions with their labels, without those for which no document is relevant.
 
         A judgement about a document that is not there (collections have a few, and a few empty documents)
-        counts as none: nobody could find it.
+        counts as none: it cannot be found.
         """
         for question in questions:
             relevant = {
