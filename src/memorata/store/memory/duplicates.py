@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from memorata.store.memory.repeats import Linked, Repeat, Run, Undone
 
 _TermsOf = Callable[[Memory], Terms]
-_BATCH: Final = 500
 _RUN: Final = (
     "SELECT number, started_at, finished_at, undone_at, strategy, "
     "(SELECT count(*) FROM repeats WHERE run = r.number AND +namespace = r.namespace) "
@@ -74,15 +73,12 @@ class DuplicateStore(Facet):
     @reads_namespace(list)
     def replaced(self, session: Session, namespace: Namespace, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that any of the given ones superseded, in the order they were added."""
-        rows = []
-        for start in range(0, len(ids), _BATCH):
-            batch = ids[start : start + _BATCH]
-            rows += session.execute(
-                f"SELECT m.number, {OWN}, NULL FROM memories m WHERE m.superseded_by IN ({marks(batch)}) "
-                "AND +m.namespace = ?",
-                (*batch, namespace.number),
-            ).fetchall()
-        return [memory(row[1:], namespace.path) for row in sorted(rows, key=lambda row: int(row[0]))]
+        rows = session.execute(
+            f"SELECT {OWN}, NULL FROM memories m WHERE m.superseded_by IN (SELECT value FROM json_each(?)) "
+            "AND +m.namespace = ? ORDER BY m.number",
+            (session.dialect.array(ids), namespace.number),
+        )
+        return [memory(row, namespace.path) for row in rows.fetchall()]
 
     @writes_namespace
     def repeat(

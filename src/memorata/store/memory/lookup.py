@@ -25,9 +25,9 @@ from memorata.store.rows import (
     find,
     find_namespace,
     instant,
-    marks,
     memory,
     microseconds,
+    slots_of,
     sound,
 )
 
@@ -40,19 +40,18 @@ _SAME: Final = (
     f"SELECT {OWN}, NULL FROM memories m WHERE {{key}} AND {PLAIN} AND m.forgotten_at IS NULL "
     "AND (m.expires_at IS NULL OR m.expires_at > ?) ORDER BY m.number"
 )
-_SAME_BY_NUMBER: Final = _SAME.format(key="+m.namespace = ? AND m.number IN ({})")
+_SAME_BY_NUMBER: Final = _SAME.format(key="+m.namespace = ? AND m.number IN (SELECT value FROM json_each(?))")
 _SAME_BY_FINGERPRINT: Final = _SAME.format(
     key="m.namespace = ? AND m.fingerprint IN (SELECT value FROM json_each(?))"
 )
 _VECTORS_BY_NUMBER: Final = (
-    "SELECT digest, vectors FROM vectors WHERE +namespace = ? AND number IN ({}) AND embedder = ?"
+    "SELECT digest, vectors FROM vectors WHERE +namespace = ? "
+    "AND number IN (SELECT value FROM json_each(?)) AND embedder = ?"
 )
 _VECTORS_BY_DIGEST: Final = (
     "SELECT digest, vectors FROM vectors WHERE namespace = ? "
     "AND digest IN (SELECT value FROM json_each(?)) AND embedder = ?"
 )
-_VALUES_PER_STATEMENT: Final = 500
-"""How many values one statement is asked for."""
 
 
 def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime) -> dict[str, list[Memory]]:
@@ -64,23 +63,18 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
     namespace = find_namespace(session, path)
     if namespace is None or not fingerprints:
         return by_fingerprint
-    index, wanted, number = session.dialect.hash_index, frozenset(fingerprints), namespace.number
+    index, number = session.dialect.hash_index, namespace.number
     if index is None:
-        statements = [same_statement(session, number, fingerprints, now)]
+        statement = same_statement(session, number, fingerprints, now)
+    elif keys := index.memories(session, number, fingerprints):
+        statement = _SAME_BY_NUMBER, (number, session.dialect.array(keys), microseconds(now))
     else:
-        keys = index.memories(session, number, fingerprints)
-        statements = [
-            (_SAME_BY_NUMBER.format(marks(some)), (number, *some, microseconds(now)))
-            for some in (
-                keys[start : start + _VALUES_PER_STATEMENT]
-                for start in range(0, len(keys), _VALUES_PER_STATEMENT)
-            )
-        ]
-    for statement in statements:
-        for row in session.execute(*statement).fetchall():
-            candidate = memory(row, path)
-            if candidate.fingerprint in wanted:
-                by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
+        return by_fingerprint
+    wanted = frozenset(fingerprints)
+    for row in session.execute(*statement).fetchall():
+        candidate = memory(row, path)
+        if candidate.fingerprint in wanted:
+            by_fingerprint.setdefault(candidate.fingerprint, []).append(candidate)
     return by_fingerprint
 
 
@@ -94,42 +88,33 @@ def cached_vectors(
     session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
 ) -> dict[bytes, Floats]:
     """Return the vectors of an embedder that a namespace has of texts with these addresses."""
-    by_digest: dict[bytes, Floats] = {}
-    index, wanted = session.dialect.hash_index, frozenset(digests)
+    index = session.dialect.hash_index
     if index is None:
-        statements = expect_vectors(session, path, embedder, digests)
+        statement = expect_vectors(session, path, embedder, digests)
     else:
-        namespace = find_namespace(session, path)
-        if namespace is None:
-            return by_digest
-        keys = index.vectors(session, namespace.number, embedder[0], digests)
-        statements = [
-            (_VECTORS_BY_NUMBER.format(marks(some)), (namespace.number, *some, embedder[0]))
-            for some in (
-                keys[start : start + _VALUES_PER_STATEMENT]
-                for start in range(0, len(keys), _VALUES_PER_STATEMENT)
-            )
-        ]
-    for statement in statements:
-        rows = session.execute(*statement).fetchall()
-        by_digest |= {
-            digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])
-            for digest, blob in rows
-            if digest in wanted
-        }
-    return by_digest
+        number = (find_namespace(session, path) or EMPTY).number
+        keys = index.vectors(session, number, embedder[0], digests)
+        if not keys:
+            return {}
+        statement = _VECTORS_BY_NUMBER, (number, session.dialect.array(keys), embedder[0])
+    wanted = frozenset(digests)
+    return {
+        digest: np.frombuffer(blob, np.float32).reshape(-1, embedder[1])
+        for digest, blob in session.execute(*statement).fetchall()
+        if digest in wanted
+    }
 
 
 def expect_vectors(
     session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
-) -> list[Statement]:
+) -> Statement:
     """Read the row of a namespace, and vectors by their addresses, ahead; return what asks for these."""
     number = session.dialect.namespace_number(path)
     assert number is not None  # a database with indexes over hashes numbers namespaces by their paths
     keys = session.dialect.array(list(dict.fromkeys(digests)))
-    statements: list[Statement] = [(_VECTORS_BY_DIGEST, (number, keys, embedder[0]))]
-    session.namespace(path, statements)
-    return statements
+    statement = _VECTORS_BY_DIGEST, (number, keys, embedder[0])
+    session.namespace(path, [statement])
+    return statement
 
 
 _PAGE_SIZE: Final = 500
@@ -147,17 +132,12 @@ def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[st
     by_path: dict[str, list[str]] = {}
     for path, id_ in memories:
         by_path.setdefault(path, []).append(id_)
-    result: set[tuple[str, str]] = set()
-    for path, ids in by_path.items():
-        namespace = find_namespace(session, path)
-        for start in range(0, len(ids) if namespace is not None else 0, _PAGE_SIZE):
-            assert namespace is not None  # for the type checker
-            rows = session.execute(
-                "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
-                (namespace.number, session.dialect.array(ids[start : start + _PAGE_SIZE])),
-            ).fetchall()
-            result.update((path, id_) for (id_,) in rows)
-    return result
+    return {
+        (path, id_)
+        for path, ids in by_path.items()
+        if (namespace := find_namespace(session, path)) is not None
+        for id_ in slots_of(session, namespace.number, ids)
+    }
 
 
 _OLDEST: Final = "o"
