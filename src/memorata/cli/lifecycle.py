@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from typer import Option
 
 from memorata.cli import options
-from memorata.cli.options import MemoryIds, memory_of
+from memorata.cli.options import MemoryIds, ids_of
 from memorata.cli.output import counted, one_line, visible
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument, WorkUnderWay
@@ -80,8 +80,8 @@ def consolidate(
     if dry_run and (accept or reject):
         raise InvalidArgument("--dry-run", dry_run, "left out where proposals are accepted or rejected")
     with session.memory(embed=True) as engine:
-        accepted = [memory_of(engine, id_).id for id_ in accept or ()]
-        rejected = [memory_of(engine, id_).id for id_ in reject or ()]
+        accepted = ids_of(engine, accept)
+        rejected = ids_of(engine, reject)
         engine.lifecycle.accept_summary(*accepted)
         engine.lifecycle.reject_summary(*rejected)
         proposed: tuple[Proposal, ...] = ()
@@ -115,7 +115,7 @@ def consolidate(
 
 def _apply(session: Session, verb: str, ids: list[str], key: str, done: str) -> None:
     with session.memory() as engine:
-        whole_ids = [memory_of(engine, id_).id for id_ in ids]
+        whole_ids = ids_of(engine, ids)
         getattr(engine.lifecycle, verb)(*whole_ids)
     session.output.changed(key, whole_ids, done)
 

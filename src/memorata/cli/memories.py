@@ -15,6 +15,7 @@ from memorata.cli.options import (
     TIERS,
     MemoryId,
     MemoryIds,
+    ids_of,
     memory_of,
     one_of,
     place_of,
@@ -199,7 +200,7 @@ def forget(
     """Hide memories from every recall, by id or by a filter; restore brings them back."""
     _check_selection(ids, filter)
     with session.memory() as engine:
-        whole_ids = [memory_of(engine, id_).id for id_ in ids or ()]
+        whole_ids = ids_of(engine, ids)
         forgotten = engine.forget(*whole_ids, filter=filter, dry_run=dry_run)
     if dry_run:
         session.output.changed("would_forget", forgotten, "Would forget")
@@ -211,7 +212,7 @@ def forget(
 def restore(session: Session, ids: MemoryIds) -> None:
     """Show forgotten memories again."""
     with session.memory() as engine:
-        whole_ids = [memory_of(engine, id_).id for id_ in ids]
+        whole_ids = ids_of(engine, ids)
         engine.restore(*whole_ids)
     session.output.changed("restored", whole_ids, "Restored")
 

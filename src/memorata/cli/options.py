@@ -225,6 +225,11 @@ def memory_of(engine: Engine, part: str) -> Memory:
     return matches[0]
 
 
+def ids_of(engine: Engine, parts: Sequence[str] | None) -> list[str]:
+    """Return the whole ids of memories that are named by their ids or parts of them."""
+    return [memory_of(engine, part).id for part in parts or ()]
+
+
 def recall_id_of(engine: Engine, part: str) -> str:
     """Return the id of a logged recall: `part` itself, or the only one of the latest that contains it."""
     if not _MIN_ID_PART <= len(part) < _RECALL_ID_LENGTH:

@@ -40,6 +40,9 @@ MAX_PER_CALLER: Final = 4
 ENDED: Final = ("done", "failed", "stopped")
 
 _LOG: Final = logging.getLogger(__name__)
+_JSON_FIELDS: Final = (
+    "id", "kind", "namespace", "created_at", "state", "done", "total", "note", "problem",
+)  # fmt: skip
 
 
 class TooManyJobs(Overloaded):
@@ -104,18 +107,8 @@ class Job:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as JSON; a result that is none is left out."""
-        return {
-            "id": self.id,
-            "kind": self.kind,
-            "namespace": self.namespace,
-            "created_at": self.created_at.isoformat(),
-            "state": self.state,
-            "done": self.done,
-            "total": self.total,
-            "note": self.note,
-            "result": dict(self.result) if isinstance(self.result, Mapping) else None,
-            "problem": self.problem,
-        }
+        result = plain(self.result) if isinstance(self.result, Mapping) else None
+        return {name: plain(getattr(self, name)) for name in _JSON_FIELDS} | {"result": result}
 
 
 Work = Callable[[Job], Any]
