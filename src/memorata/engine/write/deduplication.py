@@ -41,14 +41,14 @@ from memorata.store.entries import Entry, Terms
 from memorata.store.memory.repeats import Contradiction, Repeat
 from memorata.store.store import Store
 
-_NEAREST: Final = 16
+_FIRST_NEAREST: Final = 16
 _MAX_NEAREST: Final = 256
 """How many of the nearest are looked at, at first and at most: turns of transcripts may crowd others out."""
-_RAREST: Final = 8
-_HINTS: Final = 3
-_READ: Final = 12
+_MAX_RARE_TERMS: Final = 8
+_MAX_NOTED: Final = 3
+_MAX_READ: Final = 12
 """How many of the closest are read for contradictions: texts about the same thing are much alike."""
-_ASSESSED: Final = 4
+_MAX_ASSESSED: Final = 4
 """How many that begin with the same subject are assessed: each takes a tenth of a millisecond."""
 _MAX_SUBJECT: Final = 4
 """How many memories of a batch that begin with the same subject are read for contradictions."""
@@ -60,7 +60,7 @@ _CORRECTION: Final = "correction"
 
 @frozen
 class Deduplicated:
-    """What came of some entries."""
+    """Which memories now say what was given, and which of them are new."""
 
     survivors: list[Memory]
     fresh: list[Memory]
@@ -87,27 +87,29 @@ class Deduplicator:
 
     def take(self, entries: Sequence[Entry], mode: DedupeMode, now: datetime) -> Deduplicated:
         """Write entries, all or none, and return what came of them."""
-        given = [entry.memory for entry in entries]
+        memories = [entry.memory for entry in entries]
         # A turn is an event of a transcript; what says itself what it supersedes is no repeat.
         compared = [
-            place for place, each in enumerate(given) if not each.source.is_turn and not each.supersedes
+            place
+            for place, memory in enumerate(memories)
+            if not memory.source.is_turn and not memory.supersedes
         ]
         if mode is DedupeMode.OFF or not compared:
             self.store.add(entries)
-            return Deduplicated(given, given)
+            return Deduplicated(memories, memories)
         alone = mode is DedupeMode.NEAR and len(compared) == 1
-        ahead = self._found_ahead(entries[compared[0]], now) if alone and self.store.is_remote else None
+        ahead = self._searched_ahead(entries[compared[0]], now) if alone and self.store.is_remote else None
         with self.store.together():
-            findings = _Findings(given, self.rules.strategy)
+            findings = _Findings(memories, self.rules.strategy)
             # In one order, so that two who write to several namespaces do not wait for each other.
-            compared.sort(key=lambda place: given[place].namespace)
-            for path, places in groupby(compared, key=lambda place: given[place].namespace):
+            compared.sort(key=lambda place: memories[place].namespace)
+            for path, places in groupby(compared, key=lambda place: memories[place].namespace):
                 self._compare(path, [entries[place] for place in places], mode, findings, now, ahead)
             self.store.add(entries)
             findings.write(self.store, self.terms_of)
             return findings.result(self.store)
 
-    def _found_ahead(self, entry: Entry, now: datetime) -> _Ahead:
+    def _searched_ahead(self, entry: Entry, now: datetime) -> _Ahead:
         """Look for what an entry may repeat before the transaction: its rows are then read with the lock."""
         with self.store.view(entry.memory.namespace, now) as view:
             return _Ahead(view.status.change, self._candidates(view, entry))
@@ -129,30 +131,30 @@ class Deduplicator:
         if alone and ahead is None and not _concerns_all(first) and self.store.is_new(path, first.content):
             # Nothing there concerns it, whatever its words; so nothing in the same words does either.
             return
-        known = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
+        same_words = self.store.same(path, [entry.memory.fingerprint for entry in entries], now)
         corrects = any(entry.memory.category == CORRECTION for entry in entries)
-        if mode is DedupeMode.EXACT and not known and not corrects and _all_differ(entries):
+        if mode is DedupeMode.EXACT and not same_words and not corrects and _all_differ(entries):
             return
-        open_: list[Entry] = []
+        unmatched: list[Entry] = []
         for entry in entries:
             memory = entry.memory
             if not any(
                 findings.judged(memory, older, 1.0, _EXACT, 1.0)
-                for older in known.get(memory.fingerprint, ())
+                for older in same_words.get(memory.fingerprint, ())
             ):
-                known.setdefault(memory.fingerprint, []).append(memory)
-                open_.append(entry)
+                same_words.setdefault(memory.fingerprint, []).append(memory)
+                unmatched.append(entry)
         if mode is DedupeMode.NEAR:
-            like = [(entry, []) for entry in open_] if alone else self._like_others(path, open_)
+            compared = [(entry, []) for entry in unmatched] if alone else self._like_others(path, unmatched)
         else:
-            like = _corrections(open_) if corrects else []
-        if like:
+            compared = _corrections(unmatched) if corrects else []
+        if compared:
             with self.store.view(path, now) as view:
                 if ahead is not None and ahead.change == view.status.change:
                     view.memories(ahead.slots())
-                    self._compare_with(view, like[0][0], ahead.candidates, findings)
+                    self._compare_with(view, compared[0][0], ahead.candidates, findings)
                 else:
-                    self._compare_nearly(view, like, findings)
+                    self._compare_nearly(view, compared, findings)
 
     def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
         """Return those entries that may repeat or contradict others, and the ones before them that are near.
@@ -160,7 +162,7 @@ class Deduplicator:
         Which is none that is far from all before it in its batch, and surely like nothing in the namespace.
         """
         rows = np.stack([_first(entry) for entry in entries]) if _all_embedded(entries) else None
-        found = []
+        compared = []
         about: dict[str, list[int]] = {}
         for place, entry in enumerate(entries):
             near: list[_Candidate] = []
@@ -174,8 +176,8 @@ class Deduplicator:
                 ]
             same_subject.append(place)
             if near or _concerns_all(entry.memory) or not self.store.is_new(path, entry.memory.content):
-                found.append((entry, near))
-        return found
+                compared.append((entry, near))
+        return compared
 
     def _compare_nearly(
         self,
@@ -189,20 +191,24 @@ class Deduplicator:
     def _compare_with(
         self, view: Index, entry: Entry, candidates: Sequence[_Candidate], findings: _Findings
     ) -> None:
-        close = [each for each in candidates if each.cosine is None or each.cosine >= self.threshold]
+        close = [
+            candidate
+            for candidate in candidates
+            if candidate.cosine is None or candidate.cosine >= self.threshold
+        ]
         if any(
-            findings.judged(entry.memory, older, each.cosine, _NEAR, self.threshold)
-            for older, each in zip(_read(view, close), close, strict=True)
+            findings.judged(entry.memory, older, candidate.cosine, _NEAR, self.threshold)
+            for older, candidate in zip(_read(view, close), close, strict=True)
         ):
             return
         older = _read(view, _closest(candidates))
         if not _concerns_all(entry.memory):
             content = entry.memory.content
             subject = opening(content).subject
-            about = [each for each in older if subject and opening(each.content).subject == subject]
+            about = [memory for memory in older if subject and opening(memory.content).subject == subject]
             # Where most begin with "I", those that cannot contradict it would crowd the others out.
-            able = set(concerned(content, (), [each.content for each in about]) if about else ())
-            older = list(islice((each for each in about if each.content in able), _ASSESSED))
+            able = set(concerned(content, (), [memory.content for memory in about]) if about else ())
+            older = list(islice((memory for memory in about if memory.content in able), _MAX_ASSESSED))
         findings.contradicted(entry.memory, older)
 
     def _candidates(self, view: Index, entry: Entry) -> list[_Candidate]:
@@ -213,7 +219,7 @@ class Deduplicator:
             return [_Candidate(None, slot) for slot in slots.tolist()]
         near, enough = self._nearest(view, row)
         slots = _plain(view, near)
-        if not enough or slots.size < _READ:
+        if not enough or slots.size < _MAX_READ:
             # Among these are those that no vector has been computed of yet.
             slots = np.concatenate([slots, _plain(view, np.setdiff1d(_by_words(view, entry), near))])
         if not slots.size:
@@ -230,17 +236,17 @@ class Deduplicator:
         """Return the nearest memories; more of them as long as all may be duplicates, and are turns.
 
         And whether no other is a duplicate, nor closer than any of these: so it is if every memory has a
-        vector, all of them were compared, and the last that was found is too far to be a duplicate.
+        vector, all of them were compared, and the last of them is too far to be a duplicate.
         """
-        limit = _NEAREST
+        limit = _FIRST_NEAREST
         while True:
-            found = view.search(row, limit)
-            all_found = found.slots.size < limit
-            if all_found or limit >= _MAX_NEAREST or found.scores[-1] < self.threshold:
-                apart = self.noise <= self.threshold and (all_found or found.scores[-1] < self.threshold)
-                return found.slots[
-                    found.scores >= self.noise
-                ], apart and found.exact and not view.status.pending
+            nearest = view.search(row, limit)
+            is_all = nearest.slots.size < limit
+            if is_all or limit >= _MAX_NEAREST or nearest.scores[-1] < self.threshold:
+                apart = self.noise <= self.threshold and (is_all or nearest.scores[-1] < self.threshold)
+                return nearest.slots[
+                    nearest.scores >= self.noise
+                ], apart and nearest.exact and not view.status.pending
             limit *= 4
 
 
@@ -262,19 +268,19 @@ class _Ahead:
 
     def slots(self) -> IntArray:
         """Return the slots of the candidates."""
-        return np.array([each.slot for each in self.candidates], np.intp)
+        return np.array([candidate.slot for candidate in self.candidates], np.intp)
 
 
 class _Findings:
     """What was found out about the memories of a batch while it is compared."""
 
-    def __init__(self, given: Sequence[Memory], strategy: str) -> None:
-        self._given = given
+    def __init__(self, memories: Sequence[Memory], strategy: str) -> None:
+        self._memories = memories
         self._strategy = strategy
         self._repeats: dict[str, list[Repeat]] = {}
-        self._hints: dict[str, list[Contradiction]] = {}
-        self._now: dict[str, Memory] = {}
-        self._gone: dict[str, str] = {}
+        self._noted: dict[str, list[Contradiction]] = {}
+        self._updated: dict[str, Memory] = {}
+        self._superseded_by: dict[str, str] = {}
 
     def judged(self, new: Memory, older: Memory, cosine: float | None, kind: str, threshold: float) -> bool:
         """Return whether a memory repeats or corrects an older one, and note how.
@@ -283,14 +289,14 @@ class _Findings:
         over the higher of the two, and is supported by the other. A correction takes its place, and so does
         a duplicate that the strategy prefers.
         """
-        if older.id in self._gone:
+        if older.id in self._superseded_by:
             return False
-        older = self._now.get(older.id, older)
+        older = self._updated.get(older.id, older)
         decision = judge(older, new, cosine, threshold=threshold)
         at = max(older.created_at, new.created_at)
         if decision.verdict is Verdict.CORRECTION and decision.winner is new:
             repeat = Repeat(older.id, new.id, _CORRECTION, decision.reason, at)
-            self._gone[older.id] = new.id
+            self._superseded_by[older.id] = new.id
         elif decision.verdict is Verdict.DUPLICATE and (
             # It says the same, and more.
             extends(new.content, older.content) or self._strategy == "keep_both"
@@ -299,15 +305,17 @@ class _Findings:
         elif decision.verdict is Verdict.DUPLICATE and self._prefers(new, older):
             sure = max(older.confidence, new.confidence)
             repeat = Repeat(older.id, new.id, kind, decision.reason, at, older.mentions, sure, None)
-            self._gone[older.id] = new.id
+            self._superseded_by[older.id] = new.id
         elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
             latest = max(filter(None, (older.created_at, older.supported_at)))
             sure = corroborated(max(older.confidence, new.confidence), latest, at)
             # Support that does not count is not noted either: what is repeated every hour is supported daily.
             support = at if at - latest >= SUPPORT_INTERVAL else None
-            self._now[older.id] = replace(older, confidence=sure, supported_at=support or older.supported_at)
+            self._updated[older.id] = replace(
+                older, confidence=sure, supported_at=support or older.supported_at
+            )
             repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)
-            self._gone[new.id] = older.id
+            self._superseded_by[new.id] = older.id
         else:
             return False
         self._repeats.setdefault(new.namespace, []).append(repeat)
@@ -327,16 +335,16 @@ class _Findings:
 
         assessed = []
         for older in candidates:
-            if older.id in self._gone or _apart(older, new):
+            if older.id in self._superseded_by or _apart(older, new):
                 continue
             assessment = assess(
                 older.content, new.content, speakers=(older.source.speaker, new.source.speaker)
             )
             if assessment.hint is not None:
                 assessed.append((assessment, older))
-        assessed.sort(key=lambda each: -each[0].score)
-        remarks = self._hints.setdefault(new.namespace, [])
-        for rank, (assessment, older) in enumerate(assessed[:_HINTS]):
+        assessed.sort(key=lambda pair: -pair[0].score)
+        remarks = self._noted.setdefault(new.namespace, [])
+        for rank, (assessment, older) in enumerate(assessed[:_MAX_NOTED]):
             assert assessment.hint is not None  # others are left out above
             remark = Contradiction(
                 new.id, older.id, assessment.hint.cue, assessment.hint.reason, new.created_at
@@ -344,7 +352,7 @@ class _Findings:
             if rank == 0 and assessment.supersedes and _corrects(new, older):
                 repeat = Repeat(older.id, new.id, _CORRECTION, remark.reason, new.created_at)
                 self._repeats.setdefault(new.namespace, []).append(repeat)
-                self._gone[older.id] = new.id
+                self._superseded_by[older.id] = new.id
             else:
                 remarks.append(remark)
 
@@ -352,31 +360,37 @@ class _Findings:
         """Write down what was found; the memories themselves are there by now."""
         for path, repeats in self._repeats.items():
             store.duplicates.repeat(path, repeats, terms_of)
-        for path, hints in self._hints.items():
+        for path, hints in self._noted.items():
             if hints:
                 store.contradictions.note(path, hints)
 
     def result(self, store: Store) -> Deduplicated:
         """Return what came of the batch."""
         if not self._repeats:
-            return Deduplicated(list(self._given), list(self._given))
+            return Deduplicated(list(self._memories), list(self._memories))
         # The winner of a repeat has gained by it; one that took the place of another lists that.
-        changed = {each.of: path for path, repeats in self._repeats.items() for each in repeats}
-        known = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
-        survivors = [known.get(self._gone.get(each.id, each.id), each) for each in self._given]
-        return Deduplicated(survivors, [each for each in self._given if each.id not in self._gone])
+        changed = {repeat.of: path for path, repeats in self._repeats.items() for repeat in repeats}
+        current = {id_: store.get(path, [id_])[0] for id_, path in changed.items()}
+        survivors = [
+            current.get(self._superseded_by.get(memory.id, memory.id), memory) for memory in self._memories
+        ]
+        return Deduplicated(
+            survivors, [memory for memory in self._memories if memory.id not in self._superseded_by]
+        )
 
 
 def _corrections(entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
     """Return the corrections of a batch, each with the entries before it that begin with the same subject."""
-    found = []
+    corrections = []
     about: dict[str, list[Memory]] = {}
     for entry in entries:
         before = about.setdefault(opening(entry.memory.content).subject, [])
         if entry.memory.category == CORRECTION:
-            found.append((entry, [_Candidate(None, memory=each) for each in before[-_MAX_SUBJECT:]]))
+            corrections.append(
+                (entry, [_Candidate(None, memory=memory) for memory in before[-_MAX_SUBJECT:]])
+            )
         before.append(entry.memory)
-    return found
+    return corrections
 
 
 def _concerns_all(memory: Memory) -> bool:
@@ -403,15 +417,17 @@ def _apart(a: Memory, b: Memory) -> bool:
 
 def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the few memories that a new one may contradict; where meaning cannot tell, words have."""
-    near = sorted(candidates, key=lambda each: 1.0 if each.cosine is None else each.cosine, reverse=True)
-    return near[:_READ]
+    near = sorted(
+        candidates, key=lambda candidate: 1.0 if candidate.cosine is None else candidate.cosine, reverse=True
+    )
+    return near[:_MAX_READ]
 
 
 def _read(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
     """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
-    unread = [each.slot for each in candidates if each.memory is None]
+    unread = [candidate.slot for candidate in candidates if candidate.memory is None]
     rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
-    return [next(rows) if each.memory is None else each.memory for each in candidates]
+    return [next(rows) if candidate.memory is None else candidate.memory for candidate in candidates]
 
 
 def _plain(view: Index, slots: IntArray) -> IntArray:
@@ -432,9 +448,9 @@ def _by_words(view: Index, entry: Entry) -> IntArray:
     if not terms:
         return np.zeros(0, np.intp)
     _, frequencies = view.document_frequencies(terms)
-    known = sorted((count, term) for term, count in frequencies.items() if count)
-    wanted = {term: 1.0 for _, term in known[:_RAREST]}
-    return view.search(LexicalQuery(wanted, {"content": 1.0}), _NEAREST).slots
+    rarest = sorted((count, term) for term, count in frequencies.items() if count)
+    wanted = {term: 1.0 for _, term in rarest[:_MAX_RARE_TERMS]}
+    return view.search(LexicalQuery(wanted, {"content": 1.0}), _FIRST_NEAREST).slots
 
 
 def _all_differ(entries: Sequence[Entry]) -> bool:
