@@ -129,7 +129,7 @@ def open(
         :mod:`memorata.engine.services.anchors`), or an extractor.
     classifier
         What tells the type of a query, for recipes that follow it: ``"rules"``, ``"chat:MODEL@ADDRESS"`` for
-        a language model (see :mod:`memorata.engine.services.classifier`), or a classifier.
+        a language model (see :mod:`memorata.engine.services.queries`), or a classifier.
     summaries
         What writes about communities beside the statistics: ``"none"``, ``"chat:MODEL@ADDRESS"`` for a
         language model, or a writer.

@@ -9,7 +9,7 @@ import pytest
 import memorata
 from memorata.embed.http_client import RetryPolicy
 from memorata.engine.services import chat as chat_service
-from memorata.engine.services.classifier import PROMPT, ChatClassifier
+from memorata.engine.services.queries import CLASSIFIER_PROMPT, ChatClassifier
 from memorata.engine.services.specification import open_classifier
 from memorata.engine.settings import Settings
 from memorata.model.errors import InvalidArgument, ServiceUnreachable
@@ -48,7 +48,7 @@ def test_the_model_is_asked_with_its_own_key_and_within_seconds(says: Says) -> N
     ((address, messages, headers, total),) = asked
     assert address == f"{ADDRESS}/chat/completions"
     assert (messages[0]["content"], json.loads(messages[1]["content"])) == (
-        PROMPT,
+        CLASSIFIER_PROMPT,
         {"query": "the coffee of Ruth"},
     )
     assert (headers, total) == ({"Authorization": "Bearer k"}, 5.0)

@@ -37,7 +37,7 @@ def open_extractor(specification: str, api_key: str | None = None) -> EntityExtr
 def open_reranker(specification: str, resources: Resources) -> Reranker | None:
     """Return the re-ranker that is named: a model, a service, or ``chat:MODEL@ADDRESS``; None for none."""
     if specification.startswith("chat:"):
-        from memorata.engine.services.reranker import ChatReranker
+        from memorata.engine.services.queries import ChatReranker
 
         model, address = chat_address("reranker", specification)
         seconds = resources.query_seconds
@@ -65,7 +65,7 @@ def open_classifier(specification: str, api_key: str | None = None) -> QueryClas
     """Return what tells the type of a query; a service is asked when there is a query, not before."""
     if checks.text("classifier", specification) == "rules":
         return RuleClassifier()
-    from memorata.engine.services.classifier import ChatClassifier
+    from memorata.engine.services.queries import ChatClassifier
 
     model, address = chat_address("classifier", specification)
     return ChatClassifier(model, address, api_key=api_key)
