@@ -127,7 +127,7 @@ def test_of_many_that_begin_alike_a_search_tells_sooner(
 def test_a_large_namespace_is_read_a_part_at_a_time(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openings, "_AT_ONCE", 2)
+    monkeypatch.setattr(openings, "_PAGE_SIZE", 2)
     store.add([entry(str(number), f"Number {number} is here") for number in range(5)])
     answers = [store.is_new(HERE, NEW) for _ in range(openings._PATIENCE + 3)]
     assert answers == [*[False] * (openings._PATIENCE + 2), True]

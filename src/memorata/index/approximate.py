@@ -185,8 +185,8 @@ class Approximate:
             # Both are only pointed to: they live as long as the names here do.
             selector = faiss.IDSelectorBitmap(bitmap)
             wanted.sel = selector
-        _, found = self._index.search(np.ascontiguousarray(query[None, :]), count, params=wanted)
-        slots: Owners = found[0].astype(np.int32)
+        _, nearest = self._index.search(np.ascontiguousarray(query[None, :]), count, params=wanted)
+        slots: Owners = nearest[0].astype(np.int32)
         if slots.min() < 0:
             return None
         return np.unique(slots)
@@ -247,8 +247,8 @@ def _loaded(cells: Cells) -> _Index:
     ids, codes = cells.slots.astype(np.int64), np.ascontiguousarray(cells.codes)
     for cell, size in enumerate(cells.sizes.tolist()):
         if size:
-            those = slice(start, start + size)
-            index.invlists.add_entries(cell, size, faiss.swig_ptr(ids[those]), faiss.swig_ptr(codes[those]))
+            span = slice(start, start + size)
+            index.invlists.add_entries(cell, size, faiss.swig_ptr(ids[span]), faiss.swig_ptr(codes[span]))
         start += size
     index.ntotal = start
     return index
@@ -319,8 +319,8 @@ class Cells:
         cells, dimension, count, width, trained, until = numbers
         body = memoryview(blob)[_HEAD.size :]
         lengths = [4 * cells * dimension, 4 * cells, 4 * count, width * count]
-        found = zlib.crc32(body, zlib.crc32(struct.pack("<15s6I", maker, *numbers)))
-        if len(body) != sum(lengths) or found != checksum:
+        computed = zlib.crc32(body, zlib.crc32(struct.pack("<15s6I", maker, *numbers)))
+        if len(body) != sum(lengths) or computed != checksum:
             raise IndexCorrupt("the approximate index does not match its checksum")
         ends = np.cumsum(lengths)
         result = cls(

@@ -193,21 +193,21 @@ def caught_up(
     session: Session,
     namespace: Namespace,
     embedder: tuple[int, int] | None,
-    known: Partition | None,
+    partition: Partition | None,
 ) -> Partition:
     """Return the namespace's partition as of the session's view, reading only what is new.
 
-    Inside a read transaction. `known`: the partition as it was; None to load it.
+    Inside a read transaction. `partition`: as it was; None to load it.
     """
-    if known is not None and known.change == namespace.change and known.generation == namespace.generation:
-        return known
-    if known is None:
+    if partition is None:
         return _loaded(session, namespace, embedder)
-    slots_before, number = len(known), namespace.number
-    tail_from = slots_before if namespace.generation == known.generation else namespace.flushed
+    if partition.change == namespace.change and partition.generation == namespace.generation:
+        return partition
+    slots_before, number = len(partition), namespace.number
+    tail_from = slots_before if namespace.generation == partition.generation else namespace.flushed
     delta: list[Statement] = [
-        (_CHANGED, (number, known.change)),
-        (_CHANGED_RECORDS, (number, slots_before, number, known.change)),
+        (_CHANGED, (number, partition.change)),
+        (_CHANGED_RECORDS, (number, slots_before, number, partition.change)),
         _tail(namespace, tail_from),
         _records_from(session, namespace, slots_before),
     ]
@@ -215,39 +215,39 @@ def caught_up(
         delta.append(vectors_statement(session, number, embedder, slots_before, namespace.slots))
     if session.dialect.remote:
         delta.append((SEGMENTS, (number,)))
-        if known.spoken == slots_before:
+        if partition.spoken == slots_before:
             delta.append(speakers_in(session, number, slots_before))
-        if known.named == slots_before:
+        if partition.named == slots_before:
             delta.append(named_in(number, slots_before, namespace.slots))
     # All of it is here before anything in memory is changed.
     session.namespace(namespace.path, delta)
     changed = session.execute(*delta[0]).fetchall()
     records = dict(session.execute(*delta[1]).fetchall())
     revectored = [slot for slot, vectors in changed if vectors and slot < slots_before]
-    late = later_vectors(session, namespace.number, embedder, known, revectored)
+    late = later_vectors(session, namespace.number, embedder, partition, revectored)
     if late is None:
         return _loaded(session, namespace, embedder)
     more = len(late[0]) + namespace.slots - slots_before
-    if known.vectors.exact and len(known.vectors) + more > EXACT:
+    if partition.vectors.exact and len(partition.vectors) + more > EXACT:
         return _loaded(session, namespace, embedder)
     # More than that memories were added: any of the others may be another by now.
-    known.forget_memories()
-    if namespace.generation != known.generation:
-        known.start_generation(
+    partition.forget_memories()
+    if namespace.generation != partition.generation:
+        partition.start_generation(
             namespace.generation,
             namespace.flushed,
             same_blocks=session.dialect.remote and all(vectors for _, vectors in changed),
         )
-    _load_tail(session, namespace, known, tail_from)
+    _load_tail(session, namespace, partition, tail_from)
     for slot in sorted({slot for slot, _ in changed if slot < slots_before}):
-        known.replace(slot, unpacked([records.get(slot, b"")]))
-    _load_records(session, namespace, known, slots_before)
+        partition.replace(slot, unpacked([records.get(slot, b"")]))
+    _load_records(session, namespace, partition, slots_before)
     if embedder is not None:
-        known.add_vectors(*late)
-        known.add_vectors(*stored_vectors(session, namespace.number, embedder, slots_before, namespace.slots))
-        cell_rows.load(session, namespace.number, embedder[0], known.vectors)
-    known.change = namespace.change
-    return known
+        partition.add_vectors(*late)
+        partition.add_vectors(*stored_vectors(session, number, embedder, slots_before, namespace.slots))
+        cell_rows.load(session, namespace.number, embedder[0], partition.vectors)
+    partition.change = namespace.change
+    return partition
 
 
 def _loaded(session: Session, namespace: Namespace, embedder: tuple[int, int] | None) -> Partition:
@@ -361,14 +361,14 @@ def _load_vectors(session: Session, namespace: Namespace, into: Partition, embed
     into.vectors.add(*stored_vectors(session, number, embedder, start, namespace.slots))
 
 
-_AT_ONCE = 500
+_MAX_NUMBERS = 500
 
 
 def later_vectors(
     session: Session,
     number: int,
     embedder: tuple[int, int] | None,
-    known: Partition,
+    partition: Partition,
     slots: Sequence[int],
 ) -> tuple[Owners, Floats] | None:
     """Return the vectors to add at the end for memories that are in memory; None if that will not do.
@@ -379,7 +379,7 @@ def later_vectors(
     nothing = np.zeros(0, np.int32), np.zeros((0, dimension), np.float32)
     if embedder is None or not slots:
         return nothing
-    owners = known.vectors.owners.view
+    owners = partition.vectors.owners.view
     wanted = np.unique(np.array(slots, np.int32))
     loaded = np.isin(wanted, owners)
     stored = _stored(session, embedder[0], number, wanted.tolist())
@@ -392,20 +392,20 @@ def later_vectors(
     if owners.size and new[0] < owners[-1]:
         return None
     rows = [np.frombuffer(stored[slot], np.float32).reshape(-1, dimension) for slot in new]
-    passages = [len(each) for each in rows]
+    passages = [len(of_slot) for of_slot in rows]
     return np.repeat(np.array(new, np.int32), passages), np.concatenate(rows)
 
 
 def _stored(session: Session, embedder: int, number: int, slots: list[int]) -> dict[int, bytes]:
     """Return the vectors that slots have, by slot."""
     first = session.dialect.vectors_number(embedder, number, 0)
-    found: dict[int, bytes] = {}
-    for start in range(0, len(slots), _AT_ONCE):
-        numbers = [first + slot for slot in slots[start : start + _AT_ONCE]]
-        found |= dict(
+    vectors: dict[int, bytes] = {}
+    for start in range(0, len(slots), _MAX_NUMBERS):
+        numbers = [first + slot for slot in slots[start : start + _MAX_NUMBERS]]
+        vectors |= dict(
             session.execute(
                 f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
                 (number, *numbers),
             ).fetchall()
         )
-    return found
+    return vectors

@@ -36,7 +36,7 @@ from memorata.store.rows import NAMED, SLOTS, find_namespace, marks
 _PART_BYTES: Final = 16 * 1024 * 1024
 _BLOCK: Final = 20_000
 """How many slots are read at a time."""
-_AT_ONCE: Final = 500
+_MAX_NUMBERS: Final = 500
 _SLACK: Final = 4
 """An index is renewed when what is not in it is more than one in this many of what is."""
 _SEED: Final = 1
@@ -158,19 +158,19 @@ def problems(
 
 def methods(session: Session, least: int) -> tuple[dict[str, int], str]:
     """Return how many namespaces are searched in each way, and what could make it faster; see `Vectors`."""
-    found = {"exact": 0, "sign bits": 0, "approximate": 0}
+    counts = {"exact": 0, "sign bits": 0, "approximate": 0}
     advice: dict[str, None] = {}
     for number, slots in session.execute(
         f"SELECT number, slots FROM namespaces WHERE {NAMED} ORDER BY number"
     ).fetchall():
         if slots <= EXACT:
-            found["exact"] += 1
+            counts["exact"] += 1
             continue
         wrong = _unusable(session, number)
-        found["sign bits" if wrong else "approximate"] += 1
+        counts["sign bits" if wrong else "approximate"] += 1
         if wrong and slots >= least:
             advice[wrong] = None
-    return found, "; ".join(advice)
+    return counts, "; ".join(advice)
 
 
 def _unusable(session: Session, namespace: int) -> str:
@@ -228,15 +228,15 @@ def _sample(session: Session, namespace: int, embedder: Embedder, slots: int) ->
     """Return vectors of some memories, drawn at random, and about how many vectors there are in all."""
     drawn = np.random.default_rng(_SEED).permutation(slots)[: sample_size(slots)]
     first = session.dialect.vectors_number(embedder[0], namespace, 0)
-    found: list[bytes] = []
-    for start in range(0, drawn.size, _AT_ONCE):
-        numbers = [first + slot for slot in np.sort(drawn[start : start + _AT_ONCE]).tolist()]
+    blobs: list[bytes] = []
+    for start in range(0, drawn.size, _MAX_NUMBERS):
+        numbers = [first + slot for slot in np.sort(drawn[start : start + _MAX_NUMBERS]).tolist()]
         rows = session.execute(
             f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(numbers)})",
             (namespace, *numbers),
         )
-        found += [blob for (blob,) in rows]
-    sample = np.frombuffer(b"".join(found), np.float32).reshape(-1, embedder[1])
+        blobs += [blob for (blob,) in rows]
+    sample = np.frombuffer(b"".join(blobs), np.float32).reshape(-1, embedder[1])
     return sample, round(len(sample) * slots / drawn.size)
 
 

@@ -116,28 +116,28 @@ class Part:
 
 
 def saturated(
-    found: Sequence[TermList],
+    lists: Sequence[TermList],
     lengths: Sequence[npt.NDArray[np.float32]],
     average_lengths: Sequence[float],
     scorer: BM25,
 ) -> list[Saturated]:
     """Return how much each term says in each memory of its list.
 
-    `found`: the lists, already without memories that may not be seen. `lengths`: for each, the number of
+    `lists`: already without memories that may not be seen. `lengths`: for each, the number of
     terms every slot has in the field. `average_lengths`: for each, the mean of those over the memories that
     may be seen and have the field.
     """
-    if not found:
+    if not lists:
         return []
-    sizes = [each.slots.size for each in found]
-    tf = np.concatenate([each.frequencies for each in found]).astype(np.float64)
-    own = [of_field[each.slots] for of_field, each in zip(lengths, found, strict=True)]
+    sizes = [listed.slots.size for listed in lists]
+    tf = np.concatenate([listed.frequencies for listed in lists]).astype(np.float64)
+    own = [of_field[listed.slots] for of_field, listed in zip(lengths, lists, strict=True)]
     relative = np.concatenate(own).astype(np.float64) / np.repeat(np.array(average_lengths), sizes)
     values = scorer.saturation(tf, relative)
     # Copies, so that one list that is kept does not keep the others.
     return [
-        Saturated(each.slots.astype(np.intp), each.frequencies, values[end - size : end].copy())
-        for each, size, end in zip(found, sizes, accumulate(sizes), strict=True)
+        Saturated(listed.slots.astype(np.intp), listed.frequencies, values[end - size : end].copy())
+        for listed, size, end in zip(lists, sizes, accumulate(sizes), strict=True)
     ]
 
 
@@ -145,7 +145,7 @@ def impacts(parts: Sequence[Part], count: int) -> tuple[IntArray, FloatArray]:
     """Return slots and what each posting adds to its slot, part after part."""
     lists = [part.list for part in parts]
     values = [scale(part, count) * part.list.saturation for part in parts]
-    return np.concatenate([each.slots for each in lists]), np.concatenate(values)
+    return np.concatenate([listed.slots for listed in lists]), np.concatenate(values)
 
 
 @frozen(eq=False)
@@ -230,11 +230,11 @@ def ceiling(query: LexicalQuery, parts: Sequence[Part], count: int) -> float:
     A term that no text has counts as the rarest term there could be: a query of five words of which one
     is known has found a fifth of what it asked for, not all of it.
     """
-    known = {part.term: part for part in parts if part.field == "content"}
+    part_of = {part.term: part for part in parts if part.field == "content"}
     rarest = idf(0, count)
     weight = query.fields.get("content", 0.0)
     return sum(
-        scale(known[term], count) if term in known else weight * times * rarest
+        scale(part_of[term], count) if term in part_of else weight * times * rarest
         for term, times in query.also.get("content", query.terms).items()
     )
 
@@ -354,8 +354,8 @@ def distinct(slots: IntArray) -> IntArray:
     ordered.sort()
     new = np.ones(ordered.size, np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    found: IntArray = ordered[new]
-    return found
+    once: IntArray = ordered[new]
+    return once
 
 
 Columns = npt.NDArray[np.int32]
@@ -446,7 +446,7 @@ def in_context(
         weights *= around >= 0
         table[read] = window_bm25(
             tf[:, first:],
-            (tf.take(each, axis=1) for each in at),
+            (tf.take(columns_of_step, axis=1) for columns_of_step in at),
             own,
             lengths[around],
             weights,
@@ -461,7 +461,7 @@ def in_context(
 
 def _hits(lists: Sequence[Saturated], columns: Columns, first: int) -> tuple[IntArray, IntArray, IntArray]:
     """Return the postings in a column from `first` on: the list and the column of each, and which it is."""
-    column = columns[np.concatenate([each.slots for each in lists])]
+    column = columns[np.concatenate([listed.slots for listed in lists])]
     postings = (column >= first).nonzero()[0]
-    ends = np.array([each.slots.size for each in lists]).cumsum()
+    ends = np.array([listed.slots.size for listed in lists]).cumsum()
     return ends.searchsorted(postings, "right"), column[postings], postings

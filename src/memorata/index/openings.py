@@ -56,9 +56,9 @@ class Openings:
         for text in texts:
             subject = letters = _NOTHING
             if text is not None:
-                found = opening(text)
-                subject, letters = _checksum(found.subject), _checksum(found.letters)
-                if len(found.letters) < LETTERS:
+                shape = opening(text)
+                subject, letters = _checksum(shape.subject), _checksum(shape.letters)
+                if len(shape.letters) < LETTERS:
                     self._short.add(letters)
             self._subjects.append(subject)
             self._letters.append(letters)
@@ -68,19 +68,19 @@ class Openings:
 
         And some more; both are ascending. None for a text so short that any other may go on from it.
         """
-        found = opening(text)
-        if len(found.letters) < LETTERS:
+        shape = opening(text)
+        if len(shape.letters) < LETTERS:
             return None
         letters = self._letters.view
-        alike: BoolArray = letters == _checksum(found.letters)
+        alike: BoolArray = letters == _checksum(shape.letters)
         if self._short:
             # What is shorter may be the beginning of this.
             for end in range(1, LETTERS):
-                if (short := _checksum(found.letters[:end])) in self._short:
+                if (short := _checksum(shape.letters[:end])) in self._short:
                     alike |= letters == short
         repeated, about = alike.nonzero()[0], _NO_SLOTS
-        if found.subject:
-            about = (self._subjects.view == _checksum(found.subject)).nonzero()[0]
+        if shape.subject:
+            about = (self._subjects.view == _checksum(shape.subject)).nonzero()[0]
             about = about[~alike[about]]
         return repeated, about
 
@@ -94,7 +94,7 @@ _KEPT: Final = 256
 """Of how many namespaces openings are kept; those asked for longest ago go first."""
 _PATIENCE: Final = 4
 """How often one looks in vain before openings are read: a process that writes once has no use for them."""
-_AT_ONCE: Final = 1_000
+_PAGE_SIZE: Final = 1_000
 """How many are read at a look."""
 _MAX_SHARING: Final = 64
 """How many texts are read at a look to see whether they are meant; of more, a search tells faster."""
@@ -153,24 +153,24 @@ class OpeningCache:
         if unread:
             for slot, text in _texts(session, namespace.number, unread).items():
                 kept[(*key, slot)] = text
-        found = {slot: kept[place] for slot in slots if (place := (*key, slot)) in kept}
+        contents = {slot: kept[place] for slot in slots if (place := (*key, slot)) in kept}
         while len(kept) > _KEPT_TEXTS:
             kept.popitem(last=False)
-        return found
+        return contents
 
     def note(self, added: Sequence[Added]) -> None:
         """Keep how what was just added opens, where all before it is known: nobody need read it again."""
-        for each in added:
+        for batch in added:
             # Out of the table while it grows: one that somebody interrupted has no use.
-            key = each.namespace.number, each.namespace.begun
+            key = batch.namespace.number, batch.namespace.begun
             known = self._kept.pop(key, None)
             if known is None:
                 continue
-            if 0 < len(known[0]) == each.namespace.slots:
-                memories = (entry.memory for entry in each.entries)
+            if 0 < len(known[0]) == batch.namespace.slots:
+                memories = (entry.memory for entry in batch.entries)
                 texts = [None if memory.source.is_turn else memory.content for memory in memories]
                 known[0].add(texts)
-                for slot, text in list(enumerate(texts, each.namespace.slots))[-_KEPT_TEXTS:]:
+                for slot, text in list(enumerate(texts, batch.namespace.slots))[-_KEPT_TEXTS:]:
                     if text is not None:
                         self._texts[(*key, slot)] = text
             self._kept[key] = known
@@ -181,7 +181,7 @@ class OpeningCache:
         known, looks = self._kept.pop(key) if key in self._kept else (Openings(), 0)
         start = len(known)
         if start < slots and looks >= _PATIENCE:
-            end = min(slots, start + _AT_ONCE)
+            end = min(slots, start + _PAGE_SIZE)
             texts: list[str | None] = [None] * (end - start)
             place = session.dialect.number
             for slot, content in session.execute(_TEXTS, (number, place(number, start), place(number, end))):

@@ -177,9 +177,9 @@ class Partition:
         if not unread:
             return [kept[slot] for slot in slots]
         unread = slots if together else unread
-        known = {slot: kept[slot] for slot in slots if slot in kept}
+        memories = {slot: kept[slot] for slot in slots if slot in kept}
         for slot, memory in read(unread).items():
-            known[slot] = memory
+            memories[slot] = memory
             if any(type(value) in (dict, list) for value in memory.metadata.values()):
                 # Who gets it may write to those.
                 continue
@@ -188,7 +188,7 @@ class Partition:
             if slot not in self._memories:
                 self._memory_bytes += _MEMORY_BYTES + len(memory.content)
             self._memories[slot] = memory
-        return [known[slot] for slot in slots]
+        return [memories[slot] for slot in slots]
 
     def forget_memories(self) -> None:
         """Read memories anew: something was written to some of them."""
@@ -289,9 +289,9 @@ class Partition:
         """Return the list a term has in the segments, if it is in memory."""
         return self._lists.get((field, term))
 
-    def cache_list(self, field: str, term: str, found: TermList) -> None:
+    def cache_list(self, field: str, term: str, listed: TermList) -> None:
         """Keep the list of a term; the least recently used go when there are too many bytes."""
-        self._lists.put((field, term), found, found.slots.nbytes + found.frequencies.nbytes)
+        self._lists.put((field, term), listed, listed.slots.nbytes + listed.frequencies.nbytes)
 
     def cached_saturated(
         self, visibility: Visibility, field: str, term: str, scorer: BM25
@@ -304,12 +304,12 @@ class Partition:
         )
 
     def cache_saturated(
-        self, visibility: Visibility, field: str, term: str, scorer: BM25, found: Saturated
+        self, visibility: Visibility, field: str, term: str, scorer: BM25, listed: Saturated
     ) -> None:
         """Keep what a term says in the memories seen at present; another visibility is another matter."""
         if visibility is self._visibility:
-            size = found.slots.nbytes + found.frequencies.nbytes + found.saturation.nbytes
-            self._saturated.put((field, term, scorer.k1, scorer.b), found, size)
+            size = listed.slots.nbytes + listed.frequencies.nbytes + listed.saturation.nbytes
+            self._saturated.put((field, term, scorer.k1, scorer.b), listed, size)
 
     def passing(self, filter: Hashable, read: Callable[[int], list[int]]) -> Mask:
         """Return which slots a filter lets through, not to be written to.
@@ -317,17 +317,17 @@ class Partition:
         The answer is kept until a memory changes; of memories that were added since, `read` is asked, given
         the first slot that is not known yet.
         """
-        known = self._passing.get(filter)
-        if known is None or known.size < len(self):
-            start = 0 if known is None else known.size
+        mask = self._passing.get(filter)
+        if mask is None or mask.size < len(self):
+            start = 0 if mask is None else mask.size
             grown = np.zeros(len(self), np.bool_)
-            if known is not None:
-                grown[:start] = known
+            if mask is not None:
+                grown[:start] = mask
             grown[read(start)] = True
             grown.flags.writeable = False
             self._passing.put(filter, grown, grown.nbytes)
-            known = grown
-        return known
+            mask = grown
+        return mask
 
     def names(self, slots: Sequence[int], read: Callable[[int, list[int]], Mapping[int, str]]) -> list[str]:
         """Return the names that memories mention, as they are listed in their rows; empty for none.
@@ -336,10 +336,10 @@ class Partition:
         have changed.
         """
         if self.named < len(self) or not self._renamed.isdisjoint(slots):
-            found = read(self.named, sorted(self._renamed))
+            listed = read(self.named, sorted(self._renamed))
             for slot in self._renamed:
                 self._names.pop(slot, None)
-            self._names.update(found)
+            self._names.update(listed)
             self._renamed.clear()
             self.named, self._sized = len(self), (-1, 0)
         return [self._names.get(slot, "") for slot in slots]
@@ -365,10 +365,10 @@ class Partition:
 
     def tail_list(self, field: str, term: str) -> TermList:
         """Return the list a term has among the memories in no segment yet."""
-        found = self._tail.get(field, {}).get(term)
-        if found is None:
+        packed = self._tail.get(field, {}).get(term)
+        if packed is None:
             return _NO_SLOTS
-        postings = np.frombuffer(found, np.int32).reshape(-1, 2)
+        postings = np.frombuffer(packed, np.int32).reshape(-1, 2)
         return TermList(postings[:, 0].copy(), postings[:, 1].astype(np.uint16))
 
     def pending(self) -> int:
@@ -405,23 +405,23 @@ class Partition:
         if present and kept is not None and kept.since <= now < kept.until:
             return kept
         records = self.records
-        known = None
+        ends_known = None
         if ends:
-            known = records["until"].copy()
-            known[list(ends)] = list(ends.values())
-        mask = visible(records, now, as_of=as_of, true_at=true_at, until=known)
+            ends_known = records["until"].copy()
+            ends_known[list(ends)] = list(ends.values())
+        mask = visible(records, now, as_of=as_of, true_at=true_at, until=ends_known)
         everything = bool(mask.all())
         totals = [_total(part.view if everything else part.view[mask]) for part in self._lengths]
         turns = records["expires"]
         since = float(turns.max(initial=-math.inf, where=turns <= now))
         until = float(turns.min(initial=math.inf, where=turns > now))
         seen = int(np.count_nonzero(mask))
-        found = Visibility(None if everything else mask, seen, _averages(totals), since, until)
+        visibility = Visibility(None if everything else mask, seen, _averages(totals), since, until)
         if present:
             waiting = self._pending
-            self._look_again(found)
+            self._look_again(visibility)
             self._totals, self._pending = totals, waiting
-        return found
+        return visibility
 
     def _also_seen(self, records: Records) -> Visibility | None:
         """Return what may be seen at present with the newest records, which costs as much as they are.
@@ -475,11 +475,11 @@ class _Kept(Generic[_Key, _Value]):
         self.nbytes = 0
 
     def get(self, key: _Key) -> _Value | None:
-        found = self._entries.get(key)
-        if found is None:
+        entry = self._entries.get(key)
+        if entry is None:
             return None
         self._entries.move_to_end(key)
-        return found[0]
+        return entry[0]
 
     def put(self, key: _Key, value: _Value, size: int) -> None:
         self.nbytes -= self._entries.pop(key, (value, 0))[1]

@@ -82,11 +82,11 @@ def read_lists(
             for number, first, buckets in segments
             for place in (low & (buckets - 1), long)
         ]
-    numbers = {number for each in places.values() for _, number in each}
+    numbers = {number for numbered in places.values() for _, number in numbered}
     blocks = blocks_of(numbers)
     lists: dict[tuple[str, str], list[tuple[int, Slots, Frequencies]]] = {key: [] for key in keys}
-    for term, each in places.items():
-        for first, number in each:
+    for term, numbered in places.items():
+        for first, number in numbered:
             if number in blocks:
                 for field, listed in found_in(blocks[number], term).items():
                     if (field, term) in lists:

@@ -126,7 +126,7 @@ class Lists:
         starts = np.flatnonzero(np.diff(places, prepend=-1, append=-1))
         before = np.repeat((ends - sizes[order])[starts[:-1]], np.diff(starts))
         within = (ends - before).astype(_FOUR_BYTES).tobytes()
-        found = []
+        blocks = []
         for first, last in pairwise(starts.tolist()):
             names = _END.join(keys[first:last])
             span = slice(bounds[first], bounds[last])
@@ -139,8 +139,8 @@ class Lists:
                     frequencies[span],
                 )
             )
-            found.append((int(places[first]), _HEAD.pack(_VERSION, zlib.crc32(body)) + body))
-        return buckets, found
+            blocks.append((int(places[first]), _HEAD.pack(_VERSION, zlib.crc32(body)) + body))
+        return buckets, blocks
 
 
 def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], first: int) -> Lists:
@@ -149,32 +149,32 @@ def inverted(documents: Iterable[tuple[int, Mapping[str, Mapping[str, int]]]], f
     `documents`: (slot, {field: {term: frequency}}), slots ascending, all within `SPAN` of `first`.
     """
     numbers = count()
-    known: dict[str, defaultdict[str, int]] = {}
+    numbers_of: dict[str, defaultdict[str, int]] = {}
     owners: list[int] = []
     relative: list[int] = []
     counts: list[int] = []
     frequencies: list[int] = []
     for slot, fields in documents:
         for field, terms in fields.items():
-            if field not in known:
+            if field not in numbers_of:
                 # Asked for a new term, it counts on: keys are numbered in the order in which they come.
-                known[field] = defaultdict(numbers.__next__)
-            owners += map(known[field].__getitem__, terms)
+                numbers_of[field] = defaultdict(numbers.__next__)
+            owners += map(numbers_of[field].__getitem__, terms)
             relative.append(slot - first)
             counts.append(len(terms))
             frequencies += terms.values()
     return Lists(
-        _keys(known),
+        _keys(numbers_of),
         np.array(owners, np.int64),
         np.repeat(np.array(relative, np.int64), np.array(counts, np.int64)),
         np.minimum(np.array(frequencies, np.int64), MOST),
     )
 
 
-def _keys(known: Mapping[str, Mapping[str, int]]) -> list[Key]:
+def _keys(numbers_of: Mapping[str, Mapping[str, int]]) -> list[Key]:
     """Return the keys of all terms of all fields, in the order of their numbers."""
-    keys = [b""] * sum(map(len, known.values()))
-    for field, numbers in known.items():
+    keys = [b""] * sum(map(len, numbers_of.values()))
+    for field, numbers in numbers_of.items():
         beginning = key_of(field, "")
         for term, number in numbers.items():
             keys[number] = beginning + term.encode()
@@ -189,12 +189,12 @@ def merged(parts: Iterable[tuple[int, bytes]], first: int, dropped: npt.NDArray[
     """
     parts = list(parts)
     names, lengths, slots, frequencies, sizes = _opened([block for _, block in parts])
-    known: defaultdict[Key, int] = defaultdict(count().__next__)
-    owners = np.fromiter(map(known.__getitem__, names), np.int64, len(names))
+    numbers: defaultdict[Key, int] = defaultdict(count().__next__)
+    owners = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
     every_slot = slots.astype(np.int64) + np.repeat(
         np.array([start - first for start, _ in parts], np.int64), sizes
     )
-    lists = Lists(list(known), np.repeat(owners, lengths), every_slot, frequencies.astype(np.int64))
+    lists = Lists(list(numbers), np.repeat(owners, lengths), every_slot, frequencies.astype(np.int64))
     if not dropped.any():
         return lists
     kept = ~dropped[every_slot]

@@ -264,10 +264,10 @@ def decoded_terms(blob: bytes) -> dict[str, dict[str, int]]:
     if zlib.crc32(body) != checksum:
         raise IndexCorrupt("the words of a memory do not match their checksum")
     try:
-        found: dict[str, dict[str, int]] = json.loads(body)
+        terms: dict[str, dict[str, int]] = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise IndexCorrupt("the words of a memory cannot be read, though their checksum is right") from error
-    return found
+    return terms
 
 
 class Growing:

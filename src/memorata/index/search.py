@@ -292,26 +292,26 @@ class NamespaceIndex:
 
     def _looked_up(self, query: LexicalQuery) -> list[Part]:
         partition, visibility, scorer = self._partition, self._visibility, query.scorer
-        wanted = [each for each in query.wanted() if visibility.average_lengths[each[0]]]
+        wanted = [entry for entry in query.wanted() if visibility.average_lengths[entry[0]]]
         worth = {
             (field, term): partition.cached_saturated(visibility, field, term, scorer)
             for field, term, _ in wanted
         }
-        unknown = [key for key, found in worth.items() if found is None]
+        unknown = [key for key, listed in worth.items() if listed is None]
         if unknown:
             self._read_lists(unknown)
             worth |= self._saturated(unknown, scorer)
         parts: list[tuple[str, str, float, Saturated]] = []
         most: dict[str, int] = {}
         for field, term, weight in wanted:
-            found = worth[field, term]
-            if found is not None and found.slots.size:
-                parts.append((field, term, weight, found))
-                most[term] = max(most.get(term, 0), found.slots.size)
+            listed = worth[field, term]
+            if listed is not None and listed.slots.size:
+                parts.append((field, term, weight, listed))
+                most[term] = max(most.get(term, 0), listed.slots.size)
         fields = {field: (partition.lengths(field), visibility.average_lengths[field]) for field, *_ in parts}
         return [
-            Part(field, term, found, weight, *fields[field], most[term])
-            for field, term, weight, found in parts
+            Part(field, term, listed, weight, *fields[field], most[term])
+            for field, term, weight, listed in parts
         ]
 
     def _saturated(self, keys: Sequence[tuple[str, str]], scorer: BM25) -> dict[tuple[str, str], Saturated]:
@@ -324,8 +324,8 @@ class NamespaceIndex:
             [visibility.average_lengths[field] for field, _ in keys],
             scorer,
         )
-        for (field, term), found in zip(keys, worth, strict=True):
-            partition.cache_saturated(visibility, field, term, scorer, found)
+        for (field, term), listed in zip(keys, worth, strict=True):
+            partition.cache_saturated(visibility, field, term, scorer, listed)
         return dict(zip(keys, worth, strict=True))
 
     def _list(self, field: str, term: str) -> TermList:
@@ -360,8 +360,8 @@ class NamespaceIndex:
             return some_blocks(self._session, number, wanted) if kept is None else kept
 
         read = read_lists(blocks, segments, unread)
-        for (field, term), found in read.items():
-            self._partition.cache_list(field, term, found)
+        for (field, term), listed in read.items():
+            self._partition.cache_list(field, term, listed)
         return read
 
     def _float_rows(self, places: npt.NDArray[np.intp]) -> Floats:
@@ -390,13 +390,13 @@ class NamespaceIndex:
         """Return the vectors of ascending slots that have one each; None if any has more, or none."""
         if self._embedder is None:
             return None
-        found = self._session.execute(
+        rows = self._session.execute(
             f"SELECT vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)}) "
             "ORDER BY number",
             self._vector_numbers(slots),
         ).fetchall()
-        joined = b"".join([blob for (blob,) in found])
-        if len(found) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
+        joined = b"".join([blob for (blob,) in rows])
+        if len(rows) != slots.size or len(joined) != 4 * self._embedder[1] * slots.size:
             return None
         return np.frombuffer(joined, np.float32).reshape(slots.size, self._embedder[1])
 
@@ -412,21 +412,21 @@ class NamespaceIndex:
         if self._embedder is None or not slots.size:
             return []
         positions = {slot: position for position, slot in enumerate(slots.tolist())}
-        found = self._session.execute(
+        rows = self._session.execute(
             f"SELECT slot, vectors FROM vectors WHERE +namespace = ? AND number IN ({marks(slots)})",
             self._vector_numbers(slots),
         ).fetchall()
         dimension = self._embedder[1]
         return [
-            (positions[slot], np.frombuffer(blob, np.float32).reshape(-1, dimension)) for slot, blob in found
+            (positions[slot], np.frombuffer(blob, np.float32).reshape(-1, dimension)) for slot, blob in rows
         ]
 
 
-def _seen(found: TermList, visibility: Visibility) -> TermList:
-    if visibility.mask is None or not found.slots.size:
-        return found
-    kept = visibility.mask[found.slots]
-    return TermList(found.slots[kept], found.frequencies[kept])
+def _seen(listed: TermList, visibility: Visibility) -> TermList:
+    if visibility.mask is None or not listed.slots.size:
+        return listed
+    kept = visibility.mask[listed.slots]
+    return TermList(listed.slots[kept], listed.frequencies[kept])
 
 
 SCAN: Final = "exact scan"

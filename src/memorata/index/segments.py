@@ -109,8 +109,8 @@ def rebuild(
 
 def drop(session: Session, number: int) -> None:
     """Remove all segments and waiting words of a namespace."""
-    found = session.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
-    _remove(session, number, [segment for (segment,) in found])
+    rows = session.execute("SELECT number FROM segments WHERE namespace = ?", (number,)).fetchall()
+    _remove(session, number, [segment for (segment,) in rows])
     coding.drop(session, number)
     session.execute("UPDATE records SET terms = NULL WHERE namespace = ? AND terms IS NOT NULL", (number,))
 

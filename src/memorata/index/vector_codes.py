@@ -70,9 +70,9 @@ def drop(session: Session, number: int) -> None:
 
 def _join(session: Session, number: int, parts: list[tuple[int, int, int]]) -> None:
     first, slots = parts[0][1], sum(part[2] for part in parts)
-    found = [_read(session, number, run) for run, _, _ in parts]
-    embedders = {embedder for embedder, _ in found}
-    blobs = [blob for _, blob in found if blob is not None]
+    runs = [_read(session, number, run) for run, _, _ in parts]
+    embedders = {embedder for embedder, _ in runs}
+    blobs = [blob for _, blob in runs if blob is not None]
     coded = None
     # Codes of two embedders, or a part without, cannot be joined.
     if len(embedders) == 1 and len(blobs) == len(parts):

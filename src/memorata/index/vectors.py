@@ -52,7 +52,7 @@ vectors that have them; two of these may be off by four of them each."""
 
 _NO_STEP: Final = 0.5
 """Far more than the step of a vector of length 1; what has none is all zeros."""
-_AT_ONCE: Final = 4_096
+_ROUNDED_ROWS: Final = 4_096
 """How many rows are rounded at a time: it takes three times the room of what is rounded."""
 
 Places = npt.NDArray[np.intp]
@@ -257,8 +257,8 @@ class Vectors:
     def _by_bytes(self, query: Floats, places: Places | None) -> tuple[Floats, float]:
         """Return the products of some vectors with the query, both as bytes, in steps of the query's."""
         if self.exact and len(self._bytes) < len(self):
-            for start in range(len(self._bytes), len(self), _AT_ONCE):
-                codes = quantised(self._rows.view[start : start + _AT_ONCE])
+            for start in range(len(self._bytes), len(self), _ROUNDED_ROWS):
+                codes = quantised(self._rows.view[start : start + _ROUNDED_ROWS])
                 self._code_bytes(codes.values, codes.scales)
         asked, step = rounded(query)
         scales: Floats = _taken(self._scales, places)

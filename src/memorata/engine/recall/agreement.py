@@ -51,7 +51,7 @@ def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence
     if isinstance(rankings, str) or not isinstance(rankings, Sequence) or len(rankings) < 2:
         raise InvalidArgument("rankings", rankings, "at least two rankings")
     places = checks.whole("depth", depth, 1)
-    tops = [_ranking(f"rankings[{place}]", each)[:places] for place, each in enumerate(rankings)]
+    tops = [_ranking(f"rankings[{place}]", ranking)[:places] for place, ranking in enumerate(rankings)]
     pairs = np.eye(len(tops))
     for first, second in combinations(range(len(tops)), 2):
         shared = rank_biased_overlap(tops[first], tops[second], persistence=persistence)
@@ -64,7 +64,7 @@ def agreement(rankings: Sequence[Sequence[str]], *, depth: int = 10, persistence
     return Agreement(
         confidence=float((pairs.sum() - count) / (count * (count - 1))),
         pairs=pairs,
-        support={item: support[item] / count for item in sorted(support, key=lambda each: -support[each])},
+        support={item: support[item] / count for item in sorted(support, key=lambda item: -support[item])},
     )
 
 
@@ -166,8 +166,8 @@ def _kept(
         (Rejected(hit, (missed,)) for hit in result if hit.memory.id not in kept), result.rejected
     )
     sessions = [
-        replace(each, hits=tuple(hit for hit in each.hits if hit.memory.id in kept))
-        for each in result.sessions
+        replace(session, hits=tuple(hit for hit in session.hits if hit.memory.id in kept))
+        for session in result.sessions
     ]
     if result.trace is not None:
         shown = zip(result.trace.shown, result.hits, strict=True)
@@ -175,7 +175,7 @@ def _kept(
     return replace(
         result,
         hits=hits,
-        sessions=tuple(each for each in sessions if each.hits),
+        sessions=tuple(session for session in sessions if session.hits),
         rejected=rejected,
         agreement=overlap,
     )

@@ -85,7 +85,7 @@ def _names(text: str) -> tuple[str, ...]:
     It says nothing of a common word that begins a sentence, nor in German, where nouns have one.
     """
     german = detect(text) == "german"
-    found = []
+    names = []
     for match in _NAME.finditer(text):
         word, before = match[0], text[: match.start()].rstrip()
         begins = not before or before[-1] in _ENDS
@@ -94,5 +94,5 @@ def _names(text: str) -> tuple[str, ...]:
             and word.casefold() not in CALENDAR
             and not ((begins or german) and is_also_word(word))
         ):
-            found.append(word)
-    return tuple(dict.fromkeys(reversed(found)))[:_MAX_NAMES][::-1]
+            names.append(word)
+    return tuple(dict.fromkeys(reversed(names)))[:_MAX_NAMES][::-1]

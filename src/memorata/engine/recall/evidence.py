@@ -313,7 +313,7 @@ def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float]
     - `met`: whether the best meet what is asked for; see :func:`requirements_met`.
     """
     at = np.array(places, np.intp)
-    known, cosines, matches, soft = _of_legs(trace)
+    familiarity, cosines, matches, soft = _of_legs(trace)
     scores = trace.scores.copy()
     scores[at] = lifted
     top = float(scores[scores.argmax()])
@@ -325,12 +325,12 @@ def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float]
         cosines,
         matches,
         # Where no table has a say, the score stands in: what was learnt was learnt with one.
-        known * (scores if soft is None else soft),
+        familiarity * (scores if soft is None else soft),
         scores,
         scores - around,
-        known * _is_first(cosines),
+        familiarity * _is_first(cosines),
         _is_first(matches),
-        np.full(scores.size, known),
+        np.full(scores.size, familiarity),
         np.full(scores.size, met),
     )
     return np.column_stack([row[at] for row in rows])
@@ -338,9 +338,9 @@ def answer_features(trace: Trace, places: Sequence[int], lifted: Sequence[float]
 
 def recall_features(trace: Trace, places: Sequence[int], met: float) -> FloatArray:
     """Return the features of a recall from those of its first hits, in the order of `RECALL_FEATURES`."""
-    known, cosines, matches, _ = _of_legs(trace)
+    familiarity, cosines, matches, _ = _of_legs(trace)
     first = np.array(places[:_FIRST], np.intp)
-    return np.array([met, cosines[first].max(initial=0.0), matches[first[0]], known])
+    return np.array([met, cosines[first].max(initial=0.0), matches[first[0]], familiarity])
 
 
 class Estimates:
@@ -405,12 +405,12 @@ class Estimates:
 def _of_legs(trace: Trace) -> tuple[float, FloatArray, FloatArray, FloatArray | None]:
     """Return how well the embedder knows the query; cosines, words and words of like meaning of all."""
     moment = trace.moment
-    given = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
+    scores_of = {name: _aligned(trace.slots, slots, scores) for name, slots, scores in trace.legs}
     nothing = np.zeros(trace.slots.size)
-    known, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
-    cosines = known * np.clip((given.get(VECTOR, nothing) - noise) / (1.0 - noise), 0.0, 1.0)
-    matches = np.minimum(given.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
-    return known, cosines, matches, given.get(SOFT)
+    familiarity, noise = moment.familiarity if moment.meant else 0.0, max(0.0, moment.noise)
+    cosines = familiarity * np.clip((scores_of.get(VECTOR, nothing) - noise) / (1.0 - noise), 0.0, 1.0)
+    matches = np.minimum(scores_of.get(LEXICAL, nothing) / (moment.ceiling or 1.0), 1.0)
+    return familiarity, cosines, matches, scores_of.get(SOFT)
 
 
 def _probability(logits: FloatArray) -> FloatArray:

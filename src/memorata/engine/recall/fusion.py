@@ -159,16 +159,16 @@ class Candidates:
     def _in_words(self, detail: Mapping[str, Explanation], slot: IntArray) -> str:
         """Return in plain words how a candidate was found."""
         ways = []
-        for name, found in self.legs.named():
-            where = np.flatnonzero(found.slots == slot[0])
+        for name, leg in self.legs.named():
+            where = np.flatnonzero(leg.slots == slot[0])
             if not where.size or name not in detail or not detail[name].value:
                 continue
             if name == VECTOR and slot[0] not in self.legs.unread:
-                share = (float(found.scores[where[0]]) - self._noise) / (1.0 - self._noise)
+                share = (float(leg.scores[where[0]]) - self._noise) / (1.0 - self._noise)
                 nearness = next((word for least, word in _NEARNESS if share >= least), "")
                 ways += [f"by meaning ({nearness})"] if nearness else []
-            elif name == LEXICAL and found.detail is not None:
-                ways.append(f"by {_quoted(found.detail(slot), self._query)}")
+            elif name == LEXICAL and leg.detail is not None:
+                ways.append(f"by {_quoted(leg.detail(slot), self._query)}")
             elif name in _WAYS:
                 ways.append(_WAYS[name])
         *first, last = ways or ["by what is left of the others"]
@@ -311,27 +311,27 @@ def fuse(recipe: Recipe, context: RecallContext, legs: Legs) -> Candidates:
     # As far as its tables are trusted, which is what its best has; what they are not is for exact words.
     trust = min(1.0, float(legs.soft.scores[0])) if legs.soft.slots.size and not placed else 0.0
     soft = (1 - share) * recipe.soft_weight * trust
-    for name, found, used, weight in (
+    for name, leg, used, weight in (
         (VECTOR, legs.vector, with_vectors or placed, share),
         (LEXICAL, legs.lexical, with_words or placed, 1 - share - soft),
         (SOFT, legs.soft, soft > 0, soft),
-        *((leg.name, leg.found, True, leg.weight) for leg in more),
+        *((extra.name, extra.found, True, extra.weight) for extra in more),
     ):
         if used:
-            lists.append((name, found))
+            lists.append((name, leg))
             weights.append(weight)
     if len(lists) == 1:
         # A leg that stands alone has all the weight, whatever it would have beside another.
         weights = [1.0]
-    parts = [found.slots for _, found in lists], [found.scores for _, found in lists], [n for n, _ in lists]
+    parts = [leg.slots for _, leg in lists], [leg.scores for _, leg in lists], [name for name, _ in lists]
     options: dict[str, Any] = {name: getattr(recipe, field) for name, field in takes.items() if field}
     if placed:
         options["alpha"] = share
     elif any(weights):
         options["weights"] = tuple(weights)
     if "floors" in takes and recipe.anchored:
-        options["floors"] = [floor_of(name, found, context) for name, found in lists]
-        options["ceilings"] = [ceiling_of(name, found, context) for name, found in lists]
+        options["floors"] = [floor_of(name, leg, context) for name, leg in lists]
+        options["ceilings"] = [ceiling_of(name, leg, context) for name, leg in lists]
     if with_vectors and not more and 0 < legs.everyone.size == legs.vector.slots.size:
         slots, aligned = align_among(legs.everyone, *parts)
     else:

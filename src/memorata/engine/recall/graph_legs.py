@@ -31,9 +31,9 @@ def noted(notes: Mapping[int, Mapping[str, float]]) -> Callable[[IntArray], Comb
 
     def detail(slots: IntArray) -> Combination:
         own = [notes[slot] for slot in slots.tolist()]
-        names = list(dict.fromkeys(name for each in own for name in each))
+        names = list(dict.fromkeys(name for listed in own for name in listed))
         return Combination.of(
-            "sum", names, np.array([[each.get(name, 0.0) for each in own] for name in names])
+            "sum", names, np.array([[listed.get(name, 0.0) for listed in own] for name in names])
         )
 
     return detail
@@ -75,9 +75,9 @@ def walk_leg(recipe: Recipe, context: RecallContext, slots: IntArray, scores: Fl
     close = _cosines(context, memories)
     total = _SHARE * come_by + (1 - _SHARE) * close
     order = (-total).argsort(kind="stable")
-    found = memories[order]
-    notes = _notes(graph, walked, found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
-    return Found(found, total[order], noted(notes))
+    slots_found = memories[order]
+    notes = _notes(graph, walked, slots_found, _SHARE * come_by[order], (1 - _SHARE) * close[order])
+    return Found(slots_found, total[order], noted(notes))
 
 
 def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seeds: IntArray) -> FloatArray:
@@ -112,15 +112,15 @@ def _weights(recipe: Recipe, graph: NamespaceGraph, context: RecallContext, seed
     )
 
 
-def _walked(known: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
+def _walked(graph: NamespaceGraph, seeds: IntArray, weights: FloatArray) -> FloatArray:
     """Return for every node how likely the walk is there."""
-    graph, starts = known.ordered.both_ways, known.ordered.places[seeds]
-    if graph.edges <= _LARGE:
-        exact = personalised_pagerank(graph, starts, weights, damping=DAMPING, iterations=ITERATIONS)
-        return known.ordered.spread(exact.scores)
-    near = local_push(graph, starts, weights, damping=DAMPING, epsilon=_EPSILON)
-    scores = np.zeros(known.graph.nodes)
-    scores[known.ordered.nodes[near.nodes]] = near.scores
+    edges, starts = graph.ordered.both_ways, graph.ordered.places[seeds]
+    if edges.edges <= _LARGE:
+        exact = personalised_pagerank(edges, starts, weights, damping=DAMPING, iterations=ITERATIONS)
+        return graph.ordered.spread(exact.scores)
+    near = local_push(edges, starts, weights, damping=DAMPING, epsilon=_EPSILON)
+    scores = np.zeros(graph.graph.nodes)
+    scores[graph.ordered.nodes[near.nodes]] = near.scores
     return scores
 
 
@@ -293,8 +293,8 @@ def community_leg(recipe: Recipe, context: RecallContext, slots: IntArray, score
     if not best:
         return NOTHING
     members = [groups[place].slots for _, place in best]
-    owner = np.repeat([place for _, place in best], [each.size for each in members])
-    total = np.repeat([-value for value, _ in best], [each.size for each in members])
+    owner = np.repeat([place for _, place in best], [slots_inside.size for slots_inside in members])
+    total = np.repeat([-value for value, _ in best], [slots_inside.size for slots_inside in members])
     found = np.concatenate(members)
     kept = np.isin(found, _sharing(context)) & np.isin(found, not_excluded(context, np.unique(found)))
     if not kept.any():

@@ -58,7 +58,7 @@ def newest_first(
     told = [note for note in notes if note.older in place]
     order, moved = list(range(len(hits))), dict(enumerate(hits))
     # The oldest first, so that the newest of three passes both others.
-    for note in sorted(told, key=lambda each: hits[place[each.older]].memory.created_at):
+    for note in sorted(told, key=lambda one: hits[place[one.older]].memory.created_at):
         if note.newer not in place:
             continue
         newer, older = place[note.newer], place[note.older]

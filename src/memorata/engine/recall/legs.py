@@ -72,8 +72,8 @@ def search(recipe: Recipe, context: RecallContext) -> Legs:
     also: dict[str, Mapping[str, float]] = {"roots": query.roots}
     if query.speakers:
         # Of two who talk it is the other who says a name; among several one is talked about as well.
-        said = 0.0 if view.speakers().in_pairs else _TALKED_ABOUT
-        weights = {term: times * (said if term in query.speakers else 1) for term, times in terms.items()}
+        by_name = 0.0 if view.speakers().in_pairs else _TALKED_ABOUT
+        weights = {term: times * (by_name if term in query.speakers else 1) for term, times in terms.items()}
         also["content"] = {term: weight for term, weight in weights.items() if weight}
     lexical_query = LexicalQuery(
         terms,
@@ -143,11 +143,11 @@ def _completed(recipe: Recipe, context: RecallContext, lexical_query: LexicalQue
     """Score everything that any leg found by every leg, words being read in context."""
     view = context.view
     reading = _reading(recipe.context_before, recipe.context_after, recipe.context_words)
-    parts = [each.slots for _, each in legs.named()]
+    parts = [leg.slots for _, leg in legs.named()]
     if recipe.context_before or recipe.context_after:
-        said = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
-        if (said := said[said >= 0]).size:
-            around = view.without(distinct(said), ())
+        neighbours = view.neighbours(legs.lexical.slots[:_LEADING], REACH)
+        if (neighbours := neighbours[neighbours >= 0]).size:
+            around = view.without(distinct(neighbours), ())
             if context.query.excluded or context.query.excluded_phrases:
                 around = not_excluded(context, around)
             parts.append(around)

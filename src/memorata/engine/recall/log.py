@@ -234,10 +234,12 @@ class RecallLog:
         return replace(kept, ids=tuple(names[slot] for slot in kept.slots.tolist()))
 
     def _entries(self, noted: Sequence[_Noted]) -> list[LoggedRecall]:
-        traces = [each.trace for each in noted if each.trace is not None]
+        traces = [recall.trace for recall in noted if recall.trace is not None]
         down = iter(trace_columns(traces) if traces else ())
         recipes: dict[int, Mapping[str, Any]] = {}
-        return [self._entry(each, None if each.trace is None else next(down), recipes) for each in noted]
+        return [
+            self._entry(recall, None if recall.trace is None else next(down), recipes) for recall in noted
+        ]
 
     def _entry(
         self, noted: _Noted, down: TraceColumns | None, recipes: dict[int, Mapping[str, Any]]
@@ -399,20 +401,20 @@ def _of_leg(
     recall = np.repeat(np.arange(len(legs)), [slots.size for slots, _ in legs])
     slots = np.concatenate([slots for slots, _ in legs])
     scores = np.concatenate([scores for _, scores in legs])
-    said, ranked = np.full(keys.size, np.nan), np.full(keys.size, np.nan)
+    scored, ranked = np.full(keys.size, np.nan), np.full(keys.size, np.nan)
     wanted = recall * _SLOTS + slots
     where = ascending[np.minimum(keys[ascending].searchsorted(wanted), keys.size - 1)]
     # A fusion that knows two legs only leaves out what another one alone has found.
     matched = keys[where] == wanted
     recall, slots, scores, where = recall[matched], slots[matched], scores[matched], where[matched]
-    said[where] = scores
+    scored[where] = scores
     firsts = recall.searchsorted(np.arange(len(legs)))
     ranked[where] = np.arange(recall.size) - firsts[recall]
     # Scores, as they are written down, and slots mostly tell in which order a leg had them.
     single = scores.astype(np.float32)
     told = (single[1:] < single[:-1]) | ((single[1:] == single[:-1]) & (slots[1:] > slots[:-1]))
     untold = ~told & (recall[1:] == recall[:-1])
-    return said, ranked, np.bincount(recall[1:][untold], minlength=len(legs)) > 0
+    return scored, ranked, np.bincount(recall[1:][untold], minlength=len(legs)) > 0
 
 
 def _numbered(recall: IntArray, values: IntArray) -> tuple[FloatArray, IntArray]:

@@ -150,18 +150,18 @@ def moment_of(now: checks.Instant | None, clock: Callable[[], datetime]) -> date
     """Return the moment of asking, with its time zone: it says when the days begin that the query names."""
     if now is None:
         return clock()
-    given = checks.zoned("now", now) if isinstance(now, str) else now
-    return checks.instant("now", given).astimezone(given.tzinfo)
+    moment = checks.zoned("now", now) if isinstance(now, str) else now
+    return checks.instant("now", moment).astimezone(moment.tzinfo)
 
 
-def parsed_filter(given: Mapping[str, Any] | None) -> Filter | None:
+def parsed_filter(data: Mapping[str, Any] | None) -> Filter | None:
     """Return the condition that plain data describes; None for none."""
-    if given is None:
+    if data is None:
         return None
     # Most recalls have no filter, and do not load what parses one.
     from memorata.store.filters import parse
 
-    return parse(given)
+    return parse(data)
 
 
 def _of_type(name: str, value: _Item | None, kind: type[_Item]) -> _Item | None:
@@ -199,7 +199,7 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
         terms = term_counts(analyser.tokens(cleaned))
         others = partial(_read_otherwise, cleaned, terms, (), analyser)
         return ParsedQuery(cleaned, terms, (), (), roots=term_counts(roots(cleaned)), read_otherwise=others)
-    said: list[str] = []
+    included: list[str] = []
     phrases: list[str] = []
     marked: list[str] = []
     unsaid: list[str] = []
@@ -211,15 +211,15 @@ def parse_query(text: str, analyser: Analyser) -> ParsedQuery:
             marked += _EXCLUDED.findall(piece)
             left = _EXCLUDED.sub(" ", piece)
             excluding = _EXCLUDING.search(left) is not None
-            said.append(left)
+            included.append(left)
         elif piece is not None and piece.strip():
             if excluding:
-                said[-1] = said[-1][:-1]
+                included[-1] = included[-1][:-1]
                 unsaid.append(piece.strip())
             else:
-                said.append(piece)
+                included.append(piece)
                 phrases.append(piece)
-    cleaned = " ".join(" ".join(said).split())
+    cleaned = " ".join(" ".join(included).split())
     without, as_they_stand, unlisted = _excluded(marked, cleaned, analyser)
     terms = term_counts(analyser.tokens(cleaned))
     for term in without:
@@ -238,10 +238,10 @@ def _read_otherwise(
         return {}
     if len(text) > _FEW_LETTERS or tells_language(cut(text)):
         return {}
-    found: dict[str, int] = {}
+    others: dict[str, int] = {}
     for language in _OTHERS:
-        found |= term_counts(analyser.tokens_in(text, (language, "russian")))
-    return {term: times for term, times in found.items() if term not in terms and term not in without}
+        others |= term_counts(analyser.tokens_in(text, (language, "russian")))
+    return {term: times for term, times in others.items() if term not in terms and term not in without}
 
 
 def readers(analyser: Analyser, text: str) -> tuple[Analyser, ...]:
@@ -297,14 +297,14 @@ def possible_names(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple[st
     one speaks.
     """
     quoted = {term for phrase in query.phrases for term in analyser.tokens(phrase)}
-    found: dict[str, tuple[str, ...]] = {}
+    names: dict[str, tuple[str, ...]] = {}
     for word in dict.fromkeys(_WORD.findall(query.text)):
         if word[0] == word[0].lower() != word[0].upper():
             continue
         terms = word_terms(analyser, word)
         if terms and not quoted.intersection(terms):
-            found[word] = terms
-    return found
+            names[word] = terms
+    return names
 
 
 def with_speakers(
@@ -322,21 +322,22 @@ def with_speakers(
     speakers_here = view.speakers().names
     if not speakers_here:
         return query
-    names, aliases, count, said = _spoken_names(query, names, view, speakers_here, analyser, undone)
-    known = {word: terms for word, terms in names.items() if all(said[term] for term in terms)}
-    asking = _as_names(query, known, analyser)
-    known = {word: terms for word, terms in known.items() if asking.keys() >= set(terms)}
-    speakers = {term for terms in known.values() for term in terms}
+    names, aliases, count, frequencies = _spoken_names(query, names, view, speakers_here, analyser, undone)
+    speaking = {word: terms for word, terms in names.items() if all(frequencies[term] for term in terms)}
+    asking = _as_names(query, speaking, analyser)
+    speaking = {word: terms for word, terms in speaking.items() if asking.keys() >= set(terms)}
+    speakers = {term for terms in speaking.values() for term in terms}
     if not speakers or (speakers >= asking.keys() and not aliases):
         return query
-    common = {word for word, terms in known.items() if min(said[term] for term in terms) >= share * count}
+    least = share * count
+    common = {word for word, terms in speaking.items() if min(map(frequencies.__getitem__, terms)) >= least}
     return replace(
         query,
         terms=asking,
         speakers=tuple(term for term in asking if term in speakers),
         aliases=aliases,
         topic=_without(query.text, common),
-        roots=term_counts(roots(_without(query.text, set(known)))),
+        roots=term_counts(roots(_without(query.text, set(speaking)))),
     )
 
 
@@ -357,13 +358,13 @@ def _spoken_names(
     def asked(these: Names) -> tuple[str, ...]:
         return tuple(dict.fromkeys(term for terms in these.values() for term in terms))
 
-    count, said = view.document_frequencies(asked(names), field="speaker")
-    unknown = {word: terms for word, terms in names.items() if not all(said[term] for term in terms)}
+    count, frequencies = view.document_frequencies(asked(names), field="speaker")
+    unknown = {word: terms for word, terms in names.items() if not all(frequencies[term] for term in terms)}
     if not names and query.text.islower():
         # Who types in haste writes no capitals.
         unknown = {word: terms for word in _WORD.findall(query.text) if (terms := word_terms(analyser, word))}
     if not unknown:
-        return names, {}, count, said
+        return names, {}, count, frequencies
     _, mentioned = view.document_frequencies(asked(unknown))
     read: dict[str, tuple[str, ...]] = dict(names)
     aliases: dict[str, str] = {}
@@ -373,7 +374,7 @@ def _spoken_names(
         if name and used == folded(name).startswith(folded(word)):
             read[word], aliases[word] = word_terms(analyser, name), name
     if not aliases:
-        return names, {}, count, said
+        return names, {}, count, frequencies
     return read, aliases, *view.document_frequencies(asked(read), field="speaker")
 
 
@@ -383,16 +384,16 @@ UNDONE_ALIAS: Final = "undone_alias"
 
 def undone_aliases(settings: SavedSettingStore, namespace: str) -> frozenset[str]:
     """Return the words of a namespace, folded, that are read as nobody's nickname or misspelt name."""
-    return frozenset(each.name for each in settings.list(namespace, UNDONE_ALIAS))
+    return frozenset(setting.name for setting in settings.list(namespace, UNDONE_ALIAS))
 
 
-def _as_names(query: ParsedQuery, known: Names, analyser: Analyser) -> dict[str, int]:
+def _as_names(query: ParsedQuery, speaking: Names, analyser: Analyser) -> dict[str, int]:
     """Return the terms of a query, names being read as those of who speaks are: by themselves.
 
     A query is read in its language, in which "Carmen" may be another term: in Spanish it is "carm".
     """
     terms = dict(query.terms)
-    differing = {word: alone for word, alone in known.items() if not terms.keys() >= set(alone)}
+    differing = {word: alone for word, alone in speaking.items() if not terms.keys() >= set(alone)}
     if differing:
         *_, reader = readers(analyser, query.text)
         for word, alone in differing.items():
@@ -421,13 +422,13 @@ def possible_entities(query: ParsedQuery, analyser: Analyser) -> dict[str, tuple
         [term for reader in reading for term in reader.tokens(text[start:end]) if term in query.terms]
         for start, end in places
     ]
-    found: dict[str, tuple[str, ...]] = {}
+    entities: dict[str, tuple[str, ...]] = {}
     for first, (start, _) in enumerate(places):
         for last in range(first, min(first + _LONGEST, len(places))):
             if terms[first] and terms[last]:
-                within = dict.fromkeys(term for each in terms[first : last + 1] for term in each)
-                found.setdefault(folded(text[start : places[last][1]]), tuple(within))
-    return found
+                within = dict.fromkeys(term for of_word in terms[first : last + 1] for term in of_word)
+                entities.setdefault(folded(text[start : places[last][1]]), tuple(within))
+    return entities
 
 
 def named_terms(terms: Collection[str], query: ParsedQuery, view: Index) -> list[str]:

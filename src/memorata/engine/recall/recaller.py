@@ -334,7 +334,7 @@ class Recaller:
             degraded.append(f"{pending} {have} no vector of this embedder yet; words only for {them}")
         if recipe.rerank_depth and self.reranker is None:
             degraded.append(f"recipe {recipe.name!r} asks for a re-ranker, and there is none")
-        asked = [name for name, given in (("near", request.near), ("period", request.period)) if given]
+        asked = [name for name, value in (("near", request.near), ("period", request.period)) if value]
         if asked and blends_two(recipe):
             verb = "has" if len(asked) == 1 else "have"
             degraded.append(
@@ -448,9 +448,9 @@ def _grouped(groups: Sequence[tuple[float, IntArray]], hits: Sequence[Hit]) -> t
 def _within(sessions: Sequence[SessionHit], shown: int) -> tuple[SessionHit, ...]:
     """Return the sessions as far as the first `shown` hits reach."""
     result = []
-    for each in sessions:
+    for session in sessions:
         if shown <= 0:
             break
-        result.append(SessionHit(each.session, each.score, each.hits[:shown]))
-        shown -= len(each.hits)
+        result.append(SessionHit(session.session, session.score, session.hits[:shown]))
+        shown -= len(session.hits)
     return tuple(result)

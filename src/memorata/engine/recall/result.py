@@ -48,7 +48,7 @@ class Rejected:
             "id": self.hit.memory.id,
             "score": self.hit.score,
             "reason": self.reason,
-            "missed": [each.as_dict() for each in self.missed],
+            "missed": [threshold.as_dict() for threshold in self.missed],
         }
 
 
@@ -218,7 +218,7 @@ class RecallResult:
             if explain:
                 data["explanation"] = hit.explanation.as_dict()
             hits.append(data)
-        result["standing"] += [{"id": each.id, "content": each.content} for each in self.standing]
+        result["standing"] += [{"id": memory.id, "content": memory.content} for memory in self.standing]
         return result
 
     def without_memories(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def soft_leg(recipe: Recipe, context: RecallContext, slots: IntArray) -> Found:
         return NOTHING
     meetings: list[_Meeting] = []
     # Who knows few languages first: where it knows all that is compared, nobody else is asked.
-    for table, share, _ in sorted(tables, key=lambda each: len(each[0].languages)):
+    for table, share, _ in sorted(tables, key=lambda entry: len(entry[0].languages)):
         if share and (meeting := _meeting(recipe, context, slots, table, share)) is not None:
             meetings.append(meeting)
             if meeting.knows_all:

@@ -125,7 +125,7 @@ class TimeScope:
 
 def named_time(
     text: str,
-    given: Period | None,
+    period_asked: Period | None,
     now: datetime,
     anchors: AnchorExtractor,
     analyser: Analyser,
@@ -136,8 +136,8 @@ def named_time(
 
     With `nearest`, "in April" may lie ahead.
     """
-    if given is not None:
-        return NamedTime(given, about=True)
+    if period_asked is not None:
+        return NamedTime(period_asked, about=True)
     read = _reading(text, now, RuleAnchors(nearest=True) if nearest else anchors)
     expression = read.expression
     if expression is None:
@@ -188,7 +188,7 @@ def time_of_event(
     for slot, memory in zip(slots.tolist(), view.memories(slots), strict=True):
         if not needed <= set(analyser.tokens(memory.content)):
             continue
-        told = [each.period for each in named_times(memory.content, memory.created_at) if not each.vague]
+        told = [time.period for time in named_times(memory.content, memory.created_at) if not time.vague]
         start, end = (told[0].start, told[0].end) if told else (memory.event_time, memory.event_time)
         sides = {
             "before": Period(_FIRST, start),
@@ -237,8 +237,8 @@ def scope_of(view: Index, named: NamedTime, zone: tzinfo) -> TimeScope | None:
     around = period.tolerance.total_seconds()
     start, end = period.start.timestamp() - around, period.end.timestamp() + around
     # An event time that the text does not name was given by whoever remembered it.
-    given = (event >= start) & (event < end) & ~named_then[slots] & (event != created)
-    if not slots.size or ((created.min() > end or created.max() < start) and not given.any()):
+    stated = (event >= start) & (event < end) & ~named_then[slots] & (event != created)
+    if not slots.size or ((created.min() > end or created.max() < start) and not stated.any()):
         timed = _mentioning(view, slots, len(records), (NAMES_A_TIME,))
         spoken_of = TimeScope(named, period, near, restricts=False)
         if not spoken_of.holds(slots):
