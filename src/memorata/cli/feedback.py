@@ -130,8 +130,8 @@ def retune(
     """Move the thresholds of similarity and confidence by the feedback of the last seven days, by up to 5 %.
 
     A move is made only if it wins on held-out queries. For a scheduler: it acts once in seven days. Each
-    decision is recorded, and a threshold that moved is a
-    new version of the recipe “retuned”, put in use; memorata recipes rollback reverts it.
+    decision is recorded, and a threshold that moved is a new version of the recipe “retuned”, put in use;
+    memorata recipes rollback reverts it.
     """
     from memorata.learn.retune import BOUNDS, SIMILARITY, recorded, retune_record, retune_week
 

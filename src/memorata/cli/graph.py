@@ -83,7 +83,7 @@ def communities(
     resolution: float = Option(1.0, help="More makes smaller communities."),
     as_of: options.AsOf = None,
 ) -> None:
-    """Show the communities of memories and entities, and what each is about."""
+    """Show the communities of memories and entities, and their topics."""
     from memorata.service.codec import communities_json
 
     output = session.output
@@ -152,7 +152,7 @@ def near(
     limit: options.Limit = 10,
     as_of: options.AsOf = None,
 ) -> None:
-    """Show the memories that were nearest to a place, and how far each was."""
+    """Show the memories nearest to a place, and their distances."""
     from memorata.service.codec import nearby_json
 
     output = session.output
@@ -179,7 +179,7 @@ def timeline(
     newest_first: bool = Option(False, help="What happened last first."),
     as_of: options.AsOf = None,
 ) -> None:
-    """Show memories in the order in which what they tell happened, the oldest first."""
+    """Show memories by the time of what they tell, the oldest first."""
     from memorata.service.codec import memories_json
 
     output = session.output

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 
 _EXCERPT: Final = 70
 _MAX_CONTRADICTIONS: Final = 3
-"""How many memories that a new one may contradict are shown."""
+"""Contradicted memories shown."""
 _LONG_TEXT: Final = 20_000
-"""From how many characters on a text is more than one memory should hold."""
+"""Characters from which a text is more than one memory should hold."""
 _MAX_LISTED: Final = 20
 _PAGE_SIZE: Final = 500
 
 Content = Annotated[list[str], Argument(metavar="TEXT", help="The content; - reads it from stdin.")]
-Speaker = Annotated[str | None, Option("--speaker", help="Who said it.")]
+Speaker = Annotated[str | None, Option("--speaker", help="The speaker.")]
 Selected = Annotated[
     list[str] | None, Argument(metavar="ID", help="The memories: their ids, or parts of them.")
 ]

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SIGNALS: Final = ("vector", "lexical")
 _SAMPLES: Final = 2
-"""In how many other ways a query is asked for its agreement where the recipe does not say."""
+"""How many other searches measure the agreement where the recipe does not say."""
 _RERANK_DEPTH: Final = 20
 """How many candidates a re-ranker reads where the recipe does not say."""
 _BAR_WIDTH: Final = 8
@@ -48,7 +48,7 @@ _OPERATIONS: Final = {"sum": "added", "product": "multiplied", "ratio": "divided
 def briefing(
     session: Session, budget: int = Option(1_000, metavar="TOKENS", help="At most so many tokens of text.")
 ) -> None:
-    """Show what to know before anything is asked: what stands, what is important, what is recent."""
+    """Show what to know before the first query: standing, important and recent memories."""
     with session.memory() as engine:
         brief = engine.briefing(budget=budget)
     output = session.output
@@ -98,10 +98,10 @@ def recall(
     explain: bool = Option(False, "-e", help="Show how every score came about."),
     fresh: bool = Option(False, help="Include the latest writes, where a replica may be behind."),
     namespaces: list[str] | None = Option(
-        None, metavar="PATH", help="Ask these instead; acme/* is all below acme. Repeatable."
+        None, metavar="PATH", help="Search these instead; acme/* is all below acme. Repeatable."
     ),
     inherit: bool = Option(False, help="Also what is above it, and what it is linked to."),
-    standing: int = Option(0, min=0, metavar="TOKENS", help="Also what holds whatever is asked."),
+    standing: int = Option(0, min=0, metavar="TOKENS", help="Also what holds for every query."),
 ) -> None:
     """Find the right few memories for a query, and explain them."""
     changes = parameter_values(set)
@@ -137,7 +137,7 @@ def recall(
         if namespaces or inherit:
             arguments |= {"inherit": inherit, "namespaces": namespaces or [engine.namespace]}
             if arguments.pop("sessions"):
-                raise InvalidArgument("--sessions", True, "left out where several namespaces are asked")
+                raise InvalidArgument("--sessions", True, "left out where several namespaces are searched")
             result = engine.recall_across(text, **arguments)
         else:
             result = engine.recall(text, **arguments)

@@ -291,9 +291,9 @@ def proxy(
     port: Port = _PROXY_PORT,
     limit: int = Option(8, "-l", min=0, help="How many memories a prompt gets at most."),
     budget: int = Option(800, min=0, help="How many tokens they may take."),
-    no_capture: bool = Option(False, help="Only recall; what is said is not remembered."),
+    no_capture: bool = Option(False, help="Only recall; messages are not remembered."),
 ) -> None:
-    """Stand before a chat service of OpenAI's or Anthropic's kind, and give it a memory."""
+    """Run a proxy before a chat service of OpenAI's or Anthropic's kind that gives it a memory."""
     try:
         from memorata.http.proxy import Proxy, ProxySettings, checked_upstream
         from memorata.http.proxy import serve as serve_proxy
