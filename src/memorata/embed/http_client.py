@@ -40,9 +40,9 @@ from memorata.model.errors import (
     shown,
 )
 
-_PASSING = frozenset({408, 425, 429, 500, 502, 503, 504})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_OF_TEXTS = frozenset({400, 422, 500})
+_TRANSIENT_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_LENGTH_STATUSES = frozenset({400, 422, 500})
 """What services answer to a text that is longer than they read, beside 413."""
 _TOO_LONG = re.compile(
     rb"too (large|long|many tokens)|context (length|size|window)|exceed\w*\W+(the )?(max|context|model|limit)"
@@ -54,7 +54,7 @@ _ADVICE = {
     404: "the model or the address is unknown to the service",
     413: "the texts are too long for the service",
 }
-_AN_ADDRESS = "an address such as http://127.0.0.1:11434"
+_EXPECTED_ADDRESS = "an address such as http://127.0.0.1:11434"
 _MAX_ADDRESS_SHOWN = 300
 _MAX_REASON_SHOWN = 100
 _MAX_LENGTH_DIGITS = 18
@@ -110,7 +110,7 @@ class RetryPolicy:
         return min(self.longest_pause, self.first_pause * 2.0**attempt) * (0.5 + self.random() / 2)
 
 
-class _PassingError(Exception):
+class _TransientError(Exception):
     """A failure that may be gone at the next attempt."""
 
     def __init__(self, message: str, status: int | None = None, retry_after: float | None = None) -> None:
@@ -131,9 +131,9 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
     for attempt in range(retry.attempts):
         try:
             seconds = max(_MIN_SECONDS, min(retry.timeout, until - retry.clock()))
-            answer, content = _exchanged(address, payload, headers, seconds)
-            return _decoded(address, answer, content, headers, retry)
-        except _PassingError as error:
+            answer, content = _exchange(address, payload, headers, seconds)
+            return _decode(address, answer, content, headers, retry)
+        except _TransientError as error:
             failure, made = error, attempt + 1
         wait = retry.pause(attempt, failure.retry_after)
         if wait > retry.longest_pause:
@@ -158,13 +158,11 @@ def checked_address(argument: str, address: str) -> str:
     'http://127.0.0.1:11434'
     """
     if not isinstance(address, str):
-        raise InvalidArgument(argument, address, _AN_ADDRESS)
+        raise InvalidArgument(argument, address, _EXPECTED_ADDRESS)
     if "@" in address or "?" in address or "#" in address:
-        raise InvalidArgument(
-            argument,
-            "one that is not shown",
-            f"{_AN_ADDRESS}, without @, ? and #; a key or a password is given apart from it, as the API key",
-        )
+        apart = "a key or a password is given apart from it, as the API key"
+        expected = f"{_EXPECTED_ADDRESS}, without @, ? and #; {apart}"
+        raise InvalidArgument(argument, "one that is not shown", expected)
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").encode("idna")
@@ -172,7 +170,7 @@ def checked_address(argument: str, address: str) -> str:
     except ValueError:
         good = False
     if not good or any(letter.isspace() or not letter.isprintable() for letter in address):
-        raise InvalidArgument(argument, address, _AN_ADDRESS)
+        raise InvalidArgument(argument, address, _EXPECTED_ADDRESS)
     return address.rstrip("/")
 
 
@@ -196,7 +194,7 @@ def without_key(text: str, headers: Mapping[str, str]) -> str:
     return text.replace(key, "***") if key else text
 
 
-def _exchanged(
+def _exchange(
     address: str, payload: bytes, headers: Mapping[str, str], seconds: float
 ) -> tuple[http.client.HTTPResponse, bytes]:
     """Return the answer to one request, and its body."""
@@ -204,23 +202,23 @@ def _exchanged(
     target = parts.path + (f"?{parts.query}" if parts.query else "")
     try:
         with (
-            _connected(parts, seconds) as connection,
+            _connection(parts, seconds) as connection,
             # Where the server is to close, the connection hands its socket to the answer and forgets it.
-            _sent(connection, target or "/", payload, headers) as answer,
+            _send(connection, target or "/", payload, headers) as answer,
         ):
-            return answer, _read(answer, address)
+            return answer, _body(answer, address)
     except TimeoutError as error:
         # Of what it was given, a thousandth may have gone by before it was asked.
         waited = f"{seconds:.2g}" if seconds < 10 else f"{seconds:.0f}"
-        raise _PassingError(f"did not answer within {waited} s") from error
+        raise _TransientError(f"did not answer within {waited} s") from error
     except ConnectionRefusedError as error:
-        raise _PassingError("refused the connection: is the service running?") from error
+        raise _TransientError("refused the connection: is the service running?") from error
     except (OSError, http.client.HTTPException) as error:
-        reason = f"{type(error).__name__}: {_plain(str(error), headers)}"
-        raise _PassingError(f"could not be read ({reason})") from error
+        reason = f"{type(error).__name__}: {_printable(str(error), headers)}"
+        raise _TransientError(f"could not be read ({reason})") from error
 
 
-def _sent(
+def _send(
     connection: http.client.HTTPConnection, target: str, payload: bytes, headers: Mapping[str, str]
 ) -> http.client.HTTPResponse:
     connection.request("POST", target, payload, {"Content-Type": "application/json", **headers})
@@ -228,13 +226,13 @@ def _sent(
 
 
 @contextmanager
-def _connected(parts: SplitResult, seconds: float) -> Iterator[http.client.HTTPConnection]:
+def _connection(parts: SplitResult, seconds: float) -> Iterator[http.client.HTTPConnection]:
     """Give a connection that is shut down when the time is over, and a TimeoutError says so."""
     until = time.monotonic() + seconds
     host, secure = parts.hostname or "", parts.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = kind(host, parts.port)
-    sock = _opened(host, connection.port, until)
+    sock = _open_socket(host, connection.port, until)
     if secure:
         context = ssl.create_default_context()
         sock = context.wrap_socket(sock, server_hostname=host, do_handshake_on_connect=False)
@@ -267,7 +265,7 @@ def _connected(parts: SplitResult, seconds: float) -> Iterator[http.client.HTTPC
         raise TimeoutError
 
 
-def _opened(host: str, port: int, until: float) -> socket.socket:
+def _open_socket(host: str, port: int, until: float) -> socket.socket:
     """Return a socket to the first of a host's addresses that answers, each with its share of the time."""
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     failure = OSError(f"{host} has no address")
@@ -285,7 +283,7 @@ def _opened(host: str, port: int, until: float) -> socket.socket:
     raise failure
 
 
-def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
+def _body(answer: http.client.HTTPResponse, address: str) -> bytes:
     blocks, size = [], 0
     while block := answer.read1(_BLOCK_BYTES):
         blocks.append(block)
@@ -300,7 +298,7 @@ def _read(answer: http.client.HTTPResponse, address: str) -> bytes:
     return content
 
 
-def _decoded(
+def _decode(
     address: str,
     answer: http.client.HTTPResponse,
     content: bytes,
@@ -309,18 +307,18 @@ def _decoded(
 ) -> Any:  # noqa: ANN401 - what the service answered
     """Return what an answer holds, or raise what its status means."""
     status = answer.status
-    status_line = f"answered {f'{status} {_plain(answer.reason, headers)}'.strip()}"
+    status_line = f"answered {f'{status} {_printable(answer.reason, headers)}'.strip()}"
     excerpt = shown(without_key(content.decode("utf-8", "replace").strip(), headers))
-    too_long = status == 413 or (status in _OF_TEXTS and _TOO_LONG.search(content.lower()) is not None)
-    if status in _PASSING and not too_long:
+    too_long = status == 413 or (status in _LENGTH_STATUSES and _TOO_LONG.search(content.lower()) is not None)
+    if status in _TRANSIENT_STATUSES and not too_long:
         retry_after = _retry_after(answer.headers.get("Retry-After"), retry)
-        raise _PassingError(f"{status_line}: {excerpt}", status, retry_after)
+        raise _TransientError(f"{status_line}: {excerpt}", status, retry_after)
     if status != 200:
-        location = answer.headers.get("Location") if status in _REDIRECTS else None
+        location = answer.headers.get("Location") if status in _REDIRECT_STATUSES else None
         advice = _ADVICE.get(413 if too_long else status, "the service will not do this")
         reason = f": {advice} ({excerpt})"
         if location is not None:
-            reason = f" and points to {_there(address, without_key(location, headers))}"
+            reason = f" and points to {_redirect_advice(address, without_key(location, headers))}"
         raise ServiceRefused(f"{address} {status_line}{reason}", status, too_long=too_long)
     try:
         return json.loads(content)
@@ -353,13 +351,13 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _plain(text: str, headers: Mapping[str, str]) -> str:
+def _printable(text: str, headers: Mapping[str, str]) -> str:
     """Return words that a server chose, which are as long as it likes and may hold anything."""
     short = without_key(text, headers)[:_MAX_REASON_SHOWN]
     return "".join(letter if letter.isprintable() else " " for letter in short)
 
 
-def _there(address: str, location: str) -> str:
+def _redirect_advice(address: str, location: str) -> str:
     # Not followed: texts and the key go to the address that was given, and to no other.
     try:
         target = urljoin(address, location)

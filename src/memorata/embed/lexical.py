@@ -5,8 +5,8 @@ BM25 (Robertson et al., 1994) is a sum over shared terms of two factors, and so 
     document:  tf·(k1+1) / (tf + k1)        one weight per term, repetition saturating
     query:     tf · idf                     idf = ln((N - df + 0.5)/(df + 0.5) + 1), 1 without statistics
 
-Each term is hashed to one of a fixed number of places with a sign (Weinberger et al., Feature Hashing,
-2009), so that terms which share a place cancel out on average. Both sides are scaled to unit length, which
+Each term is hashed to one of a fixed number of buckets with a sign (Weinberger et al., Feature Hashing,
+2009), so that terms which share a bucket cancel out on average. Both sides are scaled to unit length, which
 takes the part of BM25's own length normalisation. The statistics weigh queries only: a document's vector
 never goes out of date, and asking changes no statistics.
 """
@@ -39,7 +39,7 @@ class LexicalEmbedder:
     Parameters
     ----------
     dimension
-        How many places terms are hashed to.
+        How many buckets terms are hashed to.
     analyser
         How a text becomes terms.
     statistics
@@ -87,16 +87,16 @@ class LexicalEmbedder:
         rows = np.zeros((len(contents), self.dimension))
         for row, text in zip(rows, contents, strict=True):
             for term, count in Counter(self._analyser.tokens(text)).items():
-                place, sign = _place(term, self.dimension)
-                row[place] += sign * count * (self._k1 + 1) / (count + self._k1)
+                bucket, sign = _bucket(term, self.dimension)
+                row[bucket] += sign * count * (self._k1 + 1) / (count + self._k1)
         return unit_rows(rows)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the vector of a query; zeros when none of its terms is known."""
         row = np.zeros(self.dimension)
         for term, count in Counter(self._analyser.tokens(checked_text(text))).items():
-            place, sign = _place(term, self.dimension)
-            row[place] += sign * count * self._idf(term)
+            bucket, sign = _bucket(term, self.dimension)
+            row[bucket] += sign * count * self._idf(term)
         vector: Vectors = unit_rows(row[None])[0]
         return vector
 
@@ -116,7 +116,7 @@ class LexicalEmbedder:
 
 
 @lru_cache(maxsize=100_000)
-def _place(term: str, dimension: int) -> tuple[int, float]:
+def _bucket(term: str, dimension: int) -> tuple[int, float]:
     """Return where a term goes and with which sign; the same on every machine and in every process."""
     digest = int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest(), "little")
     return (digest >> 1) % dimension, 1.0 if digest & 1 else -1.0

@@ -41,7 +41,7 @@ from memorata.model.errors import (
 OVERLAP = 1 / 8
 PASSAGE_CHARACTERS = 2000
 """Characters of a passage: some 500 tokens of English, and below 2,048 tokens in any script."""
-_ANY_TEXT = "dimension"
+_PROBE_TEXT = "dimension"
 """Sent where only the length of a vector is asked for."""
 _MIN_CUT = 32
 """Characters of a passage that no service finds too long, so that there is something else."""
@@ -109,7 +109,7 @@ class ServiceEmbedder:
         self._retry = retry or RetryPolicy()
         self._query_policy = query_retry(self._retry, query_seconds)
         self._breaker = CircuitBreaker(clock=self._retry.clock)
-        self._writing = CircuitBreaker(clock=self._retry.clock, silence_only=True)
+        self._document_breaker = CircuitBreaker(clock=self._retry.clock, silence_only=True)
         self._apart = False
         self._lock = threading.Lock()
 
@@ -147,7 +147,7 @@ class ServiceEmbedder:
     def dimension(self) -> int:
         """Length of every vector, asked of the service if it was not given."""
         if self._dimension is None:
-            self._breaker.call(lambda: self._vectors([_ANY_TEXT], self._retry), force=True)
+            self._breaker.call(lambda: self._vectors([_PROBE_TEXT], self._retry), force=True)
         assert self._dimension is not None  # an answer has shown it
         return self._dimension
 
@@ -185,16 +185,16 @@ class ServiceEmbedder:
         filled = [index for index, passage in enumerate(passages) if passage.strip()]
         if not filled and self._dimension is not None:
             return np.zeros((len(passages), self._dimension), dtype=np.float32)
-        texts = [passages[index] for index in filled] or [_ANY_TEXT]
+        texts = [passages[index] for index in filled] or [_PROBE_TEXT]
 
         def batched() -> Vectors:
             return self._breaker.call(lambda: self._batched(prompt, texts, retry), force=force)
 
         if force:
-            vectors = self._writing.call(batched)
+            vectors = self._document_breaker.call(batched)
         else:
             vectors = batched()
-            self._writing.succeeded()
+            self._document_breaker.succeeded()
         rows = np.zeros((len(passages), vectors.shape[1]), dtype=np.float32)
         rows[filled] = vectors[: len(filled)]
         return rows
@@ -204,10 +204,10 @@ class ServiceEmbedder:
         until = math.inf if retry.total is None else retry.clock() + retry.total
         starts = range(0, len(passages), self._batch)
         return np.concatenate(
-            [self._fitting(prompt, passages[at : at + self._batch], retry, until) for at in starts]
+            [self._embed_fitting(prompt, passages[at : at + self._batch], retry, until) for at in starts]
         )
 
-    def _fitting(self, prompt: str, passages: list[str], retry: RetryPolicy, until: float) -> Vectors:
+    def _embed_fitting(self, prompt: str, passages: list[str], retry: RetryPolicy, until: float) -> Vectors:
         """Return the vectors of passages, cut smaller where they are longer than the service reads."""
         left = retry
         if until < math.inf:
@@ -220,11 +220,11 @@ class ServiceEmbedder:
         if len(passages) > 1:
             half = len(passages) // 2
             halves = (passages[:half], passages[half:])
-            return np.concatenate([self._fitting(prompt, part, retry, until) for part in halves])
+            return np.concatenate([self._embed_fitting(prompt, part, retry, until) for part in halves])
         size = len(passages[0]) // 2 + 1
         # The mean speaks for all of it, as that of its passages does for a whole text.
         parts = character_passages(passages[0], size, int(size * OVERLAP))
-        rows = self._fitting(prompt, [part for part in parts if part.strip()], retry, until)
+        rows = self._embed_fitting(prompt, [part for part in parts if part.strip()], retry, until)
         return unit_means([rows], rows.shape[1])
 
     def _vectors(self, texts: list[str], retry: RetryPolicy) -> Vectors:

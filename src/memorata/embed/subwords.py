@@ -211,7 +211,7 @@ def piece_reader(pieces: Sequence[str], word_start: str) -> SubwordReader:
     in some scripts is a whole sentence. Of two ways with as many pieces the one with the longer last piece is
     taken.
     """
-    read = _cheapest(_numbers(pieces), [1.0] * len(pieces), len(pieces), 100.0)
+    read = _cheapest_pieces(_numbers(pieces), [1.0] * len(pieces), len(pieces), 100.0)
     pattern = re.compile(rf"[\w{_class('M', 'Pc')}]+")
     return SubwordReader(pattern, lambda word: read(word_start + word), {})
 
@@ -224,7 +224,7 @@ def unigram_reader(pieces: Sequence[str], scores: Sequence[float], word_start: s
     without a piece, ten times less likely (by its logarithm) than the least likely piece.
     """
     costs = [-score for score in scores]
-    read = _cheapest(_numbers(pieces), costs, 0, 10.0 + max(costs, default=0.0))
+    read = _cheapest_pieces(_numbers(pieces), costs, 0, 10.0 + max(costs, default=0.0))
 
     def normalised(word: str) -> Ids:
         if not word.isascii():
@@ -244,7 +244,7 @@ def _numbers(pieces: Sequence[str]) -> dict[str, int]:
     return numbers
 
 
-def _cheapest(
+def _cheapest_pieces(
     numbers: Mapping[str, int], costs: Sequence[float], unknown: int, unknown_cost: float
 ) -> Callable[[str], Ids]:
     """Return what cuts a word into pieces of the least total cost (Viterbi); unknown neighbours are one."""

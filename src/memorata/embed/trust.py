@@ -132,7 +132,7 @@ def _digest(content: bytes) -> str:
 
 OPENAI = "https://api.openai.com/v1"
 OLLAMA = "http://127.0.0.1:11434"
-_USUAL = {"openai": OPENAI, "ollama": OLLAMA}
+_DEFAULT_ADDRESSES = {"openai": OPENAI, "ollama": OLLAMA}
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -148,7 +148,7 @@ def source_of(specification: str) -> str | None:
     form, _, rest = named.partition(":")
     if form in ("onnx", "static") and rest:
         return named
-    if form not in _USUAL or not rest:
+    if form not in _DEFAULT_ADDRESSES or not rest:
         return None
     return origin_of(service_address(form, rest)[1])
 
@@ -166,7 +166,7 @@ def service_address(form: str, rest: str) -> tuple[str, str]:
         address = f"http{address}"
     else:
         model, _, address = rest.partition("@")
-    return model, address or _USUAL.get(form, "")
+    return model, address or _DEFAULT_ADDRESSES.get(form, "")
 
 
 def origin_of(address: str) -> str:

@@ -145,7 +145,7 @@ def with_progress(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
         yield batch
 
 
-_NOT_ONE: Final = 0.02
+_LENGTH_TOLERANCE: Final = 0.02
 """How far from 1 the squared length of a vector may be: some have been rounded on the way."""
 
 
@@ -162,7 +162,7 @@ def are_directions(rows: npt.NDArray[np.floating[Any]]) -> bool:
         return is_direction(rows) or float(np.vdot(rows, rows)) == 0
     squares = np.einsum("ij,ij->i", rows, rows)
     # Not a number is in no range.
-    return bool(((np.abs(squares - 1) <= _NOT_ONE) | (squares == 0)).all())
+    return bool(((np.abs(squares - 1) <= _LENGTH_TOLERANCE) | (squares == 0)).all())
 
 
 def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
@@ -171,4 +171,4 @@ def is_direction(row: npt.NDArray[np.floating[Any]]) -> bool:
     >>> is_direction(np.array([0.6, 0.8])), is_direction(np.zeros(2))
     (True, False)
     """
-    return abs(float(np.vdot(row, row)) - 1) <= _NOT_ONE
+    return abs(float(np.vdot(row, row)) - 1) <= _LENGTH_TOLERANCE

@@ -165,11 +165,11 @@ class Memory:
     embedder: str = ""
 
     def __post_init__(self) -> None:
-        self._check_usual()
-        self._check_others()
+        self._check_common()
+        self._check_rest()
 
-    def _check_usual(self) -> None:
-        """Check the fields of `_USUAL`, which most imports set and nothing else."""
+    def _check_common(self) -> None:
+        """Check the fields of `_COMMON_FIELDS`, which most imports set and nothing else."""
         # Written for speed, here and below: what already has the form it should have costs one comparison,
         # for a memory is made for every line of an import.
         put = object.__setattr__
@@ -199,8 +199,8 @@ class Memory:
         if type(self.tags) is not tuple or self.tags:
             put(self, "tags", _texts("tags", self.tags))
 
-    def _check_others(self) -> None:
-        """Check the fields that are not of `_USUAL`, and what fields say about each other."""
+    def _check_rest(self) -> None:
+        """Check the fields that are not of `_COMMON_FIELDS`, and what fields say about each other."""
         put = object.__setattr__
         if type(self.fingerprint) is not str or self.fingerprint:
             checks.writable("fingerprint", self.fingerprint)
@@ -317,16 +317,18 @@ def _is_simple(key: object, value: object) -> bool:
     if type(key) is not str or not key.isascii():
         return False
     if type(value) is int:
-        return -_EXACT < value < _EXACT
+        return -_MAX_EXACT < value < _MAX_EXACT
     if type(value) is str:
         return len(value) <= MAX_NAME and value.isascii()
     return value is None or type(value) is bool
 
 
-_EXACT = 2**63
+_MAX_EXACT = 2**63
 _MAX_SIMPLE = 50
 """So many simple values are within the limits whatever they are."""
-_USUAL = frozenset({"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"})
+_COMMON_FIELDS = frozenset(
+    {"id", "content", "created_at", "namespace", "category", "source", "metadata", "tags"}
+)
 _NAMES = tuple(member.name for member in fields(Memory))
 _ALL = attrgetter(*_NAMES)
 _Open: Any = make_dataclass(
@@ -350,9 +352,9 @@ as long, and a memory has many fields."""
 def build_memory(values: Mapping[str, Any]) -> Memory:
     """Return ``Memory(**values)``, with everything checked, in less time."""
     memory = _closed(_Open(**values))
-    if _USUAL.issuperset(values):
+    if _COMMON_FIELDS.issuperset(values):
         # All others are as the class has them, and nothing is wrong with those.
-        memory._check_usual()
+        memory._check_common()
     else:
         memory.__post_init__()
     return memory

@@ -257,7 +257,7 @@ NAMES_A_TIME: Final = "@"
 """The key that everything has whose text names a time."""
 _MAX_DAY_KEYS, _MAX_MONTH_KEYS, _MAX_YEAR_KEYS = 14, 13, 40
 """How many days, months and years of a period are keys: a memory of a decade is of none of its months."""
-_MOST_DAYS_LOOKED_UP, _MOST_MONTHS_LOOKED_UP = 20, 24
+_MAX_DAYS_LOOKED_UP, _MAX_MONTHS_LOOKED_UP = 20, 24
 
 
 def date_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
@@ -292,9 +292,9 @@ def looked_up_keys(period: Period, zone: tzinfo = UTC) -> tuple[str, ...]:
     around, exactly = _first_and_last(period, zone, period.tolerance), _first_and_last(period, zone)
     if around is None or exactly is None:
         return ()
-    if (around[1] - around[0]).days < _MOST_DAYS_LOOKED_UP:
-        return _days(*around, _MOST_DAYS_LOOKED_UP)
-    if len(months := _months(*exactly, _MOST_MONTHS_LOOKED_UP + 1)) <= _MOST_MONTHS_LOOKED_UP:
+    if (around[1] - around[0]).days < _MAX_DAYS_LOOKED_UP:
+        return _days(*around, _MAX_DAYS_LOOKED_UP)
+    if len(months := _months(*exactly, _MAX_MONTHS_LOOKED_UP + 1)) <= _MAX_MONTHS_LOOKED_UP:
         return months
     first, last = exactly
     if first <= FIRST_DAY + timedelta(days=1):
