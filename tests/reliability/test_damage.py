@@ -15,7 +15,7 @@ from memorata.index import cache
 from memorata.index import vectors as index_vectors
 from memorata.index.postings import key_of
 from memorata.model.errors import IndexCorrupt, StoreCorrupt, StoreTooNew
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS
 
 CONTENTS = [f"tea number {n} for {name}" for n in range(100) for name in ("Anna", "Boris", "Chen")]
 

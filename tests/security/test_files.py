@@ -14,7 +14,7 @@ from memorata.cli.app import app
 from memorata.http.server import listening_file
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.encryption import convert
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights of files are another matter there")
 

@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from memorata.store.sqlite.integrity import remove_wrong_kinds, undecoded, wrong_kinds
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.session import SqliteSession
 
 

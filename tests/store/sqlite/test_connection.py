@@ -9,7 +9,7 @@ import pytest
 from memorata.model.errors import StoreReadOnly, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.session import ASKED_FOR, SqliteSession, reading, refuse_to_write, writing
 
 

@@ -20,7 +20,7 @@ from memorata.store.memory.repeats import Repeat
 from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
-from memorata.store.sqlite.schema_versions import ADDRESSED
+from memorata.store.sqlite.migrations import ADDRESSED
 from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 

@@ -10,8 +10,7 @@ import pytest
 from memorata.model.errors import StoreError, StoreTooNew, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
-from memorata.store.sqlite.migrations import Migration
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS, Migration
 from memorata.store.sqlite.store import SqliteStore
 
 NOW = len(MIGRATIONS)

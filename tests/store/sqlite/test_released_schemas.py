@@ -10,7 +10,7 @@ import pytest
 import memorata
 from memorata.embed import LexicalEmbedder
 from memorata.model import Memory, Place, Relation, Source, Tier
-from memorata.store.sqlite.schema_versions import MIGRATIONS
+from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.store import SqliteStore
 
 FOLDER = Path(__file__).parent / "released"

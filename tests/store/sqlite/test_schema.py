@@ -2,8 +2,8 @@ import re
 import sqlite3
 
 from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.schema import APPLICATION_ID, VERSION
-from memorata.store.sqlite.schema_versions import MIGRATIONS
 
 
 def test_the_file_says_whose_it_is() -> None:

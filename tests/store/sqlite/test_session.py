@@ -14,8 +14,8 @@ import pytest
 from memorata.model.errors import StoreCorrupt, StoreError, StoreUnavailable
 from memorata.store.sqlite import connection as module
 from memorata.store.sqlite.connection import connect
+from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.schema import APPLICATION_ID
-from memorata.store.sqlite.schema_versions import MIGRATIONS
 from memorata.store.sqlite.session import (
     SqliteSession,
     expect,

@@ -33,9 +33,8 @@ from memorata.store.sqlite.encryption import (
 from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import sum_rows
-from memorata.store.sqlite.migrations import Migration, migrate
+from memorata.store.sqlite.migrations import ADDRESSED, MIGRATIONS, SUMMED, Migration, migrate
 from memorata.store.sqlite.schema import APPLICATION_ID
-from memorata.store.sqlite.schema_versions import ADDRESSED, MIGRATIONS, SUMMED
 from memorata.store.sqlite.session import (
     ASKED_FOR,
     BUSY_SECONDS,

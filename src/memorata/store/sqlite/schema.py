@@ -1,4 +1,4 @@
-"""The tables of a new file. An older file gets there by its migrations (`schema_versions.py`).
+"""The tables of a new file. An older file gets there by its migrations (`migrations.py`).
 
 Who changes a table changes it here, adds a migration, and raises `VERSION`: a test compares what both make.
 Times are microseconds since 1970; lists and metadata are JSON. The number of the last migration is the
