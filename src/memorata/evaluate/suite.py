@@ -44,6 +44,7 @@ LEVERS: Final[Mapping[str, Mapping[str, Any]]] = {
     "words of dates": {"dates_weight": 0.0},
     "shared names": {"graph": "none"},
     "session": {"session_weight": 0.0},
+    "a better neighbour": {"neighbour_weight": 0.0},
     "assistants held back": {"machine_weight": 1.0},
     "newer conversations": {"continued_weight": 0.0},
     "named time": {"temporal": "none"},

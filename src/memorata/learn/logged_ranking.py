@@ -245,6 +245,7 @@ def _records(recall: LoggedRecall) -> Records:
     records["role"] = np.nan_to_num(recall.column("machine"))
     records["session"] = np.nan_to_num(recall.column("session"), nan=-1)
     # Recalls that were logged before this was asked are taken for conversations, as they were then.
+    records["position"] = recall.column("position") if "position" in recall.columns else -1
     records["lengths"][:, SPEAKER] = recall.column("spoken") > 0 if "spoken" in recall.columns else 1
     repeats = recall.column("repeat")
     alone = np.isnan(repeats)

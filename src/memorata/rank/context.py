@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from memorata._frozen import frozen
 from memorata.model import checks
-from memorata.model.checks import FloatArray, IntArray, Numbers
+from memorata.model.checks import BoolArray, FloatArray, IntArray, Numbers
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import Declared
 
@@ -33,6 +33,8 @@ STEPS: Final = (-1, -2, 1, 2)
 """The neighbours in the order every function here takes them: before, the one before that, after, …"""
 SESSION_BEST: Final = 3
 """How many memories stand for their session."""
+NEIGHBOUR_FADE: Final = 0.8
+"""What the score of a neighbour counts for each turn that it is further away."""
 NEW_SESSIONS: Final = 30
 """So many sessions later one is half as new."""
 SESSION_FADE: Final = 0.5
@@ -132,15 +134,51 @@ def session_means(sessions: IntArray, scores: FloatArray, best: int = SESSION_BE
     return result
 
 
-def newness(sessions: IntArray) -> FloatArray:
-    """Return how new each of some numbered sessions is: 1 for the newest, 0.5 for the thirtieth before it.
+def talks(sessions: IntArray, spoken: BoolArray) -> BoolArray:
+    """Return which memories are of sessions that people talk in: those in which any of these is spoken.
 
-    What belongs to no session (a number below 0) counts as new.
+    What is in no session (a number below 0) is taken as spoken.
 
-    >>> newness(np.array([40, 10, -1]))
-    array([1. , 0.5, 1. ])
+    >>> talks(np.array([7, 7, 8, -1]), np.array([True, False, False, False]))
+    array([ True,  True, False,  True])
     """
-    return np.where(sessions < 0, 1.0, np.exp2((sessions - sessions.max(initial=0)) / NEW_SESSIONS))
+    among = spoken | (sessions < 0)
+    return among if among.all() else among | np.isin(sessions, sessions[spoken & (sessions >= 0)])
+
+
+def neighbour_leads(sessions: IntArray, positions: IntArray, scores: FloatArray) -> FloatArray:
+    """Return how far the best neighbour of each memory stands above it, 0 if none does.
+
+    Neighbours are at most two turns away in the same session; of one two turns away 0.8 of the score counts.
+    What has no session or no position (a number below 0) has none.
+
+    >>> neighbour_leads(np.array([7, 7, 8]), np.array([3, 5, 4]), np.array([0.2, 1.0, 0.9])).round(2)
+    array([0.6, 0. , 0. ])
+    """
+    order = np.lexsort((positions, sessions))
+    session, position, score = sessions[order], positions[order], scores[order]
+    best = np.zeros(scores.size)
+    for step in range(1, REACH + 1):
+        gaps = position[step:] - position[:-step]
+        beside = (session[step:] == session[:-step]) & (session[step:] >= 0) & (position[:-step] >= 0)
+        weights = np.where(beside & (gaps > 0) & (gaps <= REACH), NEIGHBOUR_FADE ** (gaps - 1.0), 0.0)
+        np.maximum(best[step:], weights * score[:-step], out=best[step:])
+        np.maximum(best[:-step], weights * score[step:], out=best[:-step])
+    leads = np.empty(scores.size)
+    leads[order] = np.maximum(best - score, 0.0)
+    return leads
+
+
+def newness(sessions: IntArray, share: float) -> FloatArray:
+    """Return what is left of 1 for each of some numbered sessions: old ones lose `share`, the newest nothing.
+
+    Half of it is lost thirty sessions before the newest. What is in no session (a number below 0) is new.
+
+    >>> newness(np.array([40, 10, -1]), 0.5)
+    array([1.  , 0.75, 1.  ])
+    """
+    new = np.where(sessions < 0, 1.0, np.exp2((sessions - sessions.max(initial=0)) / NEW_SESSIONS))
+    return 1.0 - share * (1.0 - new)
 
 
 def best_sessions(

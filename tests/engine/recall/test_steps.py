@@ -149,6 +149,29 @@ def test_a_session_speaks_for_its_memories_by_hand(context: Make) -> None:
     assert same is SCORES
 
 
+def test_a_turn_is_lifted_towards_a_better_one_beside_it(context: Make) -> None:
+    asked = context(TALK, "x")
+    records = asked.view.records(SLOTS).copy()
+    recipe = Recipe(name="x", session_weight=0.5, neighbour_weight=0.5)
+    without, explain = with_session(recipe, asked, records, SCORES, leaf)
+    assert [part.label for part in explain(1).parts] == ["relevance", "its session"]
+    records["position"] = [1, 2]
+    scores, explain = with_session(recipe, asked, records, SCORES, leaf)
+    assert scores.tolist() == pytest.approx([without[0], without[1] + 0.5 * 0.4])
+    assert [part.label for part in explain(1).parts] == ["relevance", "its session", "a better neighbour"]
+    assert explain(1).value == scores[1]
+    records["position"] = [1, 4]
+    assert with_session(recipe, asked, records, SCORES, leaf)[0].tolist() == without.tolist()
+
+
+def test_a_note_among_turns_belongs_to_their_talk(context: Make) -> None:
+    note = {"content": "They enter.", "source": {"session": "s"}}
+    asked = context([TALK[0], note], "x")
+    recipe = Recipe(name="x", session_weight=0.5)
+    scores, _ = with_session(recipe, asked, asked.view.records(SLOTS), SCORES, leaf)
+    assert scores.tolist() == pytest.approx([0.8 + 0.5 * 0.4, 0.4 + 0.5 * 0.4])
+
+
 def test_what_has_no_session_is_not_explained_by_one(context: Make) -> None:
     asked = context([TALK[0], {"content": "coffee"}], "x")
     records = asked.view.records(SLOTS)

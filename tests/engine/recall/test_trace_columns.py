@@ -118,14 +118,12 @@ def one_by_one(trace: Trace) -> TraceColumns:
     now = trace.moment.now.timestamp()
     columns["age"] = [(now - record["created"]) / DAY for record in records]
     columns["event"] = [(now - record["event"]) / DAY for record in records]
-    sessions = sorted({int(record["session"]) for record in records})
-    columns["session"] = [
-        sessions.index(record["session"]) if record["session"] >= 0 else np.nan for record in records
-    ]
+    columns["session"] = [record["session"] if record["session"] >= 0 else np.nan for record in records]
     contents = [int(record["fingerprint"]) for record in records]
     known = sorted(set(contents))
     columns["repeat"] = [known.index(each) if contents.count(each) > 1 else np.nan for each in contents]
     columns["machine"] = [float(record["role"] == MACHINE) for record in records]
+    columns["position"] = [float(record["position"]) for record in records]
     columns["spoken"] = [float(record["lengths"][SPEAKER] > 0) for record in records]
     columns |= {name: [float(record[name]) for record in records] for name in AS_THEY_ARE}
     values = np.array(list(columns.values()), np.float32).T

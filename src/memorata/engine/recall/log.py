@@ -350,12 +350,12 @@ def _of_same_legs(traces: Sequence[Trace], names: Sequence[str]) -> list[TraceCo
     now = np.repeat([trace.moment.now.timestamp() for trace in traces], sizes)
     columns["age"] = (now - records["created"]) / DAY
     columns["event"] = (now - records["event"]) / DAY
-    sessions, _ = _numbered(recall, records["session"])
-    columns["session"] = np.where(records["session"] >= 0, sessions, np.nan)
+    columns["session"] = np.where(records["session"] >= 0, records["session"], np.nan)
     contents, times = _numbered(recall, records["fingerprint"])
     columns["repeat"] = np.where(times > 1, contents, np.nan)
     # All of `role`, of which being a machine was once the only bit.
     columns["machine"] = records["role"].astype(np.float64)
+    columns["position"] = records["position"].astype(np.float64)
     columns["spoken"] = (records["lengths"][:, SPEAKER] > 0).astype(np.float64)
     columns |= {name: records[name] for name in AS_THEY_ARE}
     table = np.empty((len(columns), recall.size), np.float32)

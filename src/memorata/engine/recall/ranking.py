@@ -39,7 +39,7 @@ from memorata.rank import (
     preset,
     proximity,
 )
-from memorata.rank.context import SESSION_BEST, newness, session_means
+from memorata.rank.context import SESSION_BEST, neighbour_leads, newness, session_means, talks
 from memorata.rank.forgetting import half_life_decay, importance_decay, linear_decay
 from memorata.rank.quality import record_quality
 from memorata.rank.scores import competition_ranks, first_of_each
@@ -211,7 +211,7 @@ def _confidence_weights(
 def with_session(
     recipe: Recipe, context: RecallContext, records: Records, scores: FloatArray, explain: Explain
 ) -> Step:
-    """Let the three best candidates of a session speak for all of it: a conversation has a topic.
+    """Let the three best candidates of a session speak for all of it, and each for the turns beside it.
 
     The passages of a document, which nobody says, do not: its best ones are often the wrong ones, about the
     same person at another time (TimeQA: hit@1 32 to 39, hit@5 68 to 77 without).
@@ -220,17 +220,17 @@ def with_session(
         return scores, explain
     relevant, base = not_negative(scores, explain)
     sessions = records["session"]
-    spoken = (records["lengths"][:, SPEAKER] > 0) | (sessions < 0)
-    shared = recipe.session_weight * np.where(
-        spoken, session_means(sessions, relevant), relevant / SESSION_BEST
-    )
-    both = Combination.unchecked("sum", ("relevance", "its session"), relevant, shared)
+    spoken = talks(sessions, records["lengths"][:, SPEAKER] > 0)
+    means = np.where(spoken, session_means(sessions, relevant), relevant / SESSION_BEST)
+    parts = {"relevance": relevant, "its session": recipe.session_weight * means}
+    if recipe.neighbour_weight and (leads := neighbour_leads(sessions, records["position"], relevant)).any():
+        parts["a better neighbour"] = recipe.neighbour_weight * np.where(spoken, leads, 0.0)
+    both = Combination.unchecked("sum", tuple(parts), *parts.values())
 
     def why(position: int) -> Explanation:
         if sessions[position] >= 0 and spoken[position]:
             return both.explain(position, "with session", {"relevance": base(position)})
-        # The same share of every such score: it has no session, and none is to be seen here.
-        alone = Explanation.leaf("on its own", float(shared[position]), "it is of no conversation")
+        alone = Explanation.leaf("on its own", float(both.rows[1][position]), "it is of no conversation")
         return both.explain(position, "without session", {"relevance": base(position), "its session": alone})
 
     return both.scores, why
@@ -253,8 +253,7 @@ def with_speaker(
         if weight != 1 and (roles & bit).any()
     ]
     if recipe.continued_weight and context.continues and (roles & MACHINE).any():
-        kept = 1 - recipe.continued_weight * (1 - newness(records["session"]))
-        factors.append(("newer conversations", kept))
+        factors.append(("newer conversations", newness(records["session"], recipe.continued_weight)))
     if not factors:
         return scores, explain
     relevant, base = not_negative(scores, explain)

@@ -174,6 +174,9 @@ class Recipe:
         float, _reranking("Fixed weighting: β, the share of confidence; α = 1 - β is relevance's.", 0, 1)
     ] = 0.35
     session_weight: Annotated[float, _reranking("Worth of the three best of its session.", 0, 1)] = 0.0
+    neighbour_weight: Annotated[
+        float, _reranking("Worth of how far a turn beside it stands above it, in a session.", 0, 1)
+    ] = 0.0
     machine_weight: Annotated[float, _reranking("What an assistant said counts times this.", 0, 1)] = 1.0
     continued_weight: Annotated[
         float, _reranking("What old talks with an assistant lose if a query goes on with one.", 0, 1)
@@ -355,6 +358,7 @@ _BALANCED: Final = Recipe(
     soft_question=0.9,
     graph="names",
     graph_weight=0.25,
+    neighbour_weight=0.3,
     text_depth=20,
 )
 
