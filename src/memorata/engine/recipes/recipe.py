@@ -4,14 +4,13 @@ One pipeline runs any of them. Every parameter declares its range and meaning, s
 tuner and the web page are generated from this file.
 """
 
-from __future__ import annotations
-
+# Annotations are evaluated with the class: as texts they would be read and compiled one by one, in 3 ms.
 import math
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -273,7 +272,7 @@ class Recipe:
         # Three tenths and seven tenths are a little more than 1 in floats.
         return round(quality + self.recency_weight + self.importance_weight + self.frequency_weight, 9)
 
-    def ungated(self) -> Recipe:
+    def ungated(self) -> Self:
         """Return a recipe that ranks alike and lets every candidate through."""
         # Below every cosine; -1 stands for what the embedder was calibrated to.
         lowest = math.nextafter(-1.0, 0.0)
@@ -288,7 +287,7 @@ class Recipe:
             only_vectors_pass=False,
         )
 
-    def changed(self, changes: Mapping[str, Any]) -> Recipe:
+    def changed(self, changes: Mapping[str, Any]) -> Self:
         """Return this recipe with some parameters changed; an unknown name is an error.
 
         Examples
@@ -303,7 +302,7 @@ class Recipe:
             checks.one_of("parameter", name, names)
         return replace(self, **changes)
 
-    def for_limit(self, limit: int) -> Recipe:
+    def for_limit(self, limit: int) -> Self:
         """Return this recipe with pools for so many hits, as far as a pool can be: the same if they do.
 
         Examples
