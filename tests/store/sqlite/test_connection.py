@@ -10,7 +10,7 @@ from memorata.model.errors import StoreReadOnly, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
 from memorata.store.sqlite.migrations import MIGRATIONS
-from memorata.store.sqlite.session import ASKED_FOR, SqliteSession, reading, refuse_to_write, writing
+from memorata.store.sqlite.session import ASKED_FOR, Reading, SqliteSession, refuse_to_write, writing
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def nothing_beside(monkeypatch: pytest.MonkeyPatch, code: int = sqlite3.SQLITE_C
 
 
 def count(connection: SqliteSession, name: str = "m.db") -> int:
-    with reading(connection, name):
+    with Reading(connection, name):
         return int(connection.execute("SELECT count(*) FROM settings").fetchone()[0])
 
 
@@ -144,7 +144,7 @@ def test_a_file_that_changes_after_all_is_not_read_on(
         write()
     with (
         pytest.raises(StoreUnavailable, match="was written to since it was opened to be read; open it again"),
-        reading(connection, str(file)),
+        Reading(connection, str(file)),
     ):
         write()
     assert not connection.in_transaction

@@ -17,12 +17,12 @@ from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.migrations import MIGRATIONS
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.session import (
+    Reading,
     SqliteSession,
+    Translated,
     expect,
     once,
-    reading,
     together,
-    translated,
     writing,
 )
 
@@ -92,7 +92,7 @@ class Interrupted(SqliteSession):
         return cursor
 
 
-@pytest.mark.parametrize("kind", [reading, writing])
+@pytest.mark.parametrize("kind", [Reading, writing])
 def test_who_is_interrupted_while_beginning_leaves_nothing_begun(tmp_path: Path, kind: Any) -> None:
     connect(tmp_path / "m.db").close()
     connection = sqlite3.connect(tmp_path / "m.db", isolation_level=None, factory=Interrupted)
@@ -164,7 +164,7 @@ def test_who_waits_to_write_waits_as_long_as_it_takes_or_as_was_said(tmp_path: P
 
 def test_who_is_interrupted_before_the_end_of_reading_leaves_nothing_begun(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
-    look = reading(connection, "m")
+    look = Reading(connection, "m")
     look.__enter__()
     assert connection.in_transaction
     del look
@@ -174,7 +174,7 @@ def test_who_is_interrupted_before_the_end_of_reading_leaves_nothing_begun(tmp_p
 
 def test_a_transaction_that_cannot_begin_leaves_that_of_others_alone(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
-    with reading(connection, "m"):
+    with Reading(connection, "m"):
         with pytest.raises(StoreError, match="within a transaction"), writing(connection, "m"):
             pass
         assert connection.in_transaction
@@ -184,18 +184,18 @@ def test_a_transaction_that_cannot_begin_leaves_that_of_others_alone(tmp_path: P
 def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
     first, second = connect(tmp_path / "m.db"), connect(tmp_path / "m.db")
     count = "SELECT count(*) FROM settings"
-    with reading(first, "m"):
+    with Reading(first, "m"):
         assert first.execute(count).fetchone() == (0,)
         second.execute("INSERT INTO settings VALUES ('a', 'x')")
-        with reading(first, "m"):
+        with Reading(first, "m"):
             assert first.execute(count).fetchone() == (0,)
         assert first.in_transaction
     assert not first.in_transaction
-    with reading(first, "m"):
+    with Reading(first, "m"):
         assert first.execute(count).fetchone() == (1,)
     with writing(first, "m"):
         first.execute("INSERT INTO settings VALUES ('b', 'x')")
-        with reading(first, "m"):
+        with Reading(first, "m"):
             assert first.execute(count).fetchone() == (2,)
         assert first.in_transaction
     first.close()
@@ -219,12 +219,12 @@ def test_reading_is_one_view_also_inside_a_transaction(tmp_path: Path) -> None:
 def test_every_error_of_sqlite_is_said_in_our_words(code: int, kind: type[Exception], words: str) -> None:
     error = sqlite3.OperationalError("boom")
     error.sqlite_errorcode = code
-    with pytest.raises(kind, match=words), translated("m.db"):
+    with pytest.raises(kind, match=words), Translated("m.db"):
         raise error
 
 
 def test_errors_of_other_kinds_pass(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), translated("m.db"):
+    with pytest.raises(KeyError), Translated("m.db"):
         raise KeyError("x")
 
 
@@ -351,6 +351,6 @@ def test_inside_what_is_written_together_one_reads_once_until_something_changes(
 
 def test_a_text_that_is_no_utf_8_is_damage(tmp_path: Path) -> None:
     connection = connect(tmp_path / "m.db")
-    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata check`"), translated("m.db"):
+    with pytest.raises(StoreCorrupt, match="no UTF-8; run `memorata check`"), Translated("m.db"):
         connection.execute("SELECT CAST(x'c3c3' AS TEXT)").fetchall()
     connection.close()

@@ -39,11 +39,11 @@ from memorata.store.sqlite.session import (
     ASKED_FOR,
     BUSY_SECONDS,
     FULL,
+    Reading,
     SqliteSession,
+    Translated,
     expect,
-    reading,
     refuse_to_write,
-    translated,
     writing,
 )
 
@@ -93,7 +93,7 @@ def connect(
     elif read_only:
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
     reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
-    with translated(name):
+    with Translated(name):
         connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
         try:
             migration = _prepare(connection, name, durable=durable, backup=backup)
@@ -152,7 +152,7 @@ def _opened_to_read(file: Path, reason: str, key: str | None) -> SqliteSession:
 
 
 def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: bool) -> Migration | None:
-    with reading(connection, name):
+    with Reading(connection, name):
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
         empty = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()

@@ -24,8 +24,8 @@ from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.session import (
     ASKED_FOR,
     SqliteSession,
+    Translated,
     refuse_to_write,
-    translated,
 )
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class SqliteDatabase:
 
     def read(self, work: Callable[[Session], _Result]) -> _Result:
         """Return what `work` reads from one consistent view."""
-        with self.lock, transactions.reading(self.session, self.path):
+        with self.lock, transactions.Reading(self.session, self.path):
             return work(self.session)
 
     def write(
@@ -114,7 +114,7 @@ class SqliteDatabase:
                     transactions.expect(self.session, batch=batch)
                     return work(self.session)
             with (
-                translated(self.path),
+                Translated(self.path),
                 self._lightly(patience),
                 transactions.writing(self.session, self.path),
             ):
@@ -160,7 +160,7 @@ class SqliteDatabase:
     def vacuum(self) -> None:
         """Write the file anew: give back the space of what was removed, and erase every trace of it."""
         refuse_to_write(self.path, self.read_only_because)
-        with self.lock, translated(self.path):
+        with self.lock, Translated(self.path):
             erase(self.session, self.path)
 
     def close(self) -> None:
@@ -173,7 +173,7 @@ class SqliteDatabase:
 
         This takes time in proportion to the size of the file (:mod:`.maintenance`).
         """
-        with translated(self.path):
+        with Translated(self.path):
             with transactions.writing(self.session, self.path):
                 result = work(self.session)
                 owe(self.session)
@@ -213,7 +213,7 @@ class _Reading:
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
-        self._look = transactions.reading(database.session, database.path)
+        self._look = transactions.Reading(database.session, database.path)
 
     def __enter__(self) -> tuple[SqliteSession, bool]:
         self._database.lock.acquire()

@@ -121,7 +121,7 @@ class HashIndex:
         embedders = [embedder for (embedder,) in session.execute("SELECT number FROM embedders").fetchall()]
         whose = [embedder * NAMESPACES + number for embedder in (0, *embedders)]
         places = np.add.outer(np.array(whose, np.int64) * SLOTS, np.array(slots, np.int64))
-        remove_places(session, places.ravel())
+        _rewrite(session, lambda run: np.isin(run.places, places))
 
     def remove_namespace(self, session: Session, number: int) -> None:
         """Remove all addresses of a namespace."""
@@ -269,11 +269,6 @@ class Book:
             runs = self._runs | _read(session, [key[0] for key in there if key not in self._runs])
             # Outside a transaction one may have been merged meanwhile; then there is another to be read.
             self._runs = {key: runs[key] for key in there if key in runs}
-
-
-def remove_places(session: Session, places: Places) -> None:
-    """Remove all addresses of some places: a hash can tell what was said to who guesses it."""
-    _rewrite(session, lambda run: np.isin(run.places, places))
 
 
 def everything(session: Session) -> Iterator[HashRun]:

@@ -25,7 +25,7 @@ from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
 from memorata.store.sqlite.integrity import OWED, owed
-from memorata.store.sqlite.session import SqliteSession, translated
+from memorata.store.sqlite.session import SqliteSession, Translated
 
 _RETRY_SECONDS: Final = 0.02
 
@@ -47,7 +47,7 @@ def erase(session: Session, name: str) -> None:
     try:
         while True:
             try:
-                with translated(name):
+                with Translated(name):
                     session.execute("VACUUM")
                     _empty_log(session, name)
                 break
@@ -99,5 +99,5 @@ def back_up(connection: SqliteSession, origin: str, target: Path) -> None:
     remove_leftovers(target)
     with whole_file(target) as partial:
         create_private(partial)
-        with translated(str(target)), closing(connected(partial, connection.key)) as copy:
+        with Translated(str(target)), closing(connected(partial, connection.key)) as copy:
             connection.backup(copy, pages=4096)

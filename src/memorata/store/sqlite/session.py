@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from json import JSONDecodeError
 from threading import get_ident, main_thread
@@ -95,7 +95,7 @@ def writing(connection: SqliteSession, name: str) -> Iterator[None]:
         raise StoreUnavailable(f"what was being written together to {name} was undone; write it again")
     if inside and connection.total_changes == connection.untouched:
         # Nothing is written yet. A savepoint would have SQLite copy every page that is about to change.
-        with translated(name):
+        with Translated(name):
             try:
                 yield
             except BaseException:
@@ -103,7 +103,7 @@ def writing(connection: SqliteSession, name: str) -> Iterator[None]:
                 raise
         return
     begin, end, undo = _PART if inside else _WHOLE
-    with translated(name):
+    with Translated(name):
         others = connection.in_transaction
         try:
             # Who waits here for a lock may be interrupted by the time that it is got.
@@ -230,13 +230,8 @@ def once(connection: SqliteSession, key: str, read: Callable[[], _Read]) -> _Rea
     return value
 
 
-def translated(name: str) -> AbstractContextManager[None]:
-    """Turn SQLite's errors into ours."""
-    return Translated(name)
-
-
 class Translated:
-    """What `translated` returns; a class, since every look goes through it and a generator takes longer."""
+    """Turns SQLite's errors into ours; a class, since a recall enters it and a generator takes longer."""
 
     __slots__ = ("_name",)
 
@@ -251,13 +246,8 @@ class Translated:
             raise in_our_words(error, self._name) from error
 
 
-def reading(connection: SqliteSession, name: str) -> AbstractContextManager[None]:
-    """Run the block on one consistent view of the database; inside a transaction it is that one's view."""
-    return _Reading(connection, name)
-
-
-class _Reading(Translated):
-    """What `reading` returns."""
+class Reading(Translated):
+    """Runs a block on one consistent view of the database; inside a transaction it is that one's view."""
 
     __slots__ = ("_begun", "_connection", "_watch")
 
@@ -285,7 +275,7 @@ class _Reading(Translated):
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if self._begun:
             if self._connection.in_transaction:
-                with translated(self._name):
+                with Translated(self._name):
                     self._connection.execute("COMMIT")
             self._begun = False
         if self._watch is not None:
