@@ -12,11 +12,11 @@ import tokenizers
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorata.embed import subwords
 from memorata.embed.description import package_folder, read_checked
 from memorata.embed.granite import PACK, PACKAGE, SHA256, unpacked
 from memorata.embed.subwords import SubwordReader, piece_reader, reader_of
 from memorata.embed.vocabulary import vocabulary_of
+from memorata.text import tokens
 
 SENTENCES = [
     "Anna's sister doesn't like 3.5% milk; she'll pay $4 (or €5)…",
@@ -125,7 +125,7 @@ def test_words_say_where_they_stand(granite: bytes) -> None:
 
 
 def test_the_cache_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subwords, "MAX_WORDS", 3)
+    monkeypatch.setattr(tokens, "MAX_CACHED_WORDS", 3)
     read: list[str] = []
 
     def once(word: str) -> tuple[int, ...]:

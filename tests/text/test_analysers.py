@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.parameter import parameters_of
-from memorata.text import analysers
+from memorata.text import analysers, tokens
 from memorata.text.analysers import (
     ANALYSERS,
     LANGUAGES,
@@ -176,7 +176,7 @@ def test_any_text_is_safe(text: str) -> None:
 
 
 def test_tables_stay_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysers, "_MAX_CACHED_WORDS", 10)
+    monkeypatch.setattr(tokens, "MAX_CACHED_WORDS", 10)
     settings = Analyser("bounded")
     text = " ".join(f"word{n}" for n in range(100)) + " " + "x" * 1_000
     assert settings.tokens(text) == text.split()

@@ -16,9 +16,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 
+from memorata.text.tokens import WordCache
+
 Ids = tuple[int, ...]
-MAX_WORDS: Final = 65_536
-"""How many words a reader keeps the tokens of; then it begins anew."""
 _SPACE: Final = " \t\n\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _IDEOGRAPHS: Final = (
     "\u4e00-\u9fff\u3400-\u4dbf\U00020000-\U0002a6df\U0002a700-\U0002b73f\U0002b740-\U0002b81f"
@@ -40,7 +40,7 @@ class SubwordReader:
         self, pattern: re.Pattern[str], read: Callable[[str], Ids], added: Mapping[str, int]
     ) -> None:
         self._pattern = pattern
-        self._words = _WordCache(read)
+        self._words = WordCache(read)
         self._added = dict(added)
         longest_first = sorted(self._added, key=len, reverse=True)
         self._splits = re.compile("|".join(map(re.escape, longest_first))) if self._added else None
@@ -68,21 +68,6 @@ class SubwordReader:
         # Cut out first: to the pattern, what follows a special token begins a text.
         for match in self._pattern.finditer(text[start:end]):
             yield start + match.start(), start + match.end(), self._words[match[0]]
-
-
-class _WordCache(dict[str, Ids]):
-    """The tokens of words, read when they are first asked for."""
-
-    def __init__(self, read: Callable[[str], Ids]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, word: str) -> Ids:
-        ids = self._read(word)
-        if len(self) >= MAX_WORDS:
-            self.clear()
-        self[word] = ids
-        return ids
 
 
 def reader_of(described: Mapping[str, Any]) -> SubwordReader | None:

@@ -31,7 +31,7 @@ from memorata.text.language import (
     script_language,
     script_of,
 )
-from memorata.text.tokens import is_unspaced, words
+from memorata.text.tokens import WordCache, is_unspaced, words
 from memorata.text.word_lists import STOP_WORD_LANGUAGES, stop_words
 
 STEMMED_LANGUAGES: Final[tuple[str, ...]] = tuple(sorted(Stemmer.algorithms()))
@@ -44,8 +44,6 @@ Languages: TypeAlias = tuple[str, str]
 ROOT_LENGTH: Final = 3
 """How many letters of a word its root keeps; measured on Russian, where 3 did better than 4 and 5."""
 
-_MAX_CACHED_WORDS: Final = 50_000
-_MAX_CACHED_LENGTH: Final = 64
 _CYRILLIC: Final = re.compile(r"[\u0400-\u052f]")
 _DIGIT = re.compile(r"\d")
 _NO_WORDS: Final[frozenset[str]] = frozenset()
@@ -219,24 +217,14 @@ def roots(text: str) -> list[str]:
     return [word[:ROOT_LENGTH] for word in words(text) if _CYRILLIC.match(word)]
 
 
-class _Table(dict[str, str]):
+class _Terms:
     """What each word becomes under one analyser and its languages; empty for a word that is left out."""
 
     def __init__(self, settings: Analyser, latin: str, cyrillic: str) -> None:
-        super().__init__()
         self._settings, self._latin, self._cyrillic = settings, latin, cyrillic
         self._latin_stops = _stops(latin) if settings.stop else _NO_WORDS
 
-    def __missing__(self, token: str) -> str:
-        term = self._term(token)
-        if len(token) <= _MAX_CACHED_LENGTH:
-            # Starting afresh costs one stemming per word, and needs no book-keeping on every look-up.
-            if len(self) >= _MAX_CACHED_WORDS:
-                self.clear()
-            self[token] = term
-        return term
-
-    def _term(self, token: str) -> str:
+    def term(self, token: str) -> str:
         settings = self._settings
         if token.isascii() and token.isalpha():
             # A word of plain letters, as most are, need not be searched for what it cannot hold.
@@ -282,5 +270,5 @@ def _stops(language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _table(settings: Analyser, latin: str, cyrillic: str) -> _Table:
-    return _Table(settings, latin, cyrillic)
+def _table(settings: Analyser, latin: str, cyrillic: str) -> WordCache[str]:
+    return WordCache(_Terms(settings, latin, cyrillic).term)

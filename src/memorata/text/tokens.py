@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from memorata._frozen import frozen
 from memorata.model import checks
@@ -212,8 +213,26 @@ _ASCII_PIECES: Final = re.compile(r"([A-Za-z][A-Za-z0-9_]*)")
 _SENTENCE_START: Final = re.compile(
     r"[.!?…。！？]['\"’”»)\]]*\s+|\n|[:;]\s|[\"“„«(\[]\s*$|[-*•–—]\s+$|^\s*\d+[.)]\s"
 )
-_MAX_CACHED_WORDS: Final = 50_000
-_MAX_CACHED_LENGTH: Final = 64
+MAX_CACHED_WORDS: Final = 50_000
+MAX_CACHED_LENGTH: Final = 64
+_Value = TypeVar("_Value")
+
+
+class WordCache(dict[str, _Value]):
+    """What each word becomes, computed when it is first asked for and kept as long as there is room."""
+
+    def __init__(self, compute: Callable[[str], _Value]) -> None:
+        super().__init__()
+        self._compute = compute
+
+    def __missing__(self, word: str) -> _Value:
+        value = self._compute(word)
+        if len(word) <= MAX_CACHED_LENGTH:
+            # Starting afresh costs one computation per word, and needs no book-keeping on every look-up.
+            if len(self) >= MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = value
+        return value
 
 
 @frozen
@@ -241,7 +260,7 @@ class WordSpans:
 
     def __init__(self, text: str) -> None:
         self._pieces = (_ASCII_PIECES if text.isascii() else _PIECES).split(text)
-        self.words: list[Word] = list(map(_TABLE.__getitem__, self._pieces[1::2]))
+        self.words: list[Word] = list(map(_WORDS.__getitem__, self._pieces[1::2]))
         self.gaps: list[str] = self._pieces[:-1:2]
         self._ends: list[int] | None = None
 
@@ -266,17 +285,11 @@ class WordSpans:
         return self._ends[2 * first], self._ends[2 * last + 1]
 
 
-class _Table(dict[str, Word]):
-    def __missing__(self, text: str) -> Word:
-        lower = text.lower()
-        capital = text[0].isupper() or (len(text) > 2 and text[0].islower() and text[1].isupper())
-        capital = capital and lower not in CALENDAR
-        word = Word(text, lower, capital, capital or lower in PARTICLES)
-        if len(text) <= _MAX_CACHED_LENGTH:
-            if len(self) >= _MAX_CACHED_WORDS:
-                self.clear()
-            self[text] = word
-        return word
+def _word(text: str) -> Word:
+    lower = text.lower()
+    capital = text[0].isupper() or (len(text) > 2 and text[0].islower() and text[1].isupper())
+    capital = capital and lower not in CALENDAR
+    return Word(text, lower, capital, capital or lower in PARTICLES)
 
 
-_TABLE: Final = _Table()
+_WORDS: Final = WordCache(_word)
