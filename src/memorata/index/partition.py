@@ -180,7 +180,7 @@ class Partition:
         memories = {slot: kept[slot] for slot in slots if slot in kept}
         for slot, memory in read(unread).items():
             memories[slot] = memory
-            if any(type(value) in (dict, list) for value in memory.metadata.values()):
+            if memory.metadata and any(type(value) in (dict, list) for value in memory.metadata.values()):
                 # Who gets it may write to those.
                 continue
             if self._memory_bytes > _MAX_MEMORY_BYTES:

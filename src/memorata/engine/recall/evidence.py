@@ -70,6 +70,7 @@ _FIRST_PERSON: Final = word_set(
     "mes moi nous notre yo mi mis soy nosotros nuestra nuestro"
 )
 _SECOND_PERSON: Final = word_set("you your yours ya du dein deine deinen tu ton ta tes vous votre tú tus")
+_EITHER_PERSON: Final = _FIRST_PERSON | _SECOND_PERSON
 _READ_FOR: Final = 10
 """In so many of the best it is looked for whether another tells what is asked of who is named."""
 _DATED: Final = 5
@@ -148,7 +149,7 @@ def _evidence(asked: Asked, memory: Memory) -> tuple[float, float, float, float]
 def continues(query: str) -> bool:
     """Return whether a query goes on with a conversation: beside what it asks it tells of me or you."""
     words = _words(_outside_questions(query))
-    return len(words) >= _FEW_WORDS and not (_FIRST_PERSON | _SECOND_PERSON).isdisjoint(words)
+    return len(words) >= _FEW_WORDS and not _EITHER_PERSON.isdisjoint(words)
 
 
 def told_by(asked: Asked, memory: Memory, words: Sequence[str] | None = None) -> float:
