@@ -34,8 +34,8 @@ from benchmarks.engine_child import Edition, compared, started
 from benchmarks.engine_data import CHUNK, Batch
 from benchmarks.engine_report import Figure, as_markdown
 from benchmarks.latency import Spread, asked, load, milliseconds
-from benchmarks.postgres_building import Diary, Written, built, log_position, progress
 from benchmarks.postgres_contenders import Asked, Contender, Shape, Single, following, opened, singles
+from benchmarks.postgres_databases import Diary, Written, built, log_position, progress
 from benchmarks.postgres_scale import NAME, Figures
 from benchmarks.postgres_server import SETTINGS, Running, processor_seconds, running
 from benchmarks.postgres_sizes import size_rows, table_sizes

@@ -30,7 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.postgres_building import progress
+from benchmarks.postgres_databases import progress
 from benchmarks.postgres_load_clients import Ledger, Reader, Writer
 from benchmarks.postgres_server import SETTINGS, Running, running
 from memorata.engine import open as open_engine

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import psycopg
 
-from benchmarks.postgres_building import progress
+from benchmarks.postgres_databases import progress
 from benchmarks.postgres_server import Running
 from memorata._data_folder import models_folder
 from memorata.embed import Resources, open_embedder

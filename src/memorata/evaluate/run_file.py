@@ -281,7 +281,7 @@ def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> R
     if version != VERSION or isinstance(version, bool):
         raise DatasetError(path, number, f"a run of version {shown(version)}; this Memorata reads {VERSION}")
     names = [part.name for part in fields(RunHeader)]
-    _same_names(path, number, record, needed=names, known=names)
+    _same_names(path, number, record, needed=names, allowed=names)
     try:
         created = datetime.fromisoformat(checks.text("created", record["created"]))
     except ValueError as error:
@@ -294,7 +294,7 @@ def _header(path: str | PathLike[str], number: int, record: dict[str, Any]) -> R
 
 def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) -> Answer:
     names = [part.name for part in fields(Answer)]
-    _same_names(path, number, record, needed=["question", "ranking"], known=names)
+    _same_names(path, number, record, needed=["question", "ranking"], allowed=names)
     try:
         record["ranking"] = _ranking(record["ranking"])
         record.setdefault("top", max((score for _, score in record["ranking"]), default=None))
@@ -304,15 +304,15 @@ def _answered(path: str | PathLike[str], number: int, record: dict[str, Any]) ->
 
 
 def _same_names(
-    path: str | PathLike[str], number: int, record: dict[str, Any], needed: list[str], known: list[str]
+    path: str | PathLike[str], number: int, record: dict[str, Any], needed: list[str], allowed: list[str]
 ) -> None:
     missing = [name for name in needed if name not in record]
     if missing:
         raise DatasetError(path, number, f"{', '.join(map(repr, missing))} is missing")
     # A misspelt name would otherwise be a value that silently does not count.
-    unknown = [name for name in record if name not in known]
+    unknown = [name for name in record if name not in allowed]
     if unknown:
-        raise DatasetError(path, number, f"{shown(unknown[0])} is unknown; known are {', '.join(known)}")
+        raise DatasetError(path, number, f"{shown(unknown[0])} is unknown; known are {', '.join(allowed)}")
 
 
 def _ranking(value: object) -> tuple[tuple[str, float], ...]:
