@@ -405,8 +405,7 @@ def _as_names(query: ParsedQuery, speaking: Names, analyser: Analyser) -> dict[s
 
 
 def _without(text: str, names: set[str]) -> str:
-    rest = _WORD.sub(lambda match: "" if match[0] in names else match[0], text)
-    return " ".join(rest.split())
+    return " ".join(_WORD.sub(lambda match: "" if match[0] in names else match[0], text).split())
 
 
 _LONGEST: Final = 4
