@@ -34,7 +34,7 @@ STEPS: Final = (-1, -2, 1, 2)
 SESSION_BEST: Final = 3
 """How many memories stand for their session."""
 NEIGHBOUR_FADE: Final = 0.8
-"""What the score of a neighbour counts for each turn that it is further away."""
+"""What the score of the next but one counts of what it would beside a turn."""
 NEW_SESSIONS: Final = 30
 """So many sessions later one is half as new."""
 SESSION_FADE: Final = 0.5
@@ -155,13 +155,17 @@ def neighbour_leads(sessions: IntArray, positions: IntArray, scores: FloatArray)
     >>> neighbour_leads(np.array([7, 7, 8]), np.array([3, 5, 4]), np.array([0.2, 1.0, 0.9])).round(2)
     array([0.6, 0. , 0. ])
     """
-    order = np.lexsort((positions, sessions))
-    session, position, score = sessions[order], positions[order], scores[order]
+    placed = (sessions >= 0) & (positions >= 0)
+    # One number tells session and position, and those that have none are far from each other.
+    places = np.where(
+        placed, (sessions.astype(np.int64) << 32) + positions, -10 * np.arange(1, scores.size + 1)
+    )
+    order = places.argsort(kind="stable")
+    place, score = places[order], scores[order]
     best = np.zeros(scores.size)
     for step in range(1, REACH + 1):
-        gaps = position[step:] - position[:-step]
-        beside = (session[step:] == session[:-step]) & (session[step:] >= 0) & (position[:-step] >= 0)
-        weights = np.where(beside & (gaps > 0) & (gaps <= REACH), NEIGHBOUR_FADE ** (gaps - 1.0), 0.0)
+        gaps = place[step:] - place[:-step]
+        weights = (gaps == 1) + NEIGHBOUR_FADE * (gaps == REACH)
         np.maximum(best[step:], weights * score[:-step], out=best[step:])
         np.maximum(best[:-step], weights * score[step:], out=best[:-step])
     leads = np.empty(scores.size)
