@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+import memorata
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
-from memorata.service.answers import MemoryAnswer
-from memorata.service.codec import memory_json
+from memorata.service.answers import MemoryAnswer, RecallAnswer
+from memorata.service.codec import memory_json, recall_json
 from memorata.service.schemas import MemoryDetails, NewMemory
 
 NOW = datetime(2026, 5, 7, 12, tzinfo=UTC)
@@ -32,6 +33,16 @@ def test_a_memory_is_shown_whole_and_as_described() -> None:
     assert described.keys() == shown.keys()
     assert (described["created_at"], described["place"]["name"]) == (NOW, "here")
     assert memory_json(replace(MEMORY, place=None))["place"] is None
+
+
+def test_a_recall_is_shown_whole_and_as_described() -> None:
+    with memorata.open(":memory:", embedder="lexical", clock=lambda: NOW) as engine:
+        engine.remember("Anna visited Porto", valid_from=datetime(2026, 4, 8, tzinfo=UTC))
+        shown = recall_json(engine.recall("What did Anna do in April?"), explain=True)
+    described = RecallAnswer.model_validate(shown).model_dump()
+    assert described.keys() == shown.keys()
+    assert described["period"].keys() == shown["period"].keys()
+    assert described["hits"][0].keys() == shown["hits"][0].keys()
 
 
 def test_what_was_left_out_is_not_given() -> None:

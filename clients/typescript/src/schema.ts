@@ -598,6 +598,18 @@ export type PathsAnswer = {
   truncated: string | null;
   scores: Array<EntityScoreAnswer>;
 };
+/** The period that a query names, and what the recall did with it. */
+export type PeriodAnswer = {
+  phrase: string;
+  start: string;
+  end: string;
+  restricts: boolean;
+  empty: boolean;
+  inside: number;
+  event: string;
+  /** What was done with it, in words. */
+  note: string;
+};
 /** The period a query is about. */
 export type PeriodInput = {
   start: string;
@@ -658,6 +670,12 @@ export type RecallAnswer = {
   methods: Record<string, string>;
   /** Of recipes that compare several searches. */
   agreement: AgreementAnswer | null;
+  /** None where the query names no period. */
+  period: PeriodAnswer | null;
+  /** Words of the query that were read as the name of a speaker, and of which one. */
+  aliases: Record<string, string>;
+  /** The entities that pronouns of the query were taken to mean. */
+  meant: Array<string>;
   /** Memories that hold for every query, where the request asked for them. */
   standing: Array<MemoryAnswer>;
 };

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, create_model
 from memorata.engine.briefing import Section
 from memorata.engine.imports import Imported
 from memorata.engine.imports import Undone as UndoneImport
-from memorata.engine.recall.result import Measure
+from memorata.engine.recall.result import Measure, RecalledPeriod
 from memorata.model.feedback import Feedback
 from memorata.model.memory import Memory, Source
 from memorata.model.place import Place
@@ -155,6 +155,13 @@ class AgreementAnswer(BaseModel):
     refused: str = Field(description="Why nothing is shown; empty where something is.")
 
 
+@fields_of(RecalledPeriod)
+class PeriodAnswer(BaseModel):
+    """The period that a query names, and what the recall did with it."""
+
+    note: str = Field(description="What was done with it, in words.")
+
+
 class RecallAnswer(BaseModel):
     """The result of a recall."""
 
@@ -178,6 +185,11 @@ class RecallAnswer(BaseModel):
     milliseconds: dict[str, float]
     methods: dict[str, str] = Field(description="How each leg searched.")
     agreement: AgreementAnswer | None = Field(description="Of recipes that compare several searches.")
+    period: PeriodAnswer | None = Field(description="None where the query names no period.")
+    aliases: dict[str, str] = Field(
+        description="Words of the query that were read as the name of a speaker, and of which one."
+    )
+    meant: list[str] = Field(description="The entities that pronouns of the query were taken to mean.")
     standing: list[MemoryAnswer] = Field(
         description="Memories that hold for every query, where the request asked for them."
     )
