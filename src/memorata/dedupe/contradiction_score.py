@@ -277,7 +277,7 @@ def may_contradict(older: Signs, newer: Signs) -> bool:
         told.append(weight["never"])
     me = weight["same_me"] if both & _ME else 0.0
     odds = weight["bias"] + weight["unlike"] + weight["other_before"] + me
-    return bool(told) and odds + math.fsum(max(0.0, each) for each in told) >= -_ROUNDING
+    return bool(told) and odds + math.fsum(max(0.0, part) for part in told) >= -_ROUNDING
 
 
 _ROUNDING: Final = 1e-9

@@ -215,9 +215,9 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
     gists = [gist(text) for text in older]
     close = are_close(
         gist(newer),
-        np.array([each.words for each in gists], np.uint64),
-        np.array([each.kinds for each in gists], np.uint64),
-        np.array([each.spelling for each in gists], np.uint64),
+        np.array([other.words for other in gists], np.uint64),
+        np.array([other.kinds for other in gists], np.uint64),
+        np.array([other.spelling for other in gists], np.uint64),
     ).tolist()
     return [
         text
@@ -365,11 +365,11 @@ def _opening(text: str) -> Opening:
         elif len(letters) < LETTERS and word.text not in FILLERS:
             letters += word.text.replace("-", "")
         if not subject and word.text not in PASSED:
-            said = _han_subject(word) if word.text[0] >= _FIRST_HAN else spoken(word)
-            if said is MINE and not whose:
+            first = _han_subject(word) if word.text[0] >= _FIRST_HAN else spoken(word)
+            if first is MINE and not whose:
                 whose = "my "
             else:
-                subject = whose + settled(said.text)
+                subject = whose + settled(first.text)
                 if subject in _MY_VERBS:
                     subject = _ME
         if subject and len(letters) >= LETTERS:

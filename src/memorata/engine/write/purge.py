@@ -77,9 +77,9 @@ class Purge:
         while more := [id_ for id_ in self._repeats_of(path, list(doomed), _JOINED) if id_ not in doomed]:
             doomed |= dict.fromkeys(more)
         made = [
-            (each.id, _named(each, key))
+            (memory.id, _named(memory, key))
             for key in (SUMMARY_OF, MERGED_FROM)
-            for each in made_from_others(self._store, path, key)
+            for memory in made_from_others(self._store, path, key)
         ]
         fresh = list(doomed)
         while fresh:
@@ -100,8 +100,12 @@ class Purge:
             ]
             # What came from another store has brought no notes.
             replaced = self._store.duplicates.replaced(path, some)
-            words = {each.id: each.fingerprint for each in self._store.get(path, _superseders(replaced))}
-            again += [each.id for each in replaced if words[str(each.superseded_by)] == each.fingerprint]
+            prints = {
+                memory.id: memory.fingerprint for memory in self._store.get(path, _superseders(replaced))
+            }
+            again += [
+                memory.id for memory in replaced if prints[str(memory.superseded_by)] == memory.fingerprint
+            ]
         return again
 
 
@@ -120,13 +124,11 @@ def sources_of(summary: Memory) -> frozenset[str]:
 
 def _named(memory: Memory, key: str) -> frozenset[str]:
     named = memory.metadata.get(key)
-    return (
-        frozenset(each for each in named if isinstance(each, str)) if isinstance(named, list) else frozenset()
-    )
+    return frozenset(id_ for id_ in named if isinstance(id_, str)) if isinstance(named, list) else frozenset()
 
 
 def _superseders(replaced: Sequence[Memory]) -> list[str]:
-    return sorted({each.superseded_by for each in replaced if each.superseded_by is not None})
+    return sorted({memory.superseded_by for memory in replaced if memory.superseded_by is not None})
 
 
 def checked_ids(ids: Iterable[str]) -> list[str]:

@@ -72,10 +72,10 @@ class Writer:
         vector: checks.Numbers | None = None,
     ) -> Memory:
         """Add one memory, and return the one that now says it."""
-        given = None if vector is None else GivenVector(vector, details.get("embedder") or None)
+        own_vector = None if vector is None else GivenVector(vector, details.get("embedder") or None)
 
         def write() -> Memory:
-            return self.add([self.drafts.draft(content, path, details)], mode, [given])[0]
+            return self.add([self.drafts.draft(content, path, details)], mode, [own_vector])[0]
 
         return self._store.attempt(write)[0]
 
@@ -201,13 +201,13 @@ class Writer:
 
     def _relate(self, memories: Sequence[Memory]) -> None:
         """Write down the relations that an extractor read in what was just remembered."""
-        found: dict[str, list[Relation]] = {}
+        by_namespace: dict[str, list[Relation]] = {}
         for memory in memories:
             for relation in self._names.relations_in(memory):
                 # What a model calls by a word of the graph's own, or by nothing, is no relation.
                 if relation.type not in _OWN_TYPES and folded(relation.source) and folded(relation.target):
-                    found.setdefault(memory.namespace, []).append(relation)
-        for path, relations in found.items():
+                    by_namespace.setdefault(memory.namespace, []).append(relation)
+        for path, relations in by_namespace.items():
             self._store.relations.add(path, relations, self._runtime.clock())
 
     def _written(self, changed: Memory, version: int) -> Memory:
