@@ -120,31 +120,23 @@ def unlink(context: WriteContext, to: NamespacePath) -> Json:
     return {"done": 1}
 
 
-@router.post("/namespaces/move", **answers(MovedAnswer))
-async def move(context: UnkeyedAdminContext, namespace: NamespacePath, body: NamespaceMove) -> Response:
+@read_route(router.post, "/namespaces/move", MovedAnswer, UPDATE)
+def move(context: UnkeyedAdminContext, namespace: NamespacePath, body: NamespaceMove) -> Json:
     """Give a namespace, which has to be named, another path with everything in it, all or nothing."""
-
-    def work() -> Json:
-        if body.below:
-            for path in context.engine.store.namespaces():
-                if path.startswith(f"{context.namespace}/"):
-                    context.access.require(ADMIN, path)
-                    context.access.require(ADMIN, body.to + path.removeprefix(context.namespace))
-        return {"moved": context.engine.namespaces.move(context.namespace, body.to, below=body.below)}
-
     context.access.require(ADMIN, body.to)
-    return await context.read(work, UPDATE)
+    if body.below:
+        for path in context.engine.store.namespaces():
+            if path.startswith(f"{context.namespace}/"):
+                context.access.require(ADMIN, path)
+                context.access.require(ADMIN, body.to + path.removeprefix(context.namespace))
+    return {"moved": context.engine.namespaces.move(context.namespace, body.to, below=body.below)}
 
 
-@router.post("/namespaces/split", **answers(SplitAnswer))
-async def split(context: UnkeyedAdminContext, body: NamespaceSplit) -> Response:
+@read_route(router.post, "/namespaces/split", SplitAnswer, UPDATE)
+def split(context: UnkeyedAdminContext, body: NamespaceSplit) -> Json:
     """Move the memories that pass a filter into another namespace, all or nothing."""
     context.access.require(ADMIN, body.to)
-
-    def work() -> Json:
-        moved = context.engine.namespaces.split(
-            body.filter, body.to, namespace=context.namespace, dry_run=body.dry_run
-        )
-        return {"would_move" if body.dry_run else "moved": list(moved)}
-
-    return await context.read(work, UPDATE)
+    moved = context.engine.namespaces.split(
+        body.filter, body.to, namespace=context.namespace, dry_run=body.dry_run
+    )
+    return {"would_move" if body.dry_run else "moved": list(moved)}

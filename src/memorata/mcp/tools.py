@@ -144,16 +144,8 @@ def recall(engine: Engine, args: Recall) -> Answer:
         conditions["category"] = args.category
     if args.tags:
         conditions["tags"] = {"any": list(args.tags)}
-    options: dict[str, Any] = {
-        "limit": args.limit,
-        "filter": conditions or None,
-        "since": args.since,
-        "until": args.until,
-        "history": args.history,
-        "as_of": args.as_of,
-        "recipe": args.recipe,
-        "variants": args.variants,
-    }
+    passed_on = ("limit", "since", "until", "history", "as_of", "recipe", "variants")
+    options: dict[str, Any] = {"filter": conditions or None} | {n: getattr(args, n) for n in passed_on}
     across = bool(args.namespaces or args.inherit)
     if across:
         paths, allows = _readable(engine, args.namespaces)
