@@ -20,7 +20,7 @@ def main(path: Path) -> None:
             print("recalled:", hit.memory.content)
             print(hit.explanation)
 
-        memory.correct(home.id, "Lea moved from Bergen to Tromsø.")
+        memory.correct(home.id, "Lea lives in Tromsø now.")
         print("corrected:", [hit.memory.content for hit in memory.recall("Where does Lea live?", limit=1)])
         print("history:", [each.content for each in memory.history(home.id)])
 

@@ -20,6 +20,7 @@ Lines and ``model.toml`` never contained it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -67,7 +68,9 @@ def existing(path: Path) -> Path:
     '/nowhere/memorata/memories.db'
     """
     before = path.parent.with_name(_NAME) / path.name
-    return before if path.parent.name == _NEW_NAME and not path.exists() and before.exists() else path
+    # Unlike Path.exists, os.path.exists is False, not an error, in a home that may not be read.
+    only_before = path.parent.name == _NEW_NAME and not os.path.exists(path) and os.path.exists(before)
+    return before if only_before else path
 
 
 def is_former(path: Path) -> bool:
