@@ -106,7 +106,7 @@ def test_what_was_not_given_has_no_value_to_show() -> None:
         ),
         (
             WorkUnderWay("maintain", "acme", "kite, process 7", datetime(2026, 5, 7, 18, 30)),
-            "'maintain' of 'acme' is being done by kite, process 7; if nothing is heard of them until"
+            "'maintain' of 'acme' is being done by kite, process 7; if its lease is not renewed until"
             " 2026-05-07T18:30:00, another may take it over",
         ),
         (VersionConflict("m7", expected=1, found=3), "memory 'm7' is at version 3, not 1; read it again"),
@@ -184,8 +184,8 @@ def test_what_is_not_there_or_not_ones_own_any_more_is_told() -> None:
         "no recall 'r7' in the log of namespace 'default'; the log may be off, or so full that it had to go"
     )
     assert str(LeaseLost("reembed", "*", "kite, process 7")) == (
-        "'reembed' of everybody's memories was taken from kite, process 7, of whom nothing had been heard "
-        "for too long; another goes on from where they were"
+        "'reembed' of all namespaces was taken from kite, process 7, whose lease was not renewed in "
+        "time; another worker goes on from where it was"
     )
 
 

@@ -169,8 +169,8 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
 
     def _write(self, path: str, text: str) -> None:
         parents = [path[:at] for at in range(len(_ROOT) + 1, len(path)) if path[at] == "/"]
-        if taken := next((parent for parent in parents if self._read(parent) is not None), None):
-            raise ToolError(f"File {taken} already exists")
+        if file_parent := next((parent for parent in parents if self._read(parent) is not None), None):
+            raise ToolError(f"File {file_parent} already exists")
         about = {"path": path} if text.strip() else {"path": path, "text": text}
         self.engine.put(
             path, text if text.strip() else _BLANK, namespace=self.namespace, category="file", metadata=about
@@ -185,11 +185,11 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
     def _at_or_below(self, path: str) -> list[Memory]:
         # "0" comes next after "/".
         inside = {"metadata.path": {">=": path + "/", "<": path + "0"}}
-        wanted = {"category": "file", "or": [{"metadata.path": path}, inside]}
+        condition = {"category": "file", "or": [{"metadata.path": path}, inside]}
         return list(
             all_pages(
                 lambda cursor: self.engine.list(
-                    namespace=self.namespace, filter=wanted, limit=_PAGE, cursor=cursor
+                    namespace=self.namespace, filter=condition, limit=_PAGE, cursor=cursor
                 )
             )
         )

@@ -96,9 +96,9 @@ class MemorataMemoryService(BaseMemoryService):
         return f"{self.namespace}/{namespace_segment(app_name)}/{namespace_segment(user_id)}"
 
     async def _remember(self, app_name: str, user_id: str, items: list[dict[str, Any]]) -> None:
-        said = [item for item in items if item["content"]]
+        nonempty = [item for item in items if item["content"]]
         await asyncio.to_thread(
-            self.engine.remember_many, said, namespace=self._path(app_name, user_id), duplicates="off"
+            self.engine.remember_many, nonempty, namespace=self._path(app_name, user_id), duplicates="off"
         )
 
 

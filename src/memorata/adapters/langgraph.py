@@ -86,9 +86,9 @@ class MemorataStore(BaseStore):
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Do several things; as in LangGraph's own store, what is read is read before anything is written."""
-        asked = list(ops)
-        results: list[Result] = [None] * len(asked)
-        for place, op in enumerate(asked):
+        operations = list(ops)
+        results: list[Result] = [None] * len(operations)
+        for place, op in enumerate(operations):
             if isinstance(op, GetOp):
                 results[place] = self._get(op)
             elif isinstance(op, SearchOp):
@@ -96,7 +96,7 @@ class MemorataStore(BaseStore):
             elif isinstance(op, ListNamespacesOp):
                 results[place] = self._namespaces(op)
         # Of several writes to one key the last one stays.
-        writes = {(op.namespace, op.key): op for op in asked if isinstance(op, PutOp)}
+        writes = {(op.namespace, op.key): op for op in operations if isinstance(op, PutOp)}
         for op in writes.values():
             self._put(op)
         return results
@@ -117,17 +117,17 @@ class MemorataStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         conditions = _conditions(op)
-        wanted = op.offset + op.limit
-        found: list[tuple[Memory, float | None]]
+        end = op.offset + op.limit
+        scored: list[tuple[Memory, float | None]]
         if op.query:
             hits = self.engine.recall(
-                op.query, limit=wanted, namespace=self.namespace, filter=conditions, gate=False
+                op.query, limit=end, namespace=self.namespace, filter=conditions, gate=False
             ).hits
-            found = [(hit.memory, float(hit.score)) for hit in hits]
+            scored = [(hit.memory, float(hit.score)) for hit in hits]
         else:
-            found = [(memory, None) for memory in self._listed(conditions, wanted)]
+            scored = [(memory, None) for memory in self._listed(conditions, end)]
         items = []
-        for memory, score in found[op.offset : wanted]:
+        for memory, score in scored[op.offset : end]:
             self._refresh(memory, op.refresh_ttl)
             items.append(SearchItem(**_item(memory), score=score))
         return items
@@ -147,8 +147,10 @@ class MemorataStore(BaseStore):
         minutes = op.ttl if op.ttl is not None else (self.ttl_config or {}).get("default_ttl")
         metadata = {"path": _path(op.namespace), "name": op.key, "value": value, "searched": searched}
         # A filter compares lists and objects as they are written.
-        if written := {name: _written(each) for name, each in value.items() if isinstance(each, list | dict)}:
-            metadata["written"] = written
+        if serialised := {
+            name: _canonical_json(item) for name, item in value.items() if isinstance(item, list | dict)
+        }:
+            metadata["written"] = serialised
         if minutes is not None:
             metadata["minutes"] = minutes
         self.engine.put(
@@ -162,7 +164,11 @@ class MemorataStore(BaseStore):
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         paths = {_labels(memory) for memory in self._listed(None, None)}
-        matching = {path for path in paths if all(_matches(path, each) for each in op.match_conditions or ())}
+        matching = {
+            path
+            for path in paths
+            if all(_matches(path, condition) for condition in op.match_conditions or ())
+        }
         if op.max_depth is not None:
             matching = {path[: op.max_depth] for path in matching}
         return sorted(matching)[op.offset : op.offset + op.limit]
@@ -177,10 +183,10 @@ class MemorataStore(BaseStore):
         )
         return list(islice(listed, limit))
 
-    def _refresh(self, memory: Memory, wanted: bool) -> None:
+    def _refresh(self, memory: Memory, refresh: bool) -> None:
         """Let an item that was read live as long again, if LangGraph says so."""
         minutes = memory.metadata.get("minutes")
-        if minutes is not None and wanted and (self.ttl_config or {}).get("refresh_on_read", True):
+        if minutes is not None and refresh and (self.ttl_config or {}).get("refresh_on_read", True):
             expires_at = self.engine.now() + timedelta(minutes=float(minutes))
             self.engine.update(memory.id, namespace=self.namespace, expires_at=expires_at)
 
@@ -216,13 +222,15 @@ def _conditions(op: SearchOp) -> Json | None:
         parts.append({"metadata.path": {">=": start, "<": start + _LAST}})
     if op.query:
         parts.append({"metadata.searched": True})
-    for name, wanted in (op.filter or {}).items():
-        if not isinstance(wanted, Mapping) or not any(str(operator).startswith("$") for operator in wanted):
-            wanted = {"$eq": wanted}
-        unknown = [operator for operator in wanted if operator not in _OPERATORS]
+    for name, operators in (op.filter or {}).items():
+        if not isinstance(operators, Mapping) or not any(
+            str(operator).startswith("$") for operator in operators
+        ):
+            operators = {"$eq": operators}
+        unknown = [operator for operator in operators if operator not in _OPERATORS]
         if unknown:
             raise ValueError(f"Unsupported operator: {unknown[0]}; there are {', '.join(_OPERATORS)}")
-        parts += [_comparison(name, operator, value) for operator, value in wanted.items()]
+        parts += [_comparison(name, operator, value) for operator, value in operators.items()]
     return {"and": parts} if parts else None
 
 
@@ -232,7 +240,7 @@ def _comparison(name: str, operator: str, value: Any) -> Json:  # noqa: ANN401 -
         raise ValueError(f"Invalid filter key: {name!r}; it must be a name, or names with periods between")
     path = name.replace("\\", "\\\\")
     if isinstance(value, list | dict):
-        return {f"metadata.written.{path}": {_OPERATORS[operator]: _written(value)}}
+        return {f"metadata.written.{path}": {_OPERATORS[operator]: _canonical_json(value)}}
     field = f"metadata.value.{path}"
     if isinstance(value, float) and not math.isfinite(value):
         # Every number is below infinity, and above minus infinity; nothing equals any of these.
@@ -245,7 +253,7 @@ def _comparison(name: str, operator: str, value: Any) -> Json:  # noqa: ANN401 -
     return {field: {_OPERATORS[operator]: value}}
 
 
-def _written(value: Any) -> str:  # noqa: ANN401 - any JSON
+def _canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
@@ -254,4 +262,4 @@ def _matches(path: tuple[str, ...], condition: MatchCondition) -> bool:
     if len(pattern) > len(path):
         return False
     part = path[: len(pattern)] if condition.match_type == "prefix" else path[len(path) - len(pattern) :]
-    return all(wanted in ("*", label) for wanted, label in zip(pattern, part, strict=True))
+    return all(pattern_label in ("*", label) for pattern_label, label in zip(pattern, part, strict=True))

@@ -57,7 +57,9 @@ class MemorataMemoryBlock(BaseMemoryBlock[str]):
     budget: int = BUDGET
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ANN401
-        prompt = next((each.content for each in reversed(messages or []) if each.role == "user"), None)
+        prompt = next(
+            (message.content for message in reversed(messages or []) if message.role == "user"), None
+        )
         if not prompt:
             return ""
         conversation = Conversation(self.engine, self.namespace, str(block_kwargs.get("session_id") or ""))

@@ -14,8 +14,8 @@ __all__ = ["AsyncMemory", "Memory"]
 class AsyncMemory:
     """What mem0 calls an asynchronous memory: the verbs of :class:`Memory`, awaited."""
 
-    def __init__(self, config: Mapping[str, Any] | None = None, **given: Any) -> None:  # noqa: ANN401
-        self._memory = Memory(config, **given)
+    def __init__(self, config: Mapping[str, Any] | None = None, **options: Any) -> None:  # noqa: ANN401
+        self._memory = Memory(config, **options)
 
     @classmethod
     def from_config(cls, config_dict: Mapping[str, Any]) -> AsyncMemory:

@@ -166,10 +166,10 @@ def _is_ours(entry: object) -> bool:
 def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
     """Return Codex' settings with our table at their end; the rest stays as it is written, comments too."""
     before = _text(path)
-    others = _TOML_TABLE.sub("\n", before or "").strip("\n")
+    other_tables = _TOML_TABLE.sub("\n", before or "").strip("\n")
     if remove:
         # Settings of the user for our server; without our table they would name a server that nothing starts.
-        others = _TOML_TABLES_BELOW.sub("\n", others).strip("\n")
+        other_tables = _TOML_TABLES_BELOW.sub("\n", other_tables).strip("\n")
     try:
         tomllib.loads(before or "")
     except tomllib.TOMLDecodeError as error:
@@ -177,7 +177,7 @@ def _toml_edit(path: Path, remove: bool, command: str) -> Edit:
             "the settings of the agent", str(path), f"TOML ({error}); mend it first"
         ) from error
     table = "" if remove else f'[mcp_servers.{SERVER}]\ncommand = {json.dumps(command)}\nargs = ["mcp"]\n'
-    after = "\n\n".join(part for part in (others, table.rstrip("\n")) if part)
+    after = "\n\n".join(part for part in (other_tables, table.rstrip("\n")) if part)
     if not after:
         return Edit(path, before, None)
     return Edit(path, before, before if (before or "").strip("\n") == after else after + "\n")

@@ -110,9 +110,9 @@ def backup(session: Session, target: Target, force: options.Force = False) -> No
     with session.memory() as engine:
         new_file(str(target), force=force)
         engine.store.backup(target)
-    written = target.stat().st_size
-    line = f"{target}  {size(written)}" if session.output.terminal else str(target)
-    session.output.result({"file": str(target), "bytes": written}, line)
+    size_bytes = target.stat().st_size
+    line = f"{target}  {size(size_bytes)}" if session.output.terminal else str(target)
+    session.output.result({"file": str(target), "bytes": size_bytes}, line)
 
 
 def encrypt(session: Session, target: Target) -> None:
@@ -232,15 +232,15 @@ def _stat_text(name: str, value: Any) -> str:  # noqa: ANN401 - whatever a store
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _reembedded(done: Reembedding) -> str:
+def _reembedded(reembedding: Reembedding) -> str:
     from memorata.engine.admin import duration
 
-    if not done.waiting and not done.dropped:
+    if not reembedding.waiting and not reembedding.dropped:
         return "every memory has its vector"
-    if done.dry_run:
-        return f"would embed {memories(done.waiting)}, in about {duration(done.seconds)}"
-    old = f", removed {counted(done.dropped, 'old vector')}" if done.dropped else ""
-    return f"embedded {memories(done.embedded)} in {duration(done.seconds)}{old}"
+    if reembedding.dry_run:
+        return f"would embed {memories(reembedding.waiting)}, in about {duration(reembedding.seconds)}"
+    old = f", removed {counted(reembedding.dropped, 'old vector')}" if reembedding.dropped else ""
+    return f"embedded {memories(reembedding.embedded)} in {duration(reembedding.seconds)}{old}"
 
 
 def bench(

@@ -134,16 +134,16 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.engine.embedding import checked_embedder
     from memorata.engine.opening import choose_recorded
 
-    wanted = settings.embedder
+    specification = settings.embedder
     try:
         with _opened(settings) as store:
             recorded = None if store is None else store.setting("embedder")
-            if wanted == "auto":
-                wanted = recorded or wanted
+            if specification == "auto":
+                specification = recorded or specification
             if settings.embedder == "auto":
                 choice = choose_recorded(recorded, settings.resources)
             else:
-                choice = choose(wanted, settings.resources)
+                choice = choose(specification, settings.resources)
             embedder = choice.embedder
             if store is not None and choice.specification == recorded:
                 # A service may give other vectors now than those that are there.
@@ -151,23 +151,23 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
         # A model's files are read when it is first used, and a service may be away.
         dimension = len(embedder.embed_query("Is all well?"))
     except MemorataError as error:
-        named = without_secrets(wanted)
-        advice.append(f"the embedder {named!r} cannot be used, so memories are found by words only: {error}")
-        return {"specification": named, "name": None, "problem": str(error)}
+        masked = without_secrets(specification)
+        advice.append(f"the embedder {masked!r} cannot be used, so memories are found by words only: {error}")
+        return {"specification": masked, "name": None, "problem": str(error)}
     if (
-        wanted in ("builtin", BUILTIN, "lexical")
+        specification in ("builtin", BUILTIN, "lexical")
         and settings.embedder == "auto"
         and RECOMMENDED in installed(settings.models)
     ):
         change = f"memorata reembed --embedder {RECOMMENDED}"
         if not has_runtime():
             change = f"pip install {RUNTIME} && {change}"
-        advice.append(f"the database was made with the embedder {wanted}; {change} changes that")
+        advice.append(f"the database was made with the embedder {specification}; {change} changes that")
     if choice.note:
         advice.append(choice.note)
     elif not installed(settings.models, EMBEDDER):
         advice.append("a better model can be installed: memorata model install")
-    return {"specification": wanted, "name": embedder.name, "dimension": dimension}
+    return {"specification": specification, "name": embedder.name, "dimension": dimension}
 
 
 @contextmanager
@@ -277,33 +277,33 @@ def _trust_file(session: Session, file: Path, *, yes: bool) -> None:
     from memorata.engine.config_file import HARMLESS
     from memorata.engine.settings import Settings
 
-    wanted = Settings(config=str(file))
-    config = wanted.config
+    proposed = Settings(config=str(file))
+    config = proposed.config
     assert config is not None  # it was named
     now = session.settings
     changes = {
-        name: {"now": _shown(now, name), "then": _shown(wanted, name)}
+        name: {"now": _shown(now, name), "then": _shown(proposed, name)}
         for name in config.values
-        if name not in HARMLESS and wanted.origin(name) == str(file)
+        if name not in HARMLESS and proposed.origin(name) == str(file)
     }
     lines = [f"{name}: {change['now']} → {change['then']}" for name, change in changes.items()]
-    warnings = _warnings(wanted, changes)
+    warnings = _warnings(proposed, changes)
     if _agreed(session, [f"{file} sets", *lines, *warnings], "Trust this file?", yes=yes):
         user_trust().agree_to_file(config.path, config.content)
         data = {"trusted": str(file), "changes": changes, "warnings": warnings}
         session.output.result(data, f"trusted {file}")
 
 
-def _warnings(wanted: Settings, changes: dict[str, Any]) -> list[str]:
+def _warnings(proposed: Settings, changes: dict[str, Any]) -> list[str]:
     """Return the consequences of such settings that their names do not tell."""
     from memorata.embed.trust import is_service, source_of
 
-    source = source_of(wanted.embedder) if "embedder" in changes else None
+    source = source_of(proposed.embedder) if "embedder" in changes else None
     if source is None or not is_service(source):
         return []
-    keyed = wanted.api_key is not None and wanted.api_key_address in (None, source)
-    what = "memories, questions and your API key" if keyed else "memories and questions"
-    return [f"{what} will be sent to {source}"]
+    keyed = proposed.api_key is not None and proposed.api_key_address in (None, source)
+    content = "memories, questions and your API key" if keyed else "memories and questions"
+    return [f"{content} will be sent to {source}"]
 
 
 def _trust_recorded(session: Session, *, yes: bool) -> None:
@@ -316,8 +316,13 @@ def _trust_recorded(session: Session, *, yes: bool) -> None:
     if recorded is None or source is None:
         session.output.say("The database names neither a service nor a folder: there is nothing to agree to.")
         return
-    what = "memories and questions will be sent to" if is_service(source) else "a model will be loaded from"
-    lines = [f"{session.settings.db} names the embedder {without_secrets(recorded)}", f"{what} {source}"]
+    consequence = (
+        "memories and questions will be sent to" if is_service(source) else "a model will be loaded from"
+    )
+    lines = [
+        f"{session.settings.db} names the embedder {without_secrets(recorded)}",
+        f"{consequence} {source}",
+    ]
     if _agreed(session, lines, "Agree to that?", yes=yes):
         user_trust().agree_to_source(source)
         data = {"trusted": source, "embedder": without_secrets(recorded)}

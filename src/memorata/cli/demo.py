@@ -203,8 +203,8 @@ def _identifier(walk: _Walk) -> None:
 def _correction(walk: _Walk) -> None:
     now = walk.recall("correction", "When do we release?", limit=2)
     june = datetime(2026, 6, 1, tzinfo=UTC)
-    then = walk.recall("correction as of June", "When do we release?", limit=1, as_of=june)
-    for hit in then.hits:
+    as_of_june = walk.recall("correction as of June", "When do we release?", limit=1, as_of=june)
+    for hit in as_of_june.hits:
         walk.call("memory.history", hit.memory.id)
         chain = list(walk.memory.history(hit.memory.id))
         walk.console.print(memory_table(chain, hidden_reasons(walk.memory, chain)))
@@ -219,10 +219,10 @@ def _correction(walk: _Walk) -> None:
 def _phrase(walk: _Walk) -> None:
     walk.recall("phrase", '"blue door"', limit=3)
     result = walk.recall("exclusion", '"blue door" -bakery', limit=2)
-    left = sum("bakery" in hit.memory.content.casefold() for hit in result)
+    remaining = sum("bakery" in hit.memory.content.casefold() for hit in result)
     walk.notice(
         "Words in quotation marks count extra where they stand together; a word after a minus must not "
-        f"occur: {counted(left, 'bakery', 'bakeries')} left."
+        f"occur: {counted(remaining, 'bakery', 'bakeries')} left."
     )
 
 

@@ -217,8 +217,8 @@ def _relation_line(relation: Relation) -> str:
 
 def _note_other_texts(session: Session, result: About) -> None:
     if result.in_texts:
-        others = counted(result.in_texts, "more memory has", "more memories have")
-        session.output.say(f"{others} the word, and probably not as the name; --text includes them")
+        more = counted(result.in_texts, "more memory has", "more memories have")
+        session.output.say(f"{more} the word, and probably not as the name; --text includes them")
 
 
 def _write(result: About, namespace: str, target: TextIO) -> None:

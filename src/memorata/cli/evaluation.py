@@ -153,8 +153,8 @@ def suite(
     """Ask the questions of many sets: a line for each set and recipe, by default with the default's parts."""
     from memorata.evaluate.suite import run_suite, suite_rows, without_levers
 
-    named = ["balanced"] if ablate else ["bm25", "vector", "elastic", "fast", "balanced"]
-    recipes = recipes_of(recipe or named, set or [])
+    default_recipes = ["balanced"] if ablate else ["bm25", "vector", "elastic", "fast", "balanced"]
+    recipes = recipes_of(recipe or default_recipes, set or [])
     if ablate:
         recipes = [ablated for recipe_ in recipes for ablated in without_levers(recipe_)]
     with embedders(session, recipes, cache.parent, cache) as (embedder, _):
@@ -239,8 +239,8 @@ def report(
     from memorata.evaluate.sections import sections
 
     scored = scored_runs(run_files(runs), **labels)
-    written = write_report(output, [section.best_first() for section in sections(scored)])
-    files = list(map(str, written))
+    report_files = write_report(output, [section.best_first() for section in sections(scored)])
+    files = list(map(str, report_files))
     session.output.result({"runs": len(scored), "files": files}, *files)
     if not session.output.json:
         session.output.say(f"about {counted(len(scored), 'run')}")

@@ -75,8 +75,8 @@ def times(run: ScoredRun) -> list[str]:
     embedding: float | None = 0.0
     if run.scores.header.embedder:
         embedding = None if machine is None else machine.embedding_p50
-    whole = "–" if embedding is None else f"{latency.p50 + embedding:.1f}"
-    return [f"{latency.p50:.2f}", f"{latency.p95:.2f}", whole]
+    total = "–" if embedding is None else f"{latency.p50 + embedding:.1f}"
+    return [f"{latency.p50:.2f}", f"{latency.p95:.2f}", total]
 
 
 def section_json(section: Section) -> dict[str, Any]:

@@ -86,35 +86,35 @@ def replay(
     with session.memory() as engine:
         base = recipe_of(engine, "--recipe", recipe)
         replayed = replay_log(engine, base, changes, since=since, limit=limit)
-    done, output = replayed.replay, session.output
+    replay_result, output = replayed.replay, session.output
     if output.json:
         output.data(
             {
                 "recipe": replayed.recipe.as_dict(),
-                "recalls": done.recalls,
-                "judged": done.judged,
-                "changed": done.changed,
+                "recalls": replay_result.recalls,
+                "judged": replay_result.judged,
+                "changed": replay_result.changed,
                 "faithful": replayed.faithful,
                 "kept_as_logged": replayed.kept,
-                "gains": done.gains,
-                "moved": done.moved[:moves],
+                "gains": replay_result.gains,
+                "moved": replay_result.moved[:moves],
             }
         )
         return
-    rows = [(name, interval(gain)) for name, gain in done.gains.items()]
-    output.table(("measure", f"gain on {counted(done.judged, 'judged recall')}"), rows)
-    if done.moved[:moves]:
+    rows = [(name, interval(gain)) for name, gain in replay_result.gains.items()]
+    output.table(("measure", f"gain on {counted(replay_result.judged, 'judged recall')}"), rows)
+    if replay_result.moved[:moves]:
         shorter = short_id if output.terminal else str
         moved = [
             (shorter(move.recall_id), shorter(move.item), f"{move.before or '–'} → {move.after or '–'}")
-            for move in done.moved[:moves]
+            for move in replay_result.moved[:moves]
         ]
         output.table(("recall", "memory", "rank"), moved, unbroken=1)
     output.say(
-        f"{done.changed} of {counted(done.recalls, 'recall')} would show other hits; "
+        f"{replay_result.changed} of {counted(replay_result.recalls, 'recall')} would show other hits; "
         f"{replayed.faithful} are reproduced exactly"
     )
-    if not done.gains:
+    if not replay_result.gains:
         output.say("No measures: there is no feedback yet (memorata feedback).")
     if replayed.kept:
         output.say(f"Kept as logged, because they need a search: {', '.join(replayed.kept)}")

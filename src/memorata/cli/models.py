@@ -78,16 +78,16 @@ def install(
     if name is None:
         names, why = recommended(_languages(session))
         output.say(f"{' and '.join(names)}: {why}")
-        there, builtin = installed(folder), builtin_folder()
+        present, builtin = installed(folder), builtin_folder()
     else:
-        names, there, builtin = (one_of("NAME", name, tuple(CATALOGUE)),), (), None
+        names, present, builtin = (one_of("NAME", name, tuple(CATALOGUE)),), (), None
     models = []
     with progress(output, in_bytes=True) as report:
         for name in names:
             if name == BUILTIN and builtin is not None:
                 models.append({"name": name, "folder": str(builtin), "source": "built in"})
                 continue
-            if name in there:
+            if name in present:
                 models.append({"name": name, "folder": str(folder / name), "source": "installed already"})
                 continue
             model = fetch(name, folder, progress=report)

@@ -326,11 +326,13 @@ def details(memory: Memory, hidden: str, confidence: float | None = None) -> lis
 def hidden_reasons(engine: Engine, memories: Sequence[Memory]) -> dict[str, str]:
     """Return, of the memories that a recall does not show, the reason: superseded or forgotten."""
     reasons = {memory.id: "superseded" for memory in memories if memory.superseded_by is not None}
-    others = [memory.id for memory in memories if memory.id not in reasons]
-    if others:
-        page = engine.list(namespace=memories[0].namespace, filter={"id": {"in": others}}, limit=len(others))
+    unexplained = [memory.id for memory in memories if memory.id not in reasons]
+    if unexplained:
+        page = engine.list(
+            namespace=memories[0].namespace, filter={"id": {"in": unexplained}}, limit=len(unexplained)
+        )
         visible_ids = {memory.id for memory in page.memories}
-        reasons |= {id_: "forgotten" for id_ in others if id_ not in visible_ids}
+        reasons |= {id_: "forgotten" for id_ in unexplained if id_ not in visible_ids}
     return reasons
 
 

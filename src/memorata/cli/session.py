@@ -79,11 +79,11 @@ class Session:
         with gc_paused():
             from memorata.engine.settings import Settings
 
-        named = {
+        arguments = {
             name: getattr(self.options, name)
             for name in ("db", "replica", "namespace", "embedder", "analyser")
         }
-        values: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        values: dict[str, Any] = {name: value for name, value in arguments.items() if value is not None}
         values |= {"read_only": True} if self.options.read_only else {}
         return Settings(config=self.options.config, **values)
 
@@ -109,8 +109,8 @@ class Session:
         the embedder; `reranker`, `prompts` and `redact` take the place of those of the settings.
         """
         settings = self.settings
-        named = {"reranker": reranker, "prompts": prompts, "redact": redact}
-        if changes := {name: value for name, value in named.items() if value is not None}:
+        overrides = {"reranker": reranker, "prompts": prompts, "redact": redact}
+        if changes := {name: value for name, value in overrides.items() if value is not None}:
             settings = settings.model_copy(update=changes)
         path = settings.db
         if create and isinstance(path, Path) and settings.origin("db") == "default":

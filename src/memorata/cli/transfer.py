@@ -123,7 +123,7 @@ def export(
         for row in export_rows(engine, only, lambda error: damaged.append(str(error))):
             target.write(dumps(row, target) + "\n")
             counts["memory" if "content" in row else row["kind"]] += 1
-        others = len(engine.store.namespaces().keys() - {engine.namespace})
+        other_namespaces = len(engine.store.namespaces().keys() - {engine.namespace})
     entities, relations = counts["entity"], counts["relation"]
     if file != "-" and output.json:
         data = {"exported": counts["memory"], "entities": entities, "relations": relations}
@@ -134,8 +134,8 @@ def export(
         parts += [counted(relations, "relation")] if relations else []
         where = "" if file == "-" else f" written to {file}"
         output.say(f"{', '.join(parts)}{where} · {session.settings.db}")
-    if others and not all_namespaces:
-        output.say(f"{counted(others, 'other namespace')} left out; --all-namespaces takes all")
+    if other_namespaces and not all_namespaces:
+        output.say(f"{counted(other_namespaces, 'other namespace')} left out; --all-namespaces takes all")
     for problem in damaged:
         output.fail(f"left out: {problem}")
     if damaged:
@@ -160,12 +160,12 @@ def copy(
         raise InvalidArgument("TO", target, "another database than FROM")
     source = Settings(db=origin, namespace=settings.namespace, embedder=settings.embedder)
     with source.open(must_exist=True) as engine, closing(open_store(Settings(db=target).db)) as store:
-        done = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
-    state = "the same on both sides" if not done.differing else f"{len(done.differing)} differ"
-    output.result(done, f"{memories(done.memories)}, {done.new} new, {done.changed} changed: {state}")
-    for id_ in () if output.json else done.differing[:_MAX_PROBLEMS]:
+        copied = engine.transfer.copy(store, progress=lambda count: output.say(f"{count} memories compared"))
+    state = "the same on both sides" if not copied.differing else f"{len(copied.differing)} differ"
+    output.result(copied, f"{memories(copied.memories)}, {copied.new} new, {copied.changed} changed: {state}")
+    for id_ in () if output.json else copied.differing[:_MAX_PROBLEMS]:
         output.say(f"differs: {id_}")
-    if done.differing:
+    if copied.differing:
         session.leave(UNSOUND)
 
 

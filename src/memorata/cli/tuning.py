@@ -119,7 +119,7 @@ def thresholds(
         tuned = tune_thresholds(pairs, base, now, method=method, target=target, folds=folds, seed=seed)
         curve = calibrate(pairs, engine.embedder.name, fit=fit, folds=folds, seed=seed)
         saved = _save(engine, tuned, training)
-        kept = None if training["dry_run"] else keep_calibration(engine, curve)
+        saved_curve = None if training["dry_run"] else keep_calibration(engine, curve)
     if plot is not None:
         from memorata.learn.plots import draw_calibration, draw_grid, draw_thresholds
 
@@ -133,7 +133,7 @@ def thresholds(
     calibration = {
         "embedder": curve.embedder,
         "curve": curve.curve,
-        "kept": kept is not None,
+        "kept": saved_curve is not None,
         **curve.evidence(),
     }
     if tuned.choice.warning is not None:
@@ -182,7 +182,7 @@ def _training_set(session: Session, chosen: TrainingOptions) -> Iterator[tuple[E
     with ExitStack() as stack:
         engine = stack.enter_context(session.memory(create=labels is not None, embed=True))
         leasing = nullcontext() if chosen["dry_run"] else engine.leases.hold(WORK, engine.namespace)
-        held = stack.enter_context(leasing)
+        lease = stack.enter_context(leasing)
         recipe = recipe_of(engine, "--recipe", chosen["base"])
         feedback = None if labels_only else from_feedback(engine, since=chosen["since"])
         if labels is None:
@@ -191,7 +191,7 @@ def _training_set(session: Session, chosen: TrainingOptions) -> Iterator[tuple[E
         else:
             labelled = stack.enter_context(labelled_training_set(engine, labels, recipe=recipe))
             training_set = labelled if feedback is None else labelled.with_more(feedback)
-        yield engine, recipe, training_set if held is None else training_set.under(held)
+        yield engine, recipe, training_set if lease is None else training_set.under(lease)
 
 
 def _save(engine: Engine, tuned: Tuned | TunedThresholds, chosen: TrainingOptions) -> str | None:

@@ -76,9 +76,9 @@ class CircuitBreaker:
         with self._lock:
             failures = self._failures
             if failures and not force:
-                left = self._until - self._clock()
-                if left > 0:
-                    raise ServiceUnreachable(f"{self._why} (it is not asked again for {math.ceil(left)} s)")
+                pause = self._until - self._clock()
+                if pause > 0:
+                    raise ServiceUnreachable(f"{self._why} (it is not asked again for {math.ceil(pause)} s)")
                 # This one asks; for as long as it waits, or if it never tells, the others do without.
                 self._until = self._clock() + self._pause()
         try:

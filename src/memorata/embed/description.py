@@ -190,10 +190,12 @@ Description: TypeAlias = ModelDescription | RerankerDescription
 
 def described(facts: Mapping[str, Any]) -> Description:
     """Return the description that the facts of a ``model.toml`` make, by their kind."""
-    others = {name: value for name, value in facts.items() if name not in ("kind", "prompts")}
+    other_facts = {name: value for name, value in facts.items() if name not in ("kind", "prompts")}
     if facts.get("kind") == RERANKER:
-        return RerankerDescription(**others)
-    return ModelDescription(**others, kind=facts.get("kind", ""), prompts=Prompts(**facts.get("prompts", {})))
+        return RerankerDescription(**other_facts)
+    return ModelDescription(
+        **other_facts, kind=facts.get("kind", ""), prompts=Prompts(**facts.get("prompts", {}))
+    )
 
 
 def read_description(folder: Path) -> ModelDescription:
@@ -222,8 +224,8 @@ def read_any_description(folder: Path) -> Description:
     try:
         description = described(facts)
     except (TypeError, AttributeError, InvalidArgument) as error:
-        what = "re-ranker" if facts.get("kind") == RERANKER else "model"
-        raise ModelCorrupt(f"{path} does not describe a {what}: {error}") from error
+        kind_name = "re-ranker" if facts.get("kind") == RERANKER else "model"
+        raise ModelCorrupt(f"{path} does not describe a {kind_name}: {error}") from error
     tokenizer = description.tokenizer if isinstance(description, ModelDescription) else TOKENIZER
     missing = {description.weights, tokenizer} - set(description.files)
     if missing:
@@ -273,16 +275,16 @@ def _digest(facts: list[Any]) -> str:
 
 def _toml(description: Description, **tables: Mapping[str, str]) -> str:
     names = dict.fromkeys(["id", "kind", *(field.name for field in fields(description))])
-    lines = [f"{name} = {_written(getattr(description, name))}" for name in names if name not in tables]
+    lines = [f"{name} = {_toml_value(getattr(description, name))}" for name in names if name not in tables]
     for table, entries in tables.items():
         lines.append(f"\n[{table}]")
         # Names of files have dots, which TOML would read as tables within tables.
-        key = _written if table == "files" else str
-        lines += [f"{key(name)} = {_written(value)}" for name, value in entries.items()]
+        key = _toml_value if table == "files" else str
+        lines += [f"{key(name)} = {_toml_value(value)}" for name, value in entries.items()]
     return "\n".join([*lines, ""])
 
 
-def _written(value: object) -> str:
+def _toml_value(value: object) -> str:
     """Return a value in TOML; a JSON string is also a TOML string, except for the delete character."""
     if not isinstance(value, str):
         return repr(list(value) if isinstance(value, tuple) else value)

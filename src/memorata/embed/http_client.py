@@ -134,17 +134,17 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
             answer, content = _exchange(address, payload, headers, seconds)
             return _decode(address, answer, content, headers, retry)
         except _TransientError as error:
-            failure, made = error, attempt + 1
+            failure, attempts = error, attempt + 1
         wait = retry.pause(attempt, failure.retry_after)
         if wait > retry.longest_pause:
             raise ServiceUnreachable(
                 f"{address} {failure}, and asks to wait {wait:g} s; try again later", failure.status
             ) from failure
         # An attempt with no time left for it is none.
-        if made == retry.attempts or retry.clock() + wait >= until:
+        if attempts == retry.attempts or retry.clock() + wait >= until:
             break
         retry.sleep(wait)
-    tries = "1 attempt" if made == 1 else f"{made} attempts"
+    tries = "1 attempt" if attempts == 1 else f"{attempts} attempts"
     raise ServiceUnreachable(f"{address} {failure}; gave up after {tries}", failure.status) from failure
 
 
@@ -323,12 +323,12 @@ def _decode(
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        what = "not JSON"
+        problem = "not JSON"
         if content.lstrip()[:1] == b"<":
-            what = "a web page: is this the address of the service itself?"
+            problem = "a web page: is this the address of the service itself?"
         elif answer.headers.get("Content-Encoding", "identity").lower() != "identity":
-            what = "something compressed, which was not asked for"
-        raise ServiceAnswerInvalid(f"{address} answered with {what} ({excerpt})") from error
+            problem = "something compressed, which was not asked for"
+        raise ServiceAnswerInvalid(f"{address} answered with {problem} ({excerpt})") from error
 
 
 def _retry_after(value: str | None, retry: RetryPolicy) -> float | None:

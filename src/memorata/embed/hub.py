@@ -150,21 +150,21 @@ def _check_steps(folder: Path) -> None:
         # The name of the class; where its library keeps it has changed over the years.
         name = str(step.get("type", "") if isinstance(step, dict) else step).rpartition(".")[2]
         if name not in _STEPS:
-            what = "ends in a dense layer" if name == "Dense" else f"has a step {name!r}"
-            raise ModelCorrupt(f"{folder} {what}, which its ONNX graph does not contain")
+            problem = "ends in a dense layer" if name == "Dense" else f"has a step {name!r}"
+            raise ModelCorrupt(f"{folder} {problem}, which its ONNX graph does not contain")
 
 
 def _prompts(config: Mapping[str, Any]) -> Prompts:
     """Return the prompts as sentence-transformers chooses them, for a query and for a document."""
-    named = config.get("prompts") or {}
-    if not isinstance(named, dict):
-        raise ModelCorrupt(f"prompts have names and texts, and not the form {named!r}")
+    prompts = config.get("prompts") or {}
+    if not isinstance(prompts, dict):
+        raise ModelCorrupt(f"prompts have names and texts, and not the form {prompts!r}")
     usual = config.get("default_prompt_name")
     chosen = (
-        next((name for name in names if name in named), usual)
+        next((name for name in names if name in prompts), usual)
         for names in (("query",), ("document", "passage", "corpus"))
     )
-    query, document = (named.get(name) or "" if isinstance(name, str) else "" for name in chosen)
+    query, document = (prompts.get(name) or "" if isinstance(name, str) else "" for name in chosen)
     return Prompts(query, document)
 
 

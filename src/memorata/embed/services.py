@@ -122,9 +122,9 @@ class ServiceEmbedder:
         """Return the same service with other prompts, for which no threshold has been measured."""
         if prompts == self.prompts:
             return self
-        made = copy(self)
-        made.prompts, made.similarity_threshold, made._lock = prompts, 0.0, threading.Lock()
-        return made
+        prompted = copy(self)
+        prompted.prompts, prompted.similarity_threshold, prompted._lock = prompts, 0.0, threading.Lock()
+        return prompted
 
     def of_dimension(self, dimension: int, *, apart: bool = False) -> Self:
         """Return the same service, known to give vectors of this length, so that it need not be asked.
@@ -132,9 +132,10 @@ class ServiceEmbedder:
         `apart` says that vectors of another length are known by its name already: those were another model's,
         so the length becomes part of the name.
         """
-        made = copy(self)
-        made._dimension, made._apart, made._lock = whole("dimension", dimension, 1), apart, threading.Lock()
-        return made
+        sized = copy(self)
+        sized._dimension, sized._apart = whole("dimension", dimension, 1), apart
+        sized._lock = threading.Lock()
+        return sized
 
     @property
     def name(self) -> str:
@@ -209,11 +210,11 @@ class ServiceEmbedder:
 
     def _embed_fitting(self, prompt: str, passages: list[str], retry: RetryPolicy, until: float) -> Vectors:
         """Return the vectors of passages, cut smaller where they are longer than the service reads."""
-        left = retry
+        policy = retry
         if until < math.inf:
-            left = replace(retry, total=max(_MIN_SECONDS, until - retry.clock()))
+            policy = replace(retry, total=max(_MIN_SECONDS, until - retry.clock()))
         try:
-            return self._vectors([prompt + passage for passage in passages], left)
+            return self._vectors([prompt + passage for passage in passages], policy)
         except ServiceRefused as error:
             if not error.too_long or (len(passages) == 1 and len(passages[0]) < _MIN_CUT):
                 raise

@@ -103,11 +103,11 @@ def _word_pieces(model: Mapping[str, Any], added: Mapping[str, int], *, lowercas
     """
     vocabulary, prefix = model["vocab"], model["continuing_subword_prefix"]
     unknown: Ids = (vocabulary[model["unk_token"]],)
-    longest, most = max(map(len, vocabulary)), model["max_input_chars_per_word"]
+    longest, max_letters = max(map(len, vocabulary)), model["max_input_chars_per_word"]
 
     def read(word: str) -> Ids:
         word = _bert_word(word, lowercase=lowercase)
-        if len(word) > most:
+        if len(word) > max_letters:
             return unknown
         ids, start = [], 0
         while start < len(word):
@@ -131,10 +131,10 @@ def _bert_word(word: str, *, lowercase: bool) -> str:
     if word.isascii() and word.isprintable():
         return word.lower() if lowercase else word
     category = unicodedata.category
-    kept = "".join(letter for letter in word if letter != "\ufffd" and category(letter) not in _REMOVED)
+    cleaned = "".join(letter for letter in word if letter != "\ufffd" and category(letter) not in _REMOVED)
     if not lowercase:
-        return kept
-    bare = (letter for letter in unicodedata.normalize("NFD", kept) if category(letter) != "Mn")
+        return cleaned
+    bare = (letter for letter in unicodedata.normalize("NFD", cleaned) if category(letter) != "Mn")
     # One by one: a sigma at the end of a word is a sigma like any other.
     return "".join(letter.lower() for letter in bare)
 
@@ -215,7 +215,9 @@ def unigram_reader(pieces: Sequence[str], scores: Sequence[float], word_start: s
         if not word.isascii():
             word = unicodedata.normalize("NFKC", word)
         if not word.isprintable():
-            word = "".join(one for one in word if one.isspace() or unicodedata.category(one)[0] != "C")
+            word = "".join(
+                letter for letter in word if letter.isspace() or unicodedata.category(letter)[0] != "C"
+            )
         parts = word.split()
         return read("".join(word_start + part for part in parts)) if parts else ()
 

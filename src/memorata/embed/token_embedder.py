@@ -58,10 +58,10 @@ class TokenEmbedder:
         """Return the same model with other prompts, for which no threshold has been measured."""
         if prompts == self.prompts:
             return self
-        made = copy(self)
-        made._describe(replace(self.description, prompts=prompts, similarity_threshold=0.0))
-        made._lock = threading.Lock()
-        return made
+        prompted = copy(self)
+        prompted._describe(replace(self.description, prompts=prompts, similarity_threshold=0.0))
+        prompted._lock = threading.Lock()
+        return prompted
 
     def load(self) -> None:
         """Load the model now instead of on first use."""
@@ -97,8 +97,8 @@ class TokenEmbedder:
         prefix = self.prompts.document
         ids: list[list[int]] = []
         ends = []
-        whole = self._model().tokens.ids([prefix + text for text in contents])
-        for text, read in zip(contents, whole, strict=True):
+        token_ids = self._model().tokens.ids([prefix + text for text in contents])
+        for text, read in zip(contents, token_ids, strict=True):
             ids.extend([read] if len(read) <= self.max_tokens else self._pieces(text, prefix)[1])
             ends.append(len(ids))
         return np.split(self._forward(ids), ends[:-1])
@@ -106,9 +106,9 @@ class TokenEmbedder:
     def _pieces(self, text: str, prefix: str) -> tuple[list[str], list[list[int]]]:
         """Return the passages of `text` and the token ids of each, prompt included."""
         tokens = self._model().tokens
-        (whole,) = tokens.ids([prefix + text])
-        if len(whole) <= self.max_tokens:
-            return [text], [whole]
+        (token_ids,) = tokens.ids([prefix + text])
+        if len(token_ids) <= self.max_tokens:
+            return [text], [token_ids]
         prompt = len(tokens.ids([prefix])[0]) if prefix else tokens.special_count
         if 2 * prompt > self.max_tokens:
             # A text would be cut into crumbs, or, where the prompt fills all, not be read at all.

@@ -144,10 +144,10 @@ def source_of(specification: str) -> str | None:
     >>> source_of("onnx:/srv/model"), source_of("builtin"), source_of("hub:org/name")
     ('onnx:/srv/model', None, None)
     """
-    named, _ = split_specification(specification)
-    form, _, rest = named.partition(":")
+    bare, _ = split_specification(specification)
+    form, _, rest = bare.partition(":")
     if form in ("onnx", "static") and rest:
-        return named
+        return bare
     if form not in _DEFAULT_ADDRESSES or not rest:
         return None
     return origin_of(service_address(form, rest)[1])

@@ -137,11 +137,11 @@ def report_progress(callback: ProgressCallback) -> Iterator[None]:
 
 def with_progress(batches: Iterable[_Batch], total: int) -> Iterator[_Batch]:
     """Yield batches as they are done, and report each."""
-    callback, done = _CALLBACK.get(), 0
+    callback, embedded = _CALLBACK.get(), 0
     for batch in batches:
-        done += len(batch)
+        embedded += len(batch)
         if callback is not None:
-            callback(done, total)
+            callback(embedded, total)
         yield batch
 
 

@@ -138,12 +138,12 @@ class FirstQuestions:
 
     def haystacks(self) -> Iterator[Haystack]:
         """Yield haystacks until there are enough questions."""
-        left = self.questions
+        remaining = self.questions
         for haystack in self.whole.haystacks():
-            asked = haystack.questions[:left]
-            left -= len(asked)
-            yield replace(haystack, questions=asked)
-            if not left:
+            questions = haystack.questions[:remaining]
+            remaining -= len(questions)
+            yield replace(haystack, questions=questions)
+            if not remaining:
                 return
 
     def __len__(self) -> int:

@@ -137,15 +137,15 @@ def measure(name: str) -> Measure:
     memorata.model.errors.InvalidArgument: measure must be any, all, recall, precision, ndcg, mrr or map with
     a cut-off from 1, as 'ndcg@10', or 'mrr' or 'map' alone, got 'ndgc@10'
     """
-    named = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", name) if isinstance(name, str) else None
-    if named:
-        word, cutoff = named.groups()
+    match = re.fullmatch(r"([a-z]+)(?:@([1-9][0-9]{0,8}))?", name) if isinstance(name, str) else None
+    if match:
+        word, cutoff = match.groups()
         if cutoff is None and word in _WHOLE:
             return _WHOLE[word]
         if cutoff is not None and word in _AT_K:
             return partial(_AT_K[word], k=int(cutoff))
-    *others, last = _AT_K
-    expected = f"{', '.join(others)} or {last} with a cut-off from 1, as 'ndcg@10', or 'mrr' or 'map' alone"
+    *names, last = _AT_K
+    expected = f"{', '.join(names)} or {last} with a cut-off from 1, as 'ndcg@10', or 'mrr' or 'map' alone"
     raise InvalidArgument("measure", name, expected)
 
 
@@ -206,8 +206,8 @@ def auroc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> float:
     for a score that knows nothing. Each :math:`a` is looked up in the sorted :math:`U`, in :math:`O((|A| +
     |U|) \log |U|)`.
     """
-    answerable = _some("scores_answerable", scores_answerable)
-    unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))
+    answerable = _nonempty("scores_answerable", scores_answerable)
+    unanswerable = np.sort(_nonempty("scores_unanswerable", scores_unanswerable))
     below = np.searchsorted(unanswerable, answerable, side="left").sum()
     not_above = np.searchsorted(unanswerable, answerable, side="right").sum()
     return float(below + not_above) / (2 * len(answerable) * len(unanswerable))
@@ -221,12 +221,12 @@ def roc(scores_answerable: Numbers, scores_unanswerable: Numbers) -> Roc:
     The area under the straight lines between its points is :func:`auroc` (Fawcett, *Pattern Recognition
     Letters* 27, 2006).
     """
-    answerable = np.sort(_some("scores_answerable", scores_answerable))
-    unanswerable = np.sort(_some("scores_unanswerable", scores_unanswerable))
+    answerable = np.sort(_nonempty("scores_answerable", scores_answerable))
+    unanswerable = np.sort(_nonempty("scores_unanswerable", scores_unanswerable))
     thresholds = np.unique(np.concatenate([answerable, unanswerable]))[::-1]
     hits, alarms = (
-        (some.size - np.searchsorted(some, thresholds, side="left")) / some.size
-        for some in (answerable, unanswerable)
+        (confidences.size - np.searchsorted(confidences, thresholds, side="left")) / confidences.size
+        for confidences in (answerable, unanswerable)
     )
     return Roc((0.0, *alarms.tolist()), (0.0, *hits.tolist()))
 
@@ -246,7 +246,7 @@ def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
     - `confidences`: one for each question; at least one.
     - `correct`: whether the answer would be right. For a question that cannot be answered it never is.
     """
-    scores, right = _some("confidences", confidences), checks.flags("correct", correct)
+    scores, right = _nonempty("confidences", confidences), checks.flags("correct", correct)
     count = checks.same_length(confidences=scores, correct=right)
     order = np.argsort(-scores, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(scores[order])) + 1, count)
@@ -256,7 +256,7 @@ def risk_coverage(confidences: Numbers, correct: Flags) -> RiskCoverage:
     return RiskCoverage(tuple(coverage.tolist()), tuple(risk.tolist()), area)
 
 
-def _some(argument: str, values: Numbers) -> checks.FloatArray:
+def _nonempty(argument: str, values: Numbers) -> checks.FloatArray:
     array = checks.numbers(argument, values)
     if not array.size:
         raise InvalidArgument(argument, values, "at least one number")

@@ -147,9 +147,9 @@ def _kinds(section: Section, measure: str, coloured: Sequence[str]) -> str:
 
 def _latency(section: Section, coloured: Sequence[str]) -> str:
     times = {
-        run.name: (each.p50, each.p95, each.p99)
+        run.name: (latency.p50, latency.p95, latency.p99)
         for run in section.runs
-        if (each := run.scores.latency) is not None
+        if (latency := run.scores.latency) is not None
     }
     return _figure(
         "Time to search, per question",

@@ -212,16 +212,16 @@ class RunWriter:
         """Check what is in the file and cut off what was left unfinished."""
         self._file.seek(0)
         content = self._file.read()
-        whole = content.rfind(b"\n") + 1
-        torn = content[whole:]
-        if whole == 0:
+        complete = content.rfind(b"\n") + 1
+        torn = content[complete:]
+        if complete == 0:
             if not any(torn.startswith(ours) or ours.startswith(torn) for ours in _BEGINNINGS):
                 raise DatasetError(self.path, 1, f"not a run of Memorata: it begins with {shown(torn[:20])}")
             self._file.truncate(0)
             self._write(self.header.as_dict())
             return
         # Read before cutting: a file that turns out to be something else is left as it is.
-        lines = content[:whole].decode("utf-8", "surrogateescape")
+        lines = content[:complete].decode("utf-8", "surrogateescape")
         run = _parse(self.path, [(n, line) for n, line in enumerate(lines.split("\n"), 1) if line.strip()])
         differs = run.header.differences(self.header)
         if differs:
@@ -230,7 +230,7 @@ class RunWriter:
             )
             raise DatasetError(self.path, 1, reason)
         if torn:
-            self._file.truncate(whole)
+            self._file.truncate(complete)
         self._finished = set(run.answers)
 
 
@@ -344,24 +344,24 @@ class Machine:
 
 def machine(times: Sequence[float] = ()) -> Machine:
     """Return this machine, with the memory used so far and the spread of embedding times."""
-    half, most = np.percentile(times, [50, 95]).tolist() if len(times) else (None, None)
+    p50, p95 = np.percentile(times, [50, 95]).tolist() if len(times) else (None, None)
     return Machine(
         python=platform.python_version(),
         system=f"{platform.system()} {platform.machine()}",
         processors=os.cpu_count() or 1,
         peak_megabytes=peak_megabytes(),
-        embedding_p50=half,
-        embedding_p95=most,
+        embedding_p50=p50,
+        embedding_p95=p95,
     )
 
 
 def embedding_times(embedder: Embedder, texts: Sequence[str]) -> list[float]:
     """Return how many milliseconds each of the first questions takes to embed, the model being loaded."""
-    some = list(dict.fromkeys(filter(None, texts)))[:TIMED]
-    if some:
-        embedder.embed_query(some[0])
+    sample = list(dict.fromkeys(filter(None, texts)))[:TIMED]
+    if sample:
+        embedder.embed_query(sample[0])
     times = []
-    for text in some:
+    for text in sample:
         started = perf_counter()
         embedder.embed_query(text)
         times.append((perf_counter() - started) * 1e3)

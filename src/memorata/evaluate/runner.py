@@ -102,14 +102,14 @@ def run(
     if not names or len(set(names)) < len(names):
         raise InvalidArgument("recipes", names, "at least one recipe, each with a name of its own")
     folder.mkdir(parents=True, exist_ok=True)
-    asked = dict.fromkeys(names, 0)
+    asked_counts = dict.fromkeys(names, 0)
     with ExitStack() as stack:
         writers: dict[str, RunWriter] = {}
         for recipe in recipes:
             header = header_of(dataset, recipe, embedder, granularity, depth)
             path = folder / file_name(header)
             writers[recipe.name] = stack.enter_context(RunWriter(path, header, again=again))
-        known = {name: len(writer.finished) for name, writer in writers.items()}
+        finished_counts = {name: len(writer.finished) for name, writer in writers.items()}
         questions: list[Question] = []
         for number, haystack in enumerate(dataset.haystacks()):
             work = {
@@ -121,19 +121,21 @@ def run(
             answers = _answers(haystack, recipes, work, embedder, reranker, granularity, depth, place)
             for done, (name, answered) in enumerate(answers, 1):
                 writers[name].append(answered)
-                asked[name] += 1
+                asked_counts[name] += 1
                 progress(number + done / total, "asking")
             questions += haystack.questions
             progress(number + 1.0, "remembering")
     write_labels(folder / labels_name(dataset.name, dataset.sha256), questions)
-    files = tuple(RunFile(Path(writers[name].path), name, asked[name], known[name]) for name in names)
+    files = tuple(
+        RunFile(Path(writers[name].path), name, asked_counts[name], finished_counts[name]) for name in names
+    )
     new = [file for file in files if file.asked]
     if new:
         clocked = embedder if timed is None else timed
         times = [] if clocked is None else embedding_times(clocked, [question.text for question in questions])
-        here = machine(times)
+        description = machine(times)
         for file in new:
-            write_machine(file.path, here)
+            write_machine(file.path, description)
     return files
 
 
@@ -141,12 +143,12 @@ def header_of(
     dataset: Dataset, recipe: Recipe, embedder: Embedder | None, granularity: str, depth: int
 ) -> RunHeader:
     """Return what the first line of a run's file says."""
-    meant = embedder is not None and recipe.vector_pool > 0
+    uses_vectors = embedder is not None and recipe.vector_pool > 0
     return RunHeader(
         dataset=dataset.name,
         sha256=dataset.sha256,
         recipe=recipe.as_dict() | {"depth": depth},
-        embedder=embedder.name if embedder is not None and meant else "",
+        embedder=embedder.name if embedder is not None and uses_vectors else "",
         granularity=granularity,
         code=code_version(),
         seed=0,
@@ -236,8 +238,10 @@ def _answer(
     )
     hits = result.hits
     if by_session:
-        named = [(corpus.sessions[session.hits[0].memory.id], session.score) for session in result.sessions]
-        ranking = [(session, score) for session, score in named if session]
+        ranked_sessions = [
+            (corpus.sessions[session.hits[0].memory.id], session.score) for session in result.sessions
+        ]
+        ranking = [(session, score) for session, score in ranked_sessions if session]
     else:
         ranking = [(corpus.documents[hit.memory.id], hit.score) for hit in hits]
     return Answer(

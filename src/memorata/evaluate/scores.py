@@ -165,38 +165,38 @@ def score(
     """
     if run.header.granularity != granularity:
         raise InvalidArgument("granularity", granularity, f"that of the run ({run.header.granularity!r})")
-    named = {name: measure(name) for name in checks.texts("measures", measures)}
-    if not named:
+    measure_functions = {name: measure(name) for name in checks.texts("measures", measures)}
+    if not measure_functions:
         raise InvalidArgument("measures", measures, "at least one measure")
-    asked = _by_id(questions)
-    if not any(question in run.answers for question in asked):
+    by_id = _by_id(questions)
+    if not any(question in run.answers for question in by_id):
         raise InvalidArgument(
             "run", run.header.dataset, "one with an answer to at least one of the questions"
         )
-    relevant = {name: gains_of(question, granularity) for name, question in asked.items()}
-    unanswerable = [name for name, question in asked.items() if not question.answerable]
+    relevant = {name: gains_of(question, granularity) for name, question in by_id.items()}
+    unanswerable = [name for name, question in by_id.items() if not question.answerable]
     labelled = {name for name, gains in relevant.items() if any(gain > 0 for gain in gains.values())}
-    measured = [name for name, question in asked.items() if question.answerable and name in labelled]
+    measured = [name for name, question in by_id.items() if question.answerable and name in labelled]
     if not measured:
-        raise InvalidArgument("questions", len(asked), f"at least one with a relevant {granularity}")
+        raise InvalidArgument("questions", len(by_id), f"at least one with a relevant {granularity}")
     rankings = {name: run.answers[name].items if name in run.answers else () for name in measured}
     values = {
         name: {question: value(rankings[question], relevant[question]) for question in measured}
-        for name, value in named.items()
+        for name, value in measure_functions.items()
     }
-    kind_of = {name: asked[name].kind for name in measured}
+    kind_of = {name: by_id[name].kind for name in measured}
     micro, macro, kinds = _draws(values, kind_of, samples, seed)
     by_kind = {kind: drawn.intervals(level) for kind, drawn in kinds.items()}
     means = _by_measure(list(values), micro.intervals(level), macro.intervals(level), by_kind)
-    answers = [run.answers[name] for name in asked if name in run.answers]
+    answers = [run.answers[name] for name in by_id if name in run.answers]
     return Scores(
         header=run.header,
         counts=Counts(
-            questions=len(asked),
+            questions=len(by_id),
             measured=len(measured),
             unanswerable=len(unanswerable),
-            unlabelled=len(asked) - len(measured) - len(unanswerable),
-            missing=len(asked) - len(answers),
+            unlabelled=len(by_id) - len(measured) - len(unanswerable),
+            missing=len(by_id) - len(answers),
             unknown=len(run.answers) - len(answers),
             abstained=sum(answered.abstained for answered in answers),
         ),
@@ -241,12 +241,12 @@ def compare(
 
 
 def _by_id(questions: Iterable[Question]) -> dict[str, Question]:
-    asked: dict[str, Question] = {}
+    by_id: dict[str, Question] = {}
     for question in questions:
-        if question.id in asked:
+        if question.id in by_id:
             raise InvalidArgument("questions", question.id, "questions with an id of their own each")
-        asked[question.id] = question
-    return asked
+        by_id[question.id] = question
+    return by_id
 
 
 def _draws(
@@ -294,7 +294,7 @@ def _abstention(
     # Only the order counts, and it gives a place to having found nothing: below every score.
     tops = sorted({answered.top for answered in (*good, *bad) if answered.top is not None})
     places = {None: -1.0} | {top: float(place) for place, top in enumerate(tops)}
-    confident, doubtful = ([places[answered.top] for answered in some] for some in (good, bad))
+    confident, doubtful = ([places[answered.top] for answered in group] for group in (good, bad))
     right = [recall_any(hit.items, relevant[hit.question], RIGHT_AT) > 0 for hit in good]
     return Abstention(
         answerable=len(good),

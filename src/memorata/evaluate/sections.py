@@ -44,10 +44,10 @@ class Section:
     def best_first(self) -> Section:
         """Return the section with its runs in the order of the first measure."""
 
-        def worth(run: ScoredRun) -> float:
+        def key(run: ScoredRun) -> float:
             return next(iter(run.scores.measures.values())).micro.mean
 
-        return replace(self, runs=tuple(sorted(self.runs, key=worth, reverse=True)))
+        return replace(self, runs=tuple(sorted(self.runs, key=key, reverse=True)))
 
     @property
     def baseline(self) -> ScoredRun | None:
@@ -62,7 +62,7 @@ class Section:
         """What one has to know to read the figures."""
         first = self.runs[0].scores
         counts = first.counts
-        asked = f"{counts.measured:,} of {counts.questions:,} questions are measured"
+        counted = f"{counts.measured:,} of {counts.questions:,} questions are measured"
         left_out = [
             f"{number:,} {why}"
             for number, why in (
@@ -78,7 +78,7 @@ class Section:
         ]
         embedders = sorted({run.scores.header.embedder for run in self.runs} - {""})
         codes = sorted({run.scores.header.code for run in self.runs} - {""})
-        facts = ["; ".join([asked, *left_out]), f"data {first.header.sha256[:16]}"]
+        facts = ["; ".join([counted, *left_out]), f"data {first.header.sha256[:16]}"]
         facts += ["; ".join(missing)] if missing else []
         shallow = [
             f"{run.name} has the first {depth:,} results only, which is all that {', '.join(beyond)} can see"
@@ -91,9 +91,9 @@ class Section:
         facts += [f"code {', '.join(codes)}"] if codes else []
         machines = sorted(
             {
-                f"Python {each.python}, {each.system}, {each.processors} processors"
+                f"Python {machine.python}, {machine.system}, {machine.processors} processors"
                 for run in self.runs
-                if (each := run.machine) is not None
+                if (machine := run.machine) is not None
             }
         )
         return (*facts, *machines)
@@ -123,16 +123,16 @@ def score_file(
 ) -> ScoredRun:
     """Read a run, find its labels, and score it."""
     run = read(path)
-    asked = tuple(questions(path, run))
+    labelled = tuple(questions(path, run))
     for name in measures:
         measure(name)
     try:
-        scores = score(run, asked, measures, run.header.granularity)
+        scores = score(run, labelled, measures, run.header.granularity)
     except InvalidArgument as error:
         # Of a folder of runs, the one that cannot be scored is named.
         raise DatasetError(path, None, f"cannot be scored: {error}") from error
     name = str(run.header.recipe.get("name") or path.name.removesuffix(".jsonl"))
-    return ScoredRun(name, path, scores, _curve(run, asked, scores), read_machine(path))
+    return ScoredRun(name, path, scores, _curve(run, labelled, scores), read_machine(path))
 
 
 def sections(runs: Iterable[ScoredRun]) -> tuple[Section, ...]:

@@ -161,7 +161,7 @@ def _haystack(
                     kind, answerable = question["kind"], question["answerable"]
                     asked = Asked(name, recipe.name, kind, answerable, *values, every.confidence, took)
                     if seen is not None and every.hits:
-                        seen(asked, [one in gold for one in ranking], every)
+                        seen(asked, [item in gold for item in ranking], every)
                     yield asked
 
 
@@ -202,19 +202,22 @@ class SuiteRow:
 def suite_rows(asked: Sequence[Asked], *, by_kind: bool = False) -> list[SuiteRow]:
     """Return a row for each set, or kind of question of it, and recipe, in the order asked."""
     groups: dict[tuple[str, str], list[Asked]] = {}
-    for one in asked:
-        name = f"{one.set}: {one.kind}" if by_kind and one.kind else one.set
-        groups.setdefault((name, one.recipe), []).append(one)
+    for outcome in asked:
+        name = f"{outcome.set}: {outcome.kind}" if by_kind and outcome.kind else outcome.set
+        groups.setdefault((name, outcome.recipe), []).append(outcome)
     return [_row(name, recipe, group) for (name, recipe), group in groups.items()]
 
 
 def _row(name: str, recipe: str, group: Sequence[Asked]) -> SuiteRow:
-    right = [one for one in group if one.answerable]
-    sure = [one.confidence for one in right], [one.confidence for one in group if not one.answerable]
+    right = [outcome for outcome in group if outcome.answerable]
+    sure = (
+        [outcome.confidence for outcome in right],
+        [outcome.confidence for outcome in group if not outcome.answerable],
+    )
     hit1, hit5, ndcg10, mrr = (
-        float(np.mean([getattr(one, measure) for one in right])) if right else 0.0
+        float(np.mean([getattr(outcome, measure) for outcome in right])) if right else 0.0
         for measure in ("hit1", "hit5", "ndcg10", "mrr")
     )
-    took = float(np.median([one.milliseconds for one in group]))
+    took = float(np.median([outcome.milliseconds for outcome in group]))
     separation = auroc(*sure) if all(sure) else None
     return SuiteRow(name, recipe, len(right), hit1, hit5, ndcg10, mrr, separation, took)

@@ -31,8 +31,8 @@ class Table:
 
 def tables(section: Section) -> tuple[Table, ...]:
     """Return the tables of a section that have something to say."""
-    made = (quality(section), by_kind(section), differences(section), cost(section), abstention(section))
-    return tuple(table for table in made if table is not None)
+    results = (quality(section), by_kind(section), differences(section), cost(section), abstention(section))
+    return tuple(table for table in results if table is not None)
 
 
 def markdown(sections: Sequence[Section]) -> str:

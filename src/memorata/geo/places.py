@@ -107,27 +107,27 @@ class Places:
         """Return the places at most `radius` metres away, or the nearest `limit` of them."""
         at = point("lat", lat, "lon", lon)
         reach = checks.at_least("radius", radius, 0)
-        most = None if limit is None else checks.whole("limit", limit)
+        max_places = None if limit is None else checks.whole("limit", limit)
         if not len(self):
             return _nothing()
         positions, metres = self._measured(*at, self._circle(*at, reach))
         close = metres <= reach
-        return self._sorted(positions[close], metres[close], most)
+        return self._sorted(positions[close], metres[close], max_places)
 
     def nearest(self, lat: float, lon: float, *, limit: int = 1) -> Near:
         """Return the `limit` nearest places, or all of them if there are fewer."""
-        at, most = point("lat", lat, "lon", lon), checks.whole("limit", limit)
-        if not most or not len(self):
+        at, max_places = point("lat", lat, "lon", lon), checks.whole("limit", limit)
+        if not max_places or not len(self):
             return _nothing()
         # Any `limit` places say how far the nearest ones can be at most; neighbours in the sorted cells say
         # it well. No place outside of that circle can then be among the nearest.
-        if most < len(self):
-            _, metres = self._measured(*at, self._around(*at, most))
-            bound = float(np.partition(metres, most - 1)[most - 1])
+        if max_places < len(self):
+            _, metres = self._measured(*at, self._around(*at, max_places))
+            bound = float(np.partition(metres, max_places - 1)[max_places - 1])
             positions, metres = self._measured(*at, self._circle(*at, bound))
         else:
             positions, metres = self._measured(*at, slice(None))
-        return self._sorted(positions, metres, most)
+        return self._sorted(positions, metres, max_places)
 
     def _build(self, lats: FloatArray, lons: FloatArray, per_degree: int) -> None:
         self._per_degree = per_degree

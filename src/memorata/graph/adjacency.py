@@ -172,9 +172,9 @@ class Graph:
         >>> Graph.of(2, [0, 0], [1, 1]).without([0]).around([0]).numbers.tolist()
         [1]
         """
-        gone = whole_numbers("edges", edges, self.next_edge, "edges")
+        removed = whole_numbers("edges", edges, self.next_edge, "edges")
         keep = np.ones(self.next_edge, dtype=bool)
-        keep[gone] = False
+        keep[removed] = False
         sources, targets, weights, types, numbers = self.listed()
         at = keep[numbers]
         rows = _rows(sources[at], targets[at], weights[at], types[at], numbers[at], count=self.nodes)
@@ -233,8 +233,8 @@ class Graph:
                     degrees, at = rows.edges_of(nodes)
                     origin = np.repeat(np.arange(nodes.size), degrees)
                     if types is not None:
-                        wanted = np.isin(rows.types[at], types)
-                        origin, at = origin[wanted], at[wanted]
+                        of_types = np.isin(rows.types[at], types)
+                        origin, at = origin[of_types], at[of_types]
                     way = np.full(at.size, forward)
                     columns = (rows.targets[at], rows.weights[at], rows.types[at], rows.edges[at])
                     parts.append(Edges(origin, *columns, way))

@@ -109,9 +109,9 @@ def communities(
     ([0, 0, 0, 1, 1, 1], 0.3571, True)
     """
     checked_graph(graph)
-    levels = _whole("levels", levels, 1, _MAX_LEVELS)
-    rounds = _whole("rounds", rounds, 1, _MAX_ROUNDS)
-    seed = _whole("seed", seed, 0, _MAX_SEED)
+    levels = _integer("levels", levels, 1, _MAX_LEVELS)
+    rounds = _integer("rounds", rounds, 1, _MAX_ROUNDS)
+    seed = _integer("seed", seed, 0, _MAX_SEED)
     resolution = checks.at_least("resolution", resolution, 0)
     sources, targets, weights, _, _ = graph.listed()
     labels = np.arange(graph.nodes)
@@ -157,8 +157,8 @@ def leiden(graph: Graph, *, resolution: Resolution = 1.0, iterations: int = 2, s
     """
     checked_graph(graph)
     resolution = checks.within("resolution", resolution, _MIN_RESOLUTION, _MAX_RESOLUTION)
-    iterations = _whole("iterations", iterations, 1, _MAX_ITERATIONS)
-    seed = _whole("seed", seed, 0, _MAX_SEED)
+    iterations = _integer("iterations", iterations, 1, _MAX_ITERATIONS)
+    seed = _integer("seed", seed, 0, _MAX_SEED)
     try:
         library = importlib.import_module("graspologic_native")
     except ImportError as error:
@@ -212,7 +212,7 @@ def renumbered(labels: IntArray) -> IntArray:
     return numbers[places]
 
 
-def _whole(argument: str, value: object, low: int, high: int) -> int:
+def _integer(argument: str, value: object, low: int, high: int) -> int:
     checked = checks.whole(argument, value, low)
     if checked > high:
         raise InvalidArgument(argument, value, f"a whole number from {low} to {high}")

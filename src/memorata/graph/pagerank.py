@@ -204,11 +204,11 @@ def local_push(
         active = _ready(graph, np.concatenate(reached), residual, epsilon, total)
     ranked = np.unique(np.concatenate(pushed))
     ranked = ranked[scores[ranked] > 0.0]
-    kept = scores[ranked]
+    kept_scores = scores[ranked]
     graph.give_back(scores, ranked)
     graph.give_back(residual, *touched)
     # Mass is only ever moved: what is not in the scores is still waiting to be.
-    return LocalRanking(ranked, kept, max(0.0, 1.0 - float(kept.sum())))
+    return LocalRanking(ranked, kept_scores, max(0.0, 1.0 - float(kept_scores.sum())))
 
 
 def seed_weights(
@@ -250,8 +250,12 @@ def seed_weights(
     memory = checks.all_within("memory_similarity", memory_similarity, -1.0, 1.0)
     degree = checks.counts("degrees", degrees)
     checks.same_length(entity_similarity=entity, memory_similarity=memory, degrees=degree)
-    named = {"entity_weight": entity_weight, "memory_weight": memory_weight, "degree_weight": degree_weight}
-    parts = [checks.at_least(argument, value, 0) for argument, value in named.items()]
+    named_weights = {
+        "entity_weight": entity_weight,
+        "memory_weight": memory_weight,
+        "degree_weight": degree_weight,
+    }
+    parts = [checks.at_least(argument, value, 0) for argument, value in named_weights.items()]
     shares = checks.weights("entity_weight", parts, 3)
     shares = shares / shares.sum()
     raw = np.maximum(shares[0] * entity + shares[1] * memory + shares[2] * _connectedness(degree), 0.0)
@@ -314,5 +318,5 @@ def _seeds(graph: Graph, seeds: Nodes, weights: Numbers | None) -> tuple[IntArra
 
 
 def _connectedness(degrees: FloatArray) -> FloatArray:
-    most = degrees.max(initial=0.0)
-    return np.log1p(degrees) / np.log1p(most) if most > 1 else (degrees > 0).astype(np.float64)
+    max_degree = degrees.max(initial=0.0)
+    return np.log1p(degrees) / np.log1p(max_degree) if max_degree > 1 else (degrees > 0).astype(np.float64)

@@ -224,23 +224,23 @@ def shortest_path(
     checks.one_of("direction", direction, DIRECTIONS)
     chosen = type_numbers("types", types, graph.type_names)
     best = {origin: 0.0}
-    came: dict[int, tuple[int, Step]] = {}
-    done: set[int] = set()
+    previous: dict[int, tuple[int, Step]] = {}
+    settled: set[int] = set()
     heap = [(0.0, origin)]
     while heap:
         so_far, at = heapq.heappop(heap)
         if at == end:
-            return Route(origin, _walked_back(came, origin, end), so_far)
-        if at in done:
+            return Route(origin, _walked_back(previous, origin, end), so_far)
+        if at in settled:
             continue
-        done.add(at)
+        settled.add(at)
         for step in _steps_from(graph, at, direction, chosen, lightest_first=cost == "weight"):
             total = so_far + _cost(step.weight, cost)
             if not math.isfinite(total):
                 raise InvalidArgument("cost", cost, "a cost that float64 can hold on every path")
             if total < best.get(step.node, math.inf):
                 best[step.node] = total
-                came[step.node] = (at, step)
+                previous[step.node] = (at, step)
                 heapq.heappush(heap, (total, step.node))
     return None
 
@@ -263,8 +263,8 @@ def _steps_from(
     if precedence is None:
         order = np.argsort(by_weight, kind="stable")
     else:
-        named = np.argsort(np.argsort(np.array(graph.type_names)))
-        order = np.lexsort((~edges.forward, named[edges.types], precedence(edges.nodes), by_weight))
+        type_ranks = np.argsort(np.argsort(np.array(graph.type_names)))
+        order = np.lexsort((~edges.forward, type_ranks[edges.types], precedence(edges.nodes), by_weight))
     columns = (edges.nodes, edges.types, edges.forward, edges.numbers, edges.weights)
     seen = set()
     steps = []
@@ -353,9 +353,9 @@ def _cost(weight: float, cost: str) -> float:
     return 1.0 / weight if cost == "inverse" else weight
 
 
-def _walked_back(came: dict[int, tuple[int, Step]], origin: int, end: int) -> tuple[Step, ...]:
+def _walked_back(previous: dict[int, tuple[int, Step]], origin: int, end: int) -> tuple[Step, ...]:
     steps = []
     while end != origin:
-        end, step = came[end]
+        end, step = previous[end]
         steps.append(step)
     return tuple(reversed(steps))

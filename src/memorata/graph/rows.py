@@ -91,10 +91,10 @@ class Rows:
             starts = np.zeros(count + 1, dtype=np.intp)
             np.cumsum(np.bincount(sources, minlength=count), out=starts[1:])
             strengths = sums(sources, weights, count)
-        made = (starts, targets, weights, types, edges, strengths)
-        for array in made if keys is None else (keys, *made):
+        columns = (starts, targets, weights, types, edges, strengths)
+        for array in columns if keys is None else (keys, *columns):
             array.flags.writeable = False
-        return cls(keys, *made, float(strengths.sum()))
+        return cls(keys, *columns, float(strengths.sum()))
 
     def __len__(self) -> int:
         return self.targets.size

@@ -178,8 +178,8 @@ class StatisticalSummariser:
     @property
     def name(self) -> str:
         """What its summaries are kept under."""
-        least = f"{self.least_members}-{self.least_share}-{len(self.unnamed)}"
-        return f"statistical-{self.term_limit}-{self.entity_limit}-{least}"
+        limits = f"{self.least_members}-{self.least_share}-{len(self.unnamed)}"
+        return f"statistical-{self.term_limit}-{self.entity_limit}-{limits}"
 
     def summarise(self, community: Community) -> Summary:
         """Return the terms, entities, counts, time span and representative memory of a community.
@@ -196,33 +196,33 @@ class StatisticalSummariser:
         for member in community.members:
             counts.update(member.terms)
         idf = {term: self._inverse_frequency(term) for term in counts}
-        whole = _weights(counts, idf)
+        community_weights = _weights(counts, idf)
         within = Counter(term for member in community.members for term in member.terms)
-        least = min(self.least_members, len(community.members))
+        min_members = min(self.least_members, len(community.members))
         distinctive = (
             term
-            for term in whole
-            if whole[term] > 0
-            and within[term] >= least
+            for term in community_weights
+            if community_weights[term] > 0
+            and within[term] >= min_members
             and within[term] >= self.least_share * self.statistics.document_frequency(term)
         )
-        terms = sorted(distinctive, key=lambda term: (-whole[term], term))
+        terms = sorted(distinctive, key=lambda term: (-community_weights[term], term))
         ranked = sorted(community.entities, key=lambda name: (-community.entities[name], name))
-        words = _written(terms, community.members)
-        named = tuple(word for word in words if word.lower() not in self.unnamed)[: self.term_limit]
+        words = _surface_forms(terms, community.members)
+        shown_terms = tuple(word for word in words if word.lower() not in self.unnamed)[: self.term_limit]
         around = tuple(ranked[: self.entity_limit])
         times = [member.at for member in community.members if member.at is not None]
         since, until = min(times, default=None), max(times, default=None)
         return Summary(
             key=community.key,
-            text=_sentence(community, named, around, since, until),
-            terms=named,
+            text=_sentence(community, shown_terms, around, since, until),
+            terms=shown_terms,
             entities=around,
             memory_count=len(community.members),
             entity_count=len(community.entities),
             since=since,
             until=until,
-            representative=_representative(community.members, whole, idf),
+            representative=_representative(community.members, community_weights, idf),
         )
 
     def _inverse_frequency(self, term: str) -> float:
@@ -275,7 +275,7 @@ def _weights(counts: Mapping[str, int], idf: Mapping[str, float]) -> dict[str, f
     return {term: times / length * idf[term] for term, times in counts.items()}
 
 
-def _written(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]:
+def _surface_forms(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]:
     """Return the terms as most members write them, in the first one's way where as many do."""
     ways: dict[str, Counter[str]] = {term: Counter() for term in terms}
     for member in members:
@@ -285,7 +285,7 @@ def _written(terms: Sequence[str], members: Sequence[Member]) -> tuple[str, ...]
 
 
 def _representative(
-    members: Sequence[Member], whole: Mapping[str, float], idf: Mapping[str, float]
+    members: Sequence[Member], community_weights: Mapping[str, float], idf: Mapping[str, float]
 ) -> str | None:
     """Return the id of the memory nearest to the whole; the first of equals."""
     best, best_cosine = None, -1.0
@@ -293,7 +293,7 @@ def _representative(
         own = _weights(member.terms, idf)
         size = math.hypot(*own.values())
         # The community's own length is the same for all, so it cannot change which is nearest.
-        cosine = sum(weight * whole[term] for term, weight in own.items()) / size if size else 0.0
+        cosine = sum(weight * community_weights[term] for term, weight in own.items()) / size if size else 0.0
         if cosine > best_cosine:
             best, best_cosine = member.id, cosine
     return best

@@ -84,9 +84,9 @@ class RequestContext:
         # Where no key is needed, everybody is the same caller.
         caller = self.access.name if self.server.keys.required else ""
         # To look whether a client is there takes what it sent last, which an import still has to read.
-        gone = None if self._request.scope["path"] == STREAMED else self._is_abandoned
+        is_abandoned = None if self._request.scope["path"] == STREAMED else self._is_abandoned
         return await self.server.workers.run(
-            work, caller=caller, writing=writing, computing=computing, is_abandoned=gone
+            work, caller=caller, writing=writing, computing=computing, is_abandoned=is_abandoned
         )
 
     def _is_abandoned(self) -> bool:
@@ -133,7 +133,7 @@ class RequestContext:
         """
         digest = await self._digest() if self._key is not None else b""
 
-        def done() -> tuple[int, bytes]:
+        def perform() -> tuple[int, bytes]:
             return status, json_bytes(work())
 
         def ahead() -> AbstractContextManager[None]:
@@ -142,18 +142,18 @@ class RequestContext:
         def reply() -> tuple[int, bytes, bool]:
             with self.server.spans(operation, self.namespace):
                 if self._key is None:
-                    return *done(), False
-                kept = self.engine.idempotency.once(
+                    return *perform(), False
+                stored = self.engine.idempotency.once(
                     self._key,
                     digest,
-                    done,
+                    perform,
                     caller=self.access.name,
                     namespace=self.namespace,
                     apart=apart,
                     log_first=log_first,
                     ahead=ahead if remembers else None,
                 )
-                return kept.status, kept.body, kept.again
+                return stored.status, stored.body, stored.again
 
         code, body, replayed = await self.run(reply, writing=True)
         headers = {}
@@ -293,8 +293,8 @@ def authorised(
     request: Request, access: Access, scope: str, namespace: str | None, key: str | None = None
 ) -> RequestContext:
     """Return the context of a request, or raise where its caller may not make it."""
-    wanted = request.app.state.server.engine.namespace if namespace is None else namespace
-    path = checked_namespace("namespace", wanted)
+    requested = request.app.state.server.engine.namespace if namespace is None else namespace
+    path = checked_namespace("namespace", requested)
     access.require(scope, path)
     return RequestContext(request, access, path, key)
 

@@ -265,10 +265,10 @@ def unknown_field(request: Request, place: Sequence[int | str]) -> str:
 
 
 def _unknown(kind: str, name: str, names: Collection[str]) -> str:
-    there = f"; there is {', '.join(sorted(names))}" if names else ""
+    available = f"; there is {', '.join(sorted(names))}" if names else ""
     if kind == "field" and name == ON_EVERY_REQUEST:
         return "whose memories are meant is said in the address: ?namespace=acme/alice"
-    return f"there is no such {kind} here" + (nearest(name[:_MAX_COMPARED_LETTERS], names) or there)
+    return f"there is no such {kind} here" + (nearest(name[:_MAX_COMPARED_LETTERS], names) or available)
 
 
 def _parameters(dependant: Dependant) -> Iterator[tuple[str, bool]]:

@@ -95,7 +95,7 @@ def experiments(context: ReadContext) -> Json:
 def begin(context: WriteContext, body: NewExperiment) -> Json:
     """Begin an experiment: variants of a recipe that users are divided among, or that meet in one list."""
     variants = [Variant(variant.name, variant.weight, variant.settings) for variant in body.variants]
-    made = context.engine.experiments.create(
+    experiment = context.engine.experiments.create(
         body.name,
         variants,
         base=body.base,
@@ -104,7 +104,7 @@ def begin(context: WriteContext, body: NewExperiment) -> Json:
         least_days=body.least_days,
         namespace=context.namespace,
     )
-    return experiment_json(made)
+    return experiment_json(experiment)
 
 
 @read_route(router.get, "/experiments/{name}", ExperimentAnswer)

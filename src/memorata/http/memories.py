@@ -61,8 +61,8 @@ def create(context: WriteContext, body: NewMemory) -> Json:
 def create_many(context: WriteContext, body: NewMemories) -> Json:
     """Remember several things, all or none; one whose id is known already is left as it is."""
     items = [item.set_fields() for item in body.items]
-    made = context.engine.remember_many(items, namespace=context.namespace)
-    return {**memories_json(made), "known": len(items) - len(made)}
+    memories = context.engine.remember_many(items, namespace=context.namespace)
+    return {**memories_json(memories), "known": len(items) - len(memories)}
 
 
 @write_route(router.put, "/keyed", MemoryAnswer, CREATE, remembers=True)

@@ -225,18 +225,18 @@ class Proxy:
 
     async def _passed(self, answer: httpx.Response, chat: _Chat | None) -> AsyncIterator[bytes]:
         """Yield the bytes of an answer as they come, and have the turn captured at their end."""
-        copy, whole = bytearray(), False
+        copy, complete = bytearray(), False
         captured = chat if self._settings.capture and answer.is_success else None
         try:
             async for chunk in answer.aiter_raw():
                 if captured is not None and len(copy) <= _MAX_CAPTURED:
                     copy += chunk
                 yield chunk
-            whole = len(copy) <= _MAX_CAPTURED
+            complete = len(copy) <= _MAX_CAPTURED
         finally:
             if captured is not None:
                 media_type = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-                self._capture_later(captured, bytes(copy) if whole else b"", media_type)
+                self._capture_later(captured, bytes(copy) if complete else b"", media_type)
             await answer.aclose()
 
     def _capture_later(self, chat: _Chat, reply: bytes, media_type: str) -> None:

@@ -159,6 +159,6 @@ def _raisable(error: BaseException) -> BaseException:
     """Return an error that a future can hold; it cannot hold StopIteration."""
     if not isinstance(error, StopIteration):
         return error
-    held = RuntimeError("work raised StopIteration")
-    held.__cause__ = error
-    return held
+    wrapped = RuntimeError("work raised StopIteration")
+    wrapped.__cause__ = error
+    return wrapped

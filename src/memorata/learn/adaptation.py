@@ -117,10 +117,10 @@ def adapt(
     results: dict[str, Tuned | NotEnoughData | WorkUnderWay] = {}
     for path in engine.store.namespaces() if namespaces is None else namespaces:
         try:
-            with nullcontext() if dry_run else engine.leases.hold(WORK, path) as held:
+            with nullcontext() if dry_run else engine.leases.hold(WORK, path) as lease:
                 training = from_feedback(engine, namespace=path)
                 tuned = adapt_training_set(
-                    training if held is None else training.under(held),
+                    training if lease is None else training.under(lease),
                     engine.recipes.get(namespace=path),
                     everywhere=engine.recipe,
                     strength=strength,

@@ -158,15 +158,15 @@ def team_draft(first: Sequence[str], second: Sequence[str], *, length: int, seed
 
     while len(ids) < limit:
         starts = coins.getrandbits(1)
-        left = pick(0) is not None, pick(1) is not None
-        if not any(left):
+        drafting = pick(0) is not None, pick(1) is not None
+        if not any(drafting):
             break
         for side in (starts, 1 - starts):
             item = pick(side)
             if item is not None and len(ids) < limit:
                 ids.append(item)
                 shown.add(item)
-                teams.append((Team.FIRST, Team.SECOND)[side] if all(left) else Team.NEITHER)
+                teams.append((Team.FIRST, Team.SECOND)[side] if all(drafting) else Team.NEITHER)
     return Interleaved(tuple(ids), tuple(teams))
 
 

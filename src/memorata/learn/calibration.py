@@ -43,16 +43,16 @@ class Isotonic:
 
     def __post_init__(self) -> None:
         at = checks.all_within("similarities", self.similarities, -1, 1)
-        worth = checks.probabilities("probabilities", self.probabilities)
-        checks.same_length(similarities=at, probabilities=worth)
+        probabilities = checks.probabilities("probabilities", self.probabilities)
+        checks.same_length(similarities=at, probabilities=probabilities)
         if not at.size or (np.diff(at) <= 0).any():
             raise InvalidArgument(
                 "similarities", self.similarities, "at least one number, each above the last"
             )
-        if (np.diff(worth) < 0).any():
+        if (np.diff(probabilities) < 0).any():
             raise InvalidArgument("probabilities", self.probabilities, "numbers that never fall")
         object.__setattr__(self, "similarities", tuple(at.tolist()))
-        object.__setattr__(self, "probabilities", tuple(worth.tolist()))
+        object.__setattr__(self, "probabilities", tuple(probabilities.tolist()))
 
     def __call__(self, similarity: Numbers) -> FloatArray:
         """Return the probability of relevance of each similarity."""
@@ -107,10 +107,10 @@ def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
         for value, mass in zip(heights.tolist(), weight.tolist(), strict=True):
             size = 1
             while means and means[-1] >= value:
-                before, held = means.pop(), masses.pop()
+                before, pooled = means.pop(), masses.pop()
                 # A mean of two lies between them; the rounded quotient may not, and would then fall again.
-                value = min(max((before * held + value * mass) / (held + mass), value), before)
-                mass += held
+                value = min(max((before * pooled + value * mass) / (pooled + mass), value), before)
+                mass += pooled
                 size += sizes.pop()
             means.append(value)
             masses.append(mass)
@@ -160,9 +160,9 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     similar, labels = labelled_pairs(similarity, relevant, least=least)
     positive = int(np.count_nonzero(labels))
     negative = labels.size - positive
-    wanted = np.where(labels, (positive + 1) / (positive + 2), 1 / (negative + 2))
+    targets = np.where(labels, (positive + 1) / (positive + 2), 1 / (negative + 2))
     centre, spread = float(similar.mean()), float(similar.std())
-    share = float(wanted.mean())
+    share = float(targets.mean())
     level = Logistic(float(np.log(share / (1 - share))), 0.0)
     if spread < _SETTLED:
         return level
@@ -170,18 +170,18 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     scaled = (similar - centre) / spread
     rows = np.stack([np.ones(scaled.size), scaled])
     fitted = np.array([level.intercept, 0.0])
-    worth = _loss(fitted, rows, wanted)
+    loss = _loss(fitted, rows, targets)
     for _ in range(_ITERATIONS):
         chance = _logistic(fitted @ rows)
-        slope = rows @ (chance - wanted)
+        slope = rows @ (chance - targets)
         bend = (rows * (chance * (1 - chance))) @ rows.T
         step = np.linalg.solve(bend + 1e-12 * np.eye(2), slope)
         size = 1.0
         # Half the step until it is one downhill; Newton's own may overshoot where the curve is flat.
-        while size > _SETTLED and _loss(fitted - size * step, rows, wanted) > worth:
+        while size > _SETTLED and _loss(fitted - size * step, rows, targets) > loss:
             size /= 2
         fitted = fitted - size * step
-        worth = _loss(fitted, rows, wanted)
+        loss = _loss(fitted, rows, targets)
         if np.abs(size * step).max() < _SETTLED:
             break
     slope_there = float(fitted[1]) / spread
@@ -190,10 +190,10 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     return Logistic(float(fitted[0]) - slope_there * centre, slope_there)
 
 
-def _loss(fitted: FloatArray, rows: FloatArray, wanted: FloatArray) -> float:
+def _loss(fitted: FloatArray, rows: FloatArray, targets: FloatArray) -> float:
     """Return the negative log-likelihood, log(1 + e^z) - y·z, without overflow."""
     at = fitted @ rows
-    return float((np.logaddexp(0.0, at) - wanted * at).sum())
+    return float((np.logaddexp(0.0, at) - targets * at).sum())
 
 
 def _logistic(values: FloatArray) -> FloatArray:
@@ -254,12 +254,14 @@ def reliability(probability: Numbers, relevant: Flags, *, bins: int = 10) -> Rel
         raise InvalidArgument("probability", [], "at least one probability")
     number = checks.whole("bins", bins, 1)
     place = np.minimum((chance * number).astype(np.intp), number - 1)
-    held = np.bincount(place, minlength=number).astype(np.float64)
-    some = held > 0
-    predicted = np.bincount(place, weights=chance, minlength=number)[some] / held[some]
-    observed = np.bincount(place, weights=labels.astype(np.float64), minlength=number)[some] / held[some]
-    error = float((held[some] / count * np.abs(observed - predicted)).sum())
-    return Reliability(predicted, observed, held[some], error)
+    counts = np.bincount(place, minlength=number).astype(np.float64)
+    occupied = counts > 0
+    predicted = np.bincount(place, weights=chance, minlength=number)[occupied] / counts[occupied]
+    observed = (
+        np.bincount(place, weights=labels.astype(np.float64), minlength=number)[occupied] / counts[occupied]
+    )
+    error = float((counts[occupied] / count * np.abs(observed - predicted)).sum())
+    return Reliability(predicted, observed, counts[occupied], error)
 
 
 def out_of_fold(

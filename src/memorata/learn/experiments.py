@@ -278,7 +278,9 @@ def _compared(
                 exposure.user, exposure.at, exposure.results, clicked, ratings[-1] if ratings else None
             )
         )
-    rated = any(one.rating is not None for variant in observations.values() for one in variant)
+    rated = any(
+        observation.rating is not None for variant in observations.values() for observation in variant
+    )
     # Without a single rating satisfaction cannot count, and what can be measured has its weight.
     composite = Composite() if rated else Composite(2 / 3, 0.0, 1 / 3)
     recommendation = recommend(
@@ -306,8 +308,8 @@ def _interleaved(
     lists = [[hit.memory.id for hit in variant.hits] for variant in (first, second)]
     mixed = team_draft(lists[0], lists[1], length=max(map(len, lists)), seed=seed)
     teams = {id_: int(team) for id_, team in zip(mixed.ids, mixed.teams, strict=True)}
-    seen = Exposure(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
-    engine.recall_log.note_exposure(seen)
+    exposure = Exposure(path, name, "", user, first.id, engine.now(), len(mixed.ids), teams)
+    engine.recall_log.note_exposure(exposure)
     return replace(
         first,
         hits=tuple(hits[id_] for id_ in mixed.ids),

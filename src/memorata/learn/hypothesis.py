@@ -42,18 +42,18 @@ def two_proportions(
     (0.2, 0.052, 0.334, 0.008)
     """
     share, size = _share("successes", successes, "trials", trials)
-    other, other_size = _share("other_successes", other_successes, "other_trials", other_trials)
+    other_share, other_size = _share("other_successes", other_successes, "other_trials", other_trials)
     z = NormalDist().inv_cdf((1 + _level(level)) / 2)
     pooled = (successes + other_successes) / (size + other_size)
     error = math.sqrt(pooled * (1 - pooled) * (1 / size + 1 / other_size))
-    p = 1.0 if error == 0 else 2 * NormalDist().cdf(-abs(share - other) / error)
+    p = 1.0 if error == 0 else 2 * NormalDist().cdf(-abs(share - other_share) / error)
     low, high = _wilson(share, size, z)
-    other_low, other_high = _wilson(other, other_size, z)
-    gap = share - other
+    other_low, other_high = _wilson(other_share, other_size, z)
+    gap = share - other_share
     return Difference(
         mean=gap,
-        low=gap - math.hypot(share - low, other_high - other),
-        high=gap + math.hypot(high - share, other - other_low),
+        low=gap - math.hypot(share - low, other_high - other_share),
+        high=gap + math.hypot(high - share, other_share - other_low),
         p=min(1.0, p),
     )
 
@@ -114,8 +114,8 @@ def _wilson(share: float, size: int, z: float) -> tuple[float, float]:
     square = z * z
     centre = share + square / (2 * size)
     reach = z * math.sqrt(share * (1 - share) / size + square / (4 * size * size))
-    whole = 1 + square / size
-    return (centre - reach) / whole, (centre + reach) / whole
+    denominator = 1 + square / size
+    return (centre - reach) / denominator, (centre + reach) / denominator
 
 
 def mixture_difference(estimate: float, variance: float, *, scale: float, level: float = 0.95) -> Difference:

@@ -78,9 +78,9 @@ def _recipe_of(logged: tuple[tuple[str, Any], ...]) -> Recipe:
 
 
 @lru_cache(maxsize=256)
-def _replayed(recipe: Recipe, then: Recipe) -> Recipe:
-    kept = {name: getattr(then, name) for name in SEARCH_PARAMETERS}
-    return recipe.changed(kept | {"diversity": "none", "rerank_depth": 0})
+def _replayed(recipe: Recipe, logged: Recipe) -> Recipe:
+    logged_values = {name: getattr(logged, name) for name in SEARCH_PARAMETERS}
+    return recipe.changed(logged_values | {"diversity": "none", "rerank_depth": 0})
 
 
 def _replayable(recipe: Recipe, recall: LoggedRecall) -> None:
@@ -112,24 +112,24 @@ def ranked_again(recall: LoggedRecall, recipe: Recipe) -> Ranked:
 
     Slots are numbered anew, in the same order, so that equal scores come out as they would have.
     """
-    wanted = as_replayed(recipe, recall)
+    replayed = as_replayed(recipe, recall)
     logged = _logged_candidates(recall)
-    context = _context(recall, logged, wanted)
+    context = _context(recall, logged, replayed)
     nothing = Found(np.zeros(0, np.intp), np.zeros(0))
     legs = Legs(logged.legs.get(VECTOR, nothing), logged.legs.get(LEXICAL, nothing))
     if SOFT in logged.legs:
         legs = replace(legs, soft=logged.legs[SOFT])
     if "unread" in logged.columns:
         legs = replace(legs, unread=np.flatnonzero(logged.columns["unread"] > 0))
-    for name, weight in ((TEMPORAL, wanted.time_weight), (GEO, wanted.place_weight)):
+    for name, weight in ((TEMPORAL, replayed.time_weight), (GEO, replayed.place_weight)):
         if name in logged.legs:
             legs = legs.with_leg(ExtraLeg(name, logged.legs[name], weight))
-    candidates = fuse(wanted, context, legs)
-    if GRAPH in logged.legs and wanted.graph_weight:
-        origins = candidates.slots[: wanted.graph_seeds if wanted.graph in ("names", "walk") else 0]
-        legs = legs.with_leg(ExtraLeg(GRAPH, logged.legs[GRAPH], wanted.graph_weight, origins))
-        candidates = fuse(wanted, context, legs)
-    return rank_candidates(wanted, context, candidates)
+    candidates = fuse(replayed, context, legs)
+    if GRAPH in logged.legs and replayed.graph_weight:
+        origins = candidates.slots[: replayed.graph_seeds if replayed.graph in ("names", "walk") else 0]
+        legs = legs.with_leg(ExtraLeg(GRAPH, logged.legs[GRAPH], replayed.graph_weight, origins))
+        candidates = fuse(replayed, context, legs)
+    return rank_candidates(replayed, context, candidates)
 
 
 def order_of(recall: LoggedRecall, recipe: Recipe) -> IntArray:

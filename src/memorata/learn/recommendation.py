@@ -175,14 +175,14 @@ def worth_of(totals: Totals, composite: Composite) -> tuple[FloatArray, FloatArr
         empty = totals.empty.sum(axis=-1, keepdims=True) / number
         part = composite.click_through * (totals.clicked - click * questions) / number
         part = part - composite.found * (totals.empty - empty * questions) / number
-        worth = composite.click_through * click + composite.found * (1 - empty)
+        value = composite.click_through * click + composite.found * (1 - empty)
         if composite.satisfaction:
             stars = totals.stars.sum(axis=-1, keepdims=True) / rated
             part = part + composite.satisfaction / BEST_RATING * (totals.stars - stars * ratings) / rated
-            worth = worth + composite.satisfaction / BEST_RATING * stars
+            value = value + composite.satisfaction / BEST_RATING * stars
         users = (questions > 0).sum(axis=-1)
         variance = np.where(users > 1, (part * part).sum(axis=-1) * (users / (users - 1.0)), np.nan)
-    return worth[..., 0], variance
+    return value[..., 0], variance
 
 
 EFFECT: Final = 0.05

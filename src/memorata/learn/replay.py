@@ -95,7 +95,7 @@ def replay_log(
     - raises `NotEnoughData`: nothing was logged.
     """
     chosen = engine.recipes.get(recipe, namespace=namespace)
-    wanted = chosen.changed(checked_changes(changes)) if changes else chosen
+    changed = chosen.changed(checked_changes(changes)) if changes else chosen
     recalls = [
         recall
         for recall in reversed(engine.feedback.recalls(namespace=namespace, since=since, limit=limit))
@@ -106,14 +106,14 @@ def replay_log(
     before = {recall.id: ranking(recall, logged_recipe(recall)) for recall in recalls}
     replay = compare_rankings(
         before,
-        {recall.id: ranking(recall, wanted) for recall in recalls},
+        {recall.id: ranking(recall, changed) for recall in recalls},
         from_feedback(engine, namespace=namespace).gains,
         measures=measures,
         depth=depth,
         seed=seed,
     )
     faithful = sum(before[recall.id] == tuple(recall.ids) for recall in recalls)
-    return Replayed(wanted, replay, faithful, kept_as_logged(wanted, recalls))
+    return Replayed(changed, replay, faithful, kept_as_logged(changed, recalls))
 
 
 def compare_rankings(

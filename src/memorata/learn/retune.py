@@ -139,14 +139,14 @@ def retune(
     return decided(Move.KEPT, now, f"{too_strict} and {too_lax}: both within their limits")
 
 
-def _moved(move: Move, now: float, wanted: float, bound: float, reason: str) -> tuple[Move, float, str]:
+def _moved(move: Move, now: float, target: float, bound: float, reason: str) -> tuple[Move, float, str]:
     """Return the move as far as the bound allows, saying so where it does not."""
-    beyond = wanted < bound if move is Move.LOWERED else wanted > bound
+    beyond = target < bound if move is Move.LOWERED else target > bound
     if now == bound:
         return Move.KEPT, now, f"{reason}; but it is at its bound of {bound:g}"
     if beyond:
         return move, bound, f"{reason}; stopped at the bound of {bound:g}"
-    return move, wanted, reason
+    return move, target, reason
 
 
 def _bounds(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -179,7 +179,7 @@ def won_held_out(
         return decision
     count = min(FOLDS, len(set(groups)))
     if count < 2:
-        return _kept(decision, "all events are of one query, so that none can be held out")
+        return _unchanged(decision, "all events are of one query, so that none can be held out")
     before = after = 0
     for fold in grouped_folds(groups, count=count):
         learnt, held_out = ([events[row] for row in rows.tolist()] for rows in (fold.learnt, fold.held_out))
@@ -188,10 +188,10 @@ def won_held_out(
         after += _errors(step, held_out)
     if after < before:
         return replace(decision, reason=f"{decision.reason}; held out, {before} errors become {after}")
-    return _kept(decision, f"held out it does not win: {before} errors as it is, {after} with the move")
+    return _unchanged(decision, f"held out it does not win: {before} errors as it is, {after} with the move")
 
 
-def _kept(decision: Decision, why: str) -> Decision:
+def _unchanged(decision: Decision, why: str) -> Decision:
     reason = f"{decision.reason}; {why}"
     return replace(decision, move=Move.KEPT, after=decision.before, reason=reason)
 
@@ -278,7 +278,7 @@ def _retune_now(
     recipe = ""
     # A threshold that moved without a record would move again at the next look, on the same feedback.
     with engine.store.together():
-        decisions = [made for made in (decision, confidence) if made is not None]
+        decisions = [candidate for candidate in (decision, confidence) if candidate is not None]
         moved = {f"least_{change.measure}": change for change in decisions if change.move is not Move.KEPT}
         if moved:
             recipe = RETUNED

@@ -156,15 +156,15 @@ def at_precision(
     (0.75, 'no threshold reaches a precision of 0.6; the best is 0.5, at a similarity of 0.2.
     The fallback stands.')
     """
-    wanted = checks.above("target", checks.probability("target", target), 0)
-    kept = checks.within("fallback", fallback, -1, 1)
+    least_precision = checks.above("target", checks.probability("target", target), 0)
+    default = checks.within("fallback", fallback, -1, 1)
     curve = threshold_curve(similarity, relevant, least=least)
-    reaching = np.flatnonzero(curve.precision >= wanted)
+    reaching = np.flatnonzero(curve.precision >= least_precision)
     if reaching.size:
         return curve.at(float(curve.thresholds[reaching[_last_best(curve.recall[reaching])]]))
     best = _last_best(curve.precision)
-    warning = MissedThreshold(wanted, float(curve.precision[best]), float(curve.thresholds[best]))
-    return curve.at(kept, warning)
+    warning = MissedThreshold(least_precision, float(curve.precision[best]), float(curve.thresholds[best]))
+    return curve.at(default, warning)
 
 
 def by_youden(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS) -> Choice:

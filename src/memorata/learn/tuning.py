@@ -132,14 +132,14 @@ def tune_families(
     scores = {}
     for recipe in tried:
         grid_scores = _scored(training, recipe, settings, metric, base, search)
-        named = tuple({"recipe": recipe.name, **setting} for setting in settings)
-        scores[recipe.name] = GridScores(named, grid_scores.values)
+        named_settings = tuple({"recipe": recipe.name, **setting} for setting in settings)
+        scores[recipe.name] = GridScores(named_settings, grid_scores.values)
     now = training.values(base, base, metric, search=search)
-    kept = GridScores(
+    combined = GridScores(
         ({"recipe": base.name, **{name: getattr(base, name) for name in settings[0]}},), now[None]
     )
     own = scores.get(base.name)
-    scores[base.name] = kept if own is None else GridScores.joined((kept, own))
+    scores[base.name] = combined if own is None else GridScores.joined((combined, own))
     _, verdict = tune_grid_families(scores, now, training.groups, folds=folds, seed=seed)
     changes = dict(verdict.setting)
     chosen_name = changes.pop("recipe")
@@ -296,8 +296,8 @@ def _scored(
 
 
 def _families(training: TrainingSet, base: Recipe) -> tuple[Recipe, ...]:
-    others = (recipe for recipe in RECIPES.values() if not recipe.samples and not recipe.rerank_depth)
-    every = (base, *(recipe for recipe in others if recipe.name != base.name))
+    other_recipes = (recipe for recipe in RECIPES.values() if not recipe.samples and not recipe.rerank_depth)
+    every = (base, *(recipe for recipe in other_recipes if recipe.name != base.name))
     if _can_search(training):
         return every
     # Without the question, what reads it cannot be tried; the others can.

@@ -96,25 +96,25 @@ def within_budget(intro: str, rows: Sequence[Row], budget: int) -> Answer:
     if not rows:
         return Answer(intro)
     usual = [(Row("", "0" * _ID_LENGTH), MAX_BUDGET)] * _MAX_NAMED
-    left = budget - tokens("\n".join((intro, block((), _mark), _omission(len(rows), budget))))
-    reserved = tokens(_named(usual))
+    remaining = budget - tokens("\n".join((intro, block((), _mark), _omission(len(rows), budget))))
+    reserved = tokens(_omitted_row(usual))
     shown: list[str] = []
     omitted: list[tuple[Row, int]] = []
     for data in rows:
         size = tokens(data.text + "\n")
-        if size <= left - (reserved if omitted or data is not rows[-1] else 0):
-            left -= size
+        if size <= remaining - (reserved if omitted or data is not rows[-1] else 0):
+            remaining -= size
             shown.append(data.text)
         else:
             omitted.append((data, size))
     parts = [intro]
     if omitted:
         parts.append(_omission(len(omitted), budget))
-        named = [(row, size) for row, size in omitted if row.memory is not None][:_MAX_NAMED]
-        while named and tokens(_named(named)) > reserved:
-            named.pop()
-        if named:
-            shown.append(_named(named))
+        identified = [(row, size) for row, size in omitted if row.memory is not None][:_MAX_NAMED]
+        while identified and tokens(_omitted_row(identified)) > reserved:
+            identified.pop()
+        if identified:
+            shown.append(_omitted_row(identified))
     if shown:
         parts.append(block(shown, _mark))
     return Answer("\n".join(parts))
@@ -176,7 +176,7 @@ def _omission(count: int, budget: int) -> str:
     return f"{were} left out to stay within {budget} tokens: ask with a larger budget, or more narrowly."
 
 
-def _named(omitted: Sequence[tuple[Row, int]]) -> str:
+def _omitted_row(omitted: Sequence[tuple[Row, int]]) -> str:
     """Return the row that names memories that were left out; an id may be anybody's text: data, too."""
     return row({"left_out": [{"id": omission.memory, "tokens": size} for omission, size in omitted]})
 

@@ -105,9 +105,9 @@ class Verifier:
                 access = await asyncio.to_thread(self._access, token)
             except NotAdmitted:
                 return None
-        held = [scope for scope in SCOPES if access.may(scope)]
+        scopes = [scope for scope in SCOPES if access.may(scope)]
         claims = {_NAMESPACES: list(access.namespaces)}
-        return AccessToken(token=token, client_id=access.name, scopes=held, claims=claims)
+        return AccessToken(token=token, client_id=access.name, scopes=scopes, claims=claims)
 
     def _access(self, token: str) -> Access:
         if self._issuer is None or is_token(token):

@@ -45,49 +45,49 @@ class KnowledgeGraph:
         """Create entities with their type and observations; a name that exists is passed over."""
         with _WRITING:
             existing = set(self._nodes())
-            made: list[Json] = []
+            created: list[Json] = []
             items: list[Json] = []
             for name, type_, observations in entities:
                 if name in existing:
                     continue
                 existing.add(name)
                 once = list(dict.fromkeys(observations))
-                made.append(_entity(name, type_, once))
+                created.append(_entity(name, type_, once))
                 items.append(_node(name, type_))
                 items += [_observation(name, text) for text in once]
             # The same words about another entity are another observation; about one they are left out above.
             self.engine.remember_many(items, duplicates="off")
-            for entity in made:
+            for entity in created:
                 self.engine.entities.describe(entity["name"], type=entity["entityType"])
-        return made
+        return created
 
     def create_relations(self, relations: Iterable[tuple[str, str, str]]) -> list[Json]:
         """Create relations (from, to, type) between entities that exist; one that exists is passed over."""
         with _WRITING:
-            wanted = list(dict.fromkeys(relations))
+            edges = list(dict.fromkeys(relations))
             nodes = self._nodes()
-            for source, target, _ in wanted:
+            for source, target, _ in edges:
                 for argument, name in (("from", source), ("to", target)):
                     _must_exist(argument, name, nodes)
             existing = {_key(relation) for relation in self._relations(nodes)}
-            made = []
-            for source, target, type_ in wanted:
+            created = []
+            for source, target, type_ in edges:
                 relation = _relation(source, target, type_)
                 if _key(relation) not in existing:
                     self.engine.entities.relate(source, type_, target)
-                    made.append(relation)
-        return made
+                    created.append(relation)
+        return created
 
     def add_observations(self, observations: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
         """Add observations to entities that exist; return those that were new, entity by entity."""
         with _WRITING:
-            wanted = list(observations)
+            additions = list(observations)
             nodes = self._nodes()
-            for name, _ in wanted:
+            for name, _ in additions:
                 _must_exist("entityName", name, nodes)
-            existing = {name: set(self._observations([name])[name]) for name, _ in wanted}
+            existing = {name: set(self._observations([name])[name]) for name, _ in additions}
             results, items = [], []
-            for name, texts in wanted:
+            for name, texts in additions:
                 new = [text for text in dict.fromkeys(texts) if text not in existing[name]]
                 existing[name].update(new)
                 items += [_observation(name, text) for text in new]
@@ -164,12 +164,14 @@ class KnowledgeGraph:
         self.engine.entities.unrelate(relation["from"], relation["relationType"], relation["to"])
 
     def _subgraph(self, nodes: Mapping[str, Memory], names: Iterable[str]) -> Json:
-        wanted = set(names)
-        kept = [name for name in nodes if name in wanted]
-        observations = self._observations(kept)
-        ends = {folded(name) for name in kept}
+        selection = set(names)
+        selected = [name for name in nodes if name in selection]
+        observations = self._observations(selected)
+        ends = {folded(name) for name in selected}
         return {
-            "entities": [_entity(name, str(nodes[name].metadata[TYPE]), observations[name]) for name in kept],
+            "entities": [
+                _entity(name, str(nodes[name].metadata[TYPE]), observations[name]) for name in selected
+            ],
             "relations": [
                 relation
                 for relation in self._relations(nodes)

@@ -118,8 +118,10 @@ def _answer(data: dict[str, Any], text: object = None) -> Answer:
     return Answer(json.dumps(data if text is None else text, ensure_ascii=False, indent=2), data)
 
 
-def _counted(count: int, wanted: int, what: str) -> Answer:
-    message = f"Deleted {what}" if count == wanted else f"Deleted {count} of {wanted} {what}; no others exist"
+def _counted(count: int, requested: int, kind: str) -> Answer:
+    message = (
+        f"Deleted {kind}" if count == requested else f"Deleted {count} of {requested} {kind}; no others exist"
+    )
     return Answer(message, {"success": True, "message": message})
 
 
@@ -143,15 +145,15 @@ _RESULTS: Final = _list(_object(entityName=_STRING, addedObservations=_list(_STR
 @tool(output=_object(entities=_ENTITIES), idempotent=True)
 def create_entities(engine: Engine, args: Entities) -> Answer:
     """Create entities with their observations; a name that exists is passed over."""
-    made = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in args.entities)
-    return _answer({"entities": made}, made)
+    created = _graph(engine).create_entities((e.name, e.entityType, e.observations) for e in args.entities)
+    return _answer({"entities": created}, created)
 
 
 @tool(output=_object(relations=_RELATIONS), idempotent=True)
 def create_relations(engine: Engine, args: Edges) -> Answer:
     """Create relations between entities that exist, in active voice; one that exists is passed over."""
-    made = _graph(engine).create_relations(edge.parts() for edge in args.relations)
-    return _answer({"relations": made}, made)
+    created = _graph(engine).create_relations(edge.parts() for edge in args.relations)
+    return _answer({"relations": created}, created)
 
 
 @tool(output=_object(results=_RESULTS), idempotent=True)
@@ -166,20 +168,20 @@ def add_observations(engine: Engine, args: Additions) -> Answer:
 @tool(output=_DONE, destructive=True, idempotent=True)
 def delete_entities(engine: Engine, args: EntityNames) -> Answer:
     """Delete entities, with their observations and relations."""
-    wanted = len(set(args.entityNames))
-    return _counted(_graph(engine).delete_entities(args.entityNames), wanted, "entities")
+    requested = len(set(args.entityNames))
+    return _counted(_graph(engine).delete_entities(args.entityNames), requested, "entities")
 
 
 @tool(output=_DONE, destructive=True, idempotent=True)
 def delete_observations(engine: Engine, args: Deletions) -> Answer:
     """Delete observations from entities, by their exact texts."""
-    wanted = len(
+    requested = len(
         {(deletion.entityName, text) for deletion in args.deletions for text in deletion.observations}
     )
     deleted = _graph(engine).delete_observations(
         (deletion.entityName, deletion.observations) for deletion in args.deletions
     )
-    return _counted(deleted, wanted, "observations")
+    return _counted(deleted, requested, "observations")
 
 
 @tool(output=_DONE, destructive=True, idempotent=True)

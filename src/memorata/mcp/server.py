@@ -238,7 +238,7 @@ class _Handlers:
         """Return what `work` returns, done in the namespace of the request."""
         request = context.request
 
-        def done(engine: Engine) -> _Answer:
+        def work_in_namespace(engine: Engine) -> _Answer:
             if request is None:
                 return work(engine)
             from memorata.mcp.auth import access_of, namespace_of
@@ -250,7 +250,7 @@ class _Handlers:
 
         # A context of its own: what is set in it is not there for the next call on the same thread.
         own = copy_context()
-        return await self._runner.run(lambda engine: own.run(done, engine), writing=writing)
+        return await self._runner.run(lambda engine: own.run(work_in_namespace, engine), writing=writing)
 
     async def _answered(self, context: ServerRequestContext[Any], work: Callable[[Engine], Any]) -> Any:  # noqa: ANN401 - what `work` returns
         """Return what `work` returns; what goes wrong is an error of the protocol, for no tool was called."""

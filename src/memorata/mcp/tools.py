@@ -346,7 +346,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
     from memorata.model.errors import EntityNotFound
     from memorata.text.spelling import folded
 
-    wanted = (
+    relation_key = (
         folded(args.subject),
         args.type,
         folded(args.object),
@@ -365,7 +365,7 @@ def relate(engine: Engine, args: Relate) -> Answer:
             relation.asserted_by,
             relation.valid_from,
         )
-        == wanted
+        == relation_key
         for relation in around
     )
     if repeated:

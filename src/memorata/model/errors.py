@@ -266,8 +266,8 @@ class ExperimentNotFound(StoreError, LookupError):
 
     def __init__(self, name: str, namespace: str, known: tuple[str, ...] = ()) -> None:
         self.name, self.namespace, self.known = name, namespace, known
-        there = f"there is {', '.join(map(shown, known))}" if known else "there is none yet"
-        super().__init__(f"no experiment {shown(name)} in namespace {shown(namespace)}; {there}")
+        existing = f"there is {', '.join(map(shown, known))}" if known else "there is none yet"
+        super().__init__(f"no experiment {shown(name)} in namespace {shown(namespace)}; {existing}")
 
 
 class ReplyErased(StoreError):
@@ -283,11 +283,11 @@ class WorkUnderWay(StoreError):
 
     def __init__(self, kind: str, namespace: str, holder: str, until: datetime | None) -> None:
         self.kind, self.namespace, self.holder, self.until = kind, namespace, holder, until
-        what = f"{shown(kind)} of {_whose(namespace)}"
+        work = f"{shown(kind)} of {_work_scope(namespace)}"
         super().__init__(
-            f"{what} was being done by another until a moment ago; try again"
+            f"{work} was being done by another until a moment ago; try again"
             if until is None
-            else f"{what} is being done by {holder}; if nothing is heard of them until {shown(until)}, "
+            else f"{work} is being done by {holder}; if its lease is not renewed until {shown(until)}, "
             "another may take it over"
         )
 
@@ -298,13 +298,13 @@ class LeaseLost(StoreError):
     def __init__(self, kind: str, namespace: str, holder: str) -> None:
         self.kind, self.namespace, self.holder = kind, namespace, holder
         super().__init__(
-            f"{shown(kind)} of {_whose(namespace)} was taken from {holder}, of whom nothing had been heard "
-            "for too long; another goes on from where they were"
+            f"{shown(kind)} of {_work_scope(namespace)} was taken from {holder}, whose lease was not renewed "
+            "in time; another worker goes on from where it was"
         )
 
 
-def _whose(namespace: str) -> str:
-    return "everybody's memories" if namespace == "*" else shown(namespace)
+def _work_scope(namespace: str) -> str:
+    return "all namespaces" if namespace == "*" else shown(namespace)
 
 
 class VersionConflict(StoreError):

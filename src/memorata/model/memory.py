@@ -172,7 +172,7 @@ class Memory:
         """Check the fields of `_COMMON_FIELDS`, which most imports set and nothing else."""
         # Written for speed, here and below: what already has the form it should have costs one comparison,
         # for a memory is made for every line of an import.
-        put = object.__setattr__
+        assign = object.__setattr__
         memory_id("id", self.id)
         content, category = self.content, self.category
         if type(content) is not str or not content.isascii():
@@ -193,46 +193,46 @@ class Memory:
             # Not in the class itself, which reads what is stored, whatever its size.
             for name in ("speaker", "session", "link", "via"):
                 check_length(f"source.{name}", getattr(source, name), MAX_NAME)
-        put(self, "metadata", json_object("metadata", self.metadata))
+        assign(self, "metadata", json_object("metadata", self.metadata))
         if type(self.created_at) is not datetime or self.created_at.tzinfo is not UTC:
-            put(self, "created_at", checks.instant("created_at", self.created_at))
+            assign(self, "created_at", checks.instant("created_at", self.created_at))
         if type(self.tags) is not tuple or self.tags:
-            put(self, "tags", _texts("tags", self.tags))
+            assign(self, "tags", _texts("tags", self.tags))
 
     def _check_rest(self) -> None:
         """Check the fields that are not of `_COMMON_FIELDS`, and what fields say about each other."""
-        put = object.__setattr__
+        assign = object.__setattr__
         if type(self.fingerprint) is not str or self.fingerprint:
             checks.writable("fingerprint", self.fingerprint)
         if type(self.embedder) is not str or self.embedder:
             checks.writable("embedder", self.embedder)
         if type(self.tier) is not Tier:
-            put(self, "tier", Tier(checks.one_of("tier", self.tier, _TIERS)))
+            assign(self, "tier", Tier(checks.one_of("tier", self.tier, _TIERS)))
         if self.place is not None and not isinstance(self.place, Place):
             raise InvalidArgument("place", self.place, "a Place or None")
         if self.pinned is not False:
-            put(self, "pinned", checks.flag("pinned", self.pinned))
+            assign(self, "pinned", checks.flag("pinned", self.pinned))
         if type(self.mentions) is not int or self.mentions != 1:
-            put(self, "mentions", checks.whole("mentions", self.mentions, 1))
+            assign(self, "mentions", checks.whole("mentions", self.mentions, 1))
         if type(self.access_count) is not int or self.access_count:
-            put(self, "access_count", checks.whole("access_count", self.access_count))
+            assign(self, "access_count", checks.whole("access_count", self.access_count))
         if type(self.version) is not int or self.version != 1:
-            put(self, "version", checks.whole("version", self.version, 1))
+            assign(self, "version", checks.whole("version", self.version, 1))
         if type(self.confidence) is not float or not 0.0 <= self.confidence <= 1.0:
-            put(self, "confidence", checks.probability("confidence", self.confidence))
+            assign(self, "confidence", checks.probability("confidence", self.confidence))
         if type(self.importance) is not float or not 0.0 <= self.importance <= 1.0:
-            put(self, "importance", checks.probability("importance", self.importance))
+            assign(self, "importance", checks.probability("importance", self.importance))
         if type(self.entities) is not tuple or self.entities:
-            put(self, "entities", _texts("entities", self.entities))
+            assign(self, "entities", _texts("entities", self.entities))
         if type(self.supersedes) is not tuple or self.supersedes:
             # As many as there are repeats of one memory: no limit.
-            put(self, "supersedes", _writable("supersedes", checks.texts("supersedes", self.supersedes)))
+            assign(self, "supersedes", _writable("supersedes", checks.texts("supersedes", self.supersedes)))
         if self.expires_at is not None:
-            put(self, "expires_at", checks.instant("expires_at", self.expires_at))
+            assign(self, "expires_at", checks.instant("expires_at", self.expires_at))
         if self.supported_at is not None:
-            put(self, "supported_at", checks.instant("supported_at", self.supported_at))
+            assign(self, "supported_at", checks.instant("supported_at", self.supported_at))
         if self.last_accessed_at is not None:
-            put(self, "last_accessed_at", checks.instant("last_accessed_at", self.last_accessed_at))
+            assign(self, "last_accessed_at", checks.instant("last_accessed_at", self.last_accessed_at))
         if self.valid_from is not None or self.valid_to is not None:
             checks.validity(self)
         if self.superseded_by is not None:
@@ -282,12 +282,12 @@ def json_object(argument: str, value: object) -> Mapping[str, Any]:
     if len(plain) <= _MAX_SIMPLE and all(map(_is_simple, plain, plain.values())):
         return MappingProxyType(plain)
     try:
-        written = json.dumps(plain, allow_nan=False, ensure_ascii=False)
-        copy = json.loads(written)
-        written.encode()  # half a surrogate pair is a ValueError here
+        encoded = json.dumps(plain, allow_nan=False, ensure_ascii=False)
+        copy = json.loads(encoded)
+        encoded.encode()  # half a surrogate pair is a ValueError here
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidArgument(argument, value, "a mapping that JSON can hold") from error
-    if len(written) > MAX_METADATA:
+    if len(encoded) > MAX_METADATA:
         raise InvalidArgument(argument, value, f"at most {MAX_METADATA:,} characters of JSON")
     if depth(plain) > MAX_METADATA_DEPTH:
         raise InvalidArgument(argument, value, f"nested at most {MAX_METADATA_DEPTH} deep")

@@ -68,10 +68,10 @@ def additive(
     memorata.model.errors.InvalidArgument: beta must be 1 - alpha (0.4), got 0.6
     """
     relevant, confident = _with_confidence(relevance, confidence)
-    weight, other = checks.probability("alpha", alpha), checks.probability("beta", beta)
-    if abs(weight + other - 1) > _SUM_TOLERANCE:
+    weight, other_weight = checks.probability("alpha", alpha), checks.probability("beta", beta)
+    if abs(weight + other_weight - 1) > _SUM_TOLERANCE:
         raise InvalidArgument("beta", beta, f"1 - alpha ({1 - weight:g})")
-    return Combination.finite("sum", ("relevance", "confidence"), weight * relevant, other * confident)
+    return Combination.finite("sum", ("relevance", "confidence"), weight * relevant, other_weight * confident)
 
 
 def composite_additive(

@@ -68,7 +68,7 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
     >>> mmr(range(1000, 0, -1), np.eye(4)[np.arange(1000) // 2 % 4], trade=0.5, limit=5)
     array([0, 2, 4, 6, 1])
     """
-    most, share = checks.whole("limit", limit), checks.probability("trade", trade)
+    max_items, share = checks.whole("limit", limit), checks.probability("trade", trade)
     related = unit_range(checks.numbers("relevance", relevance))
     rows, scale = _directions(vectors)
     checks.same_length(relevance=related, vectors=rows)
@@ -76,8 +76,8 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
     penalty = np.full(related.size, -np.inf)
     # With nothing selected yet relevance alone decides, also where λ = 0 leaves it no weight.
     value = related
-    chosen = np.empty(min(most, related.size), np.intp)
-    kept = None
+    chosen = np.empty(min(max_items, related.size), np.intp)
+    promising = None
     for step in range(chosen.size):
         if step:
             last = chosen[step - 1]
@@ -85,12 +85,12 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
             np.maximum(penalty, scale * (rows @ (scale[last] * rows[last])), out=penalty)
             value = gain - (1 - share) * penalty
         if step == 1 and value.size >= max(_WORTH_SIFTING, 2 * chosen.size):
-            kept = _hopeful(gain, value, chosen.size - step, 1 - share)
-            rows, scale = rows[kept], scale[kept]
-            gain, penalty, value = gain[kept], penalty[kept], value[kept]
+            promising = _hopeful(gain, value, chosen.size - step, 1 - share)
+            rows, scale = rows[promising], scale[promising]
+            gain, penalty, value = gain[promising], penalty[promising], value[promising]
         chosen[step] = value.argmax()
-    if kept is not None:
-        chosen[1:] = kept[chosen[1:]]
+    if promising is not None:
+        chosen[1:] = promising[chosen[1:]]
     return chosen
 
 
@@ -193,9 +193,9 @@ def _directions(vectors: Rows) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArr
     if isinstance(vectors, np.ndarray) and vectors.dtype == np.float32 and vectors.ndim == 2:
         with np.errstate(over="ignore", invalid="ignore"):
             squares = np.vecdot(vectors, vectors)
-            whole = bool(np.isfinite(squares.sum()))
+            finite = bool(np.isfinite(squares.sum()))
         # Squares that over- or underflow float32 say nothing of the length; float64 has room for both.
-        if whole and squares.min(initial=1.0) >= _SMALLEST_SQUARE:
+        if finite and squares.min(initial=1.0) >= _SMALLEST_SQUARE:
             return vectors, 1.0 / np.sqrt(squares)
     rows = unit_rows(vectors)
     return rows, np.ones(len(rows))

@@ -30,10 +30,10 @@ def entity_base(entity_weight: EntityWeight = 1.0) -> int:
     """
     weight = checks.at_least("entity_weight", entity_weight, 0)
     # Three steps of 0.2 make 0.6000000000000001 in floats; the ceiling is of the number that was meant.
-    meant = round(weight * _REPEATS_PER_WEIGHT, 9)
-    if math.isinf(meant):
+    rounded = round(weight * _REPEATS_PER_WEIGHT, 9)
+    if math.isinf(rounded):
         raise InvalidArgument("entity_weight", entity_weight, "small enough to compute with in float64")
-    return math.ceil(meant)
+    return math.ceil(rounded)
 
 
 def repeats(document_frequency: int, document_count: int, base: int) -> int:
@@ -46,11 +46,11 @@ def repeats(document_frequency: int, document_count: int, base: int) -> int:
     >>> [repeats(df, document_count=30, base=17) for df in (28, 2, 1)]
     [1, 12, 15]
     """
-    most = checks.whole("base", base)
+    max_repeats = checks.whole("base", base)
     idf = inverse_document_frequency(document_frequency, document_count)
     if not idf:
         return 1
-    return max(1, math.floor(most * min(1.0, idf / math.log(document_count + 1)) + 0.5))
+    return max(1, math.floor(max_repeats * min(1.0, idf / math.log(document_count + 1)) + 0.5))
 
 
 def boosted_query(

@@ -52,16 +52,16 @@ def importance_decay(
     >>> importance_decay([0, 20, 1000], [3, 1, 5], [0, 0, 0]).round(4)
     array([3.    , 0.3679, 5.    ])
     """
-    back, matters, used = _checked(distance, importance, hits)
+    back, weight, used = _checked(distance, importance, hits)
     passing = np.zeros(back.size, np.bool_) if transient is None else checks.flags("transient", transient)
     checks.same_length(distance=back, transient=passing)
     faster = checks.at_least("transient_factor", transient_factor, 1)
     lowest = checks.within("floor", floor, 0, _HIGHEST_IMPORTANCE)
     fastest = checks.at_least("rate", rate, 0)
     with checks.finite_arithmetic("distance", distance):
-        fading = fastest / matters**2 * np.maximum(0.5, 1 / (1 + 0.1 * used))
-        left = matters * np.exp(-fading * np.where(passing, faster, 1.0) * back)
-    return np.where(matters == _HIGHEST_IMPORTANCE, np.maximum(left, lowest), left)
+        fading = fastest / weight**2 * np.maximum(0.5, 1 / (1 + 0.1 * used))
+        remaining = weight * np.exp(-fading * np.where(passing, faster, 1.0) * back)
+    return np.where(weight == _HIGHEST_IMPORTANCE, np.maximum(remaining, lowest), remaining)
 
 
 def half_life_decay(
@@ -87,10 +87,10 @@ def half_life_decay(
     >>> half_life_decay([0, 168, 336], [1, 1, 4], [0, 0, 0])
     array([1. , 0.5, 1. ])
     """
-    back, matters, used = _checked(distance, importance, hits)
+    back, weight, used = _checked(distance, importance, hits)
     halves = checks.above("half_life", half_life, 0)
     with checks.finite_arithmetic("distance", distance):
-        return np.asarray(matters * np.exp2(-back / (halves * (1 + np.log1p(used)))))
+        return np.asarray(weight * np.exp2(-back / (halves * (1 + np.log1p(used)))))
 
 
 def linear_decay(
@@ -116,10 +116,10 @@ def linear_decay(
     >>> linear_decay([0, 360, 9000], [1, 1, 1], [0, 0, 0])
     array([1. , 0.5, 0. ])
     """
-    back, matters, _ = _checked(distance, importance, hits)
+    back, weight, _ = _checked(distance, importance, hits)
     end = checks.above("horizon", horizon, 0)
     with checks.finite_arithmetic("distance", distance):
-        return np.asarray(matters * np.maximum(0.0, 1 - back / end))
+        return np.asarray(weight * np.maximum(0.0, 1 - back / end))
 
 
 CURVES: Mapping[str, Callable[..., FloatArray]] = {
@@ -134,6 +134,6 @@ def _checked(
     distance: Numbers, importance: Numbers, hits: Numbers
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     back, used = checks.counts("distance", distance), checks.counts("hits", hits)
-    matters = checks.all_within("importance", importance, 1, _HIGHEST_IMPORTANCE)
-    checks.same_length(distance=back, importance=matters, hits=used)
-    return back, matters, used
+    weight = checks.all_within("importance", importance, 1, _HIGHEST_IMPORTANCE)
+    checks.same_length(distance=back, importance=weight, hits=used)
+    return back, weight, used

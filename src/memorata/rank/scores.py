@@ -92,8 +92,8 @@ def ranked(scores: FloatArray, limit: int | None) -> IntArray:
     count = scores.size
     if limit is None or limit >= count or count < _PARTITION_FROM or limit == 0:
         return (-scores).argsort(kind="stable")[:limit]
-    kept: IntArray = (scores >= reached(scores, limit)).nonzero()[0]
-    return kept[(-scores[kept]).argsort(kind="stable")[:limit]]
+    reaching: IntArray = (scores >= reached(scores, limit)).nonzero()[0]
+    return reaching[(-scores[reaching]).argsort(kind="stable")[:limit]]
 
 
 def reached(scores: npt.NDArray[Any], limit: int) -> float:

@@ -38,10 +38,10 @@ def token_weights(lengths: npt.NDArray[np.floating[Any]]) -> FloatArray:
     array([0. , 0.5, 1. , 1. ])
     """
     lengths = lengths.astype(np.float64)
-    written = lengths[lengths > 0]
-    if not written.size:
+    positive = lengths[lengths > 0]
+    if not positive.size:
         return np.zeros(lengths.size)
-    weights: FloatArray = np.minimum(1.0, lengths / float(np.median(written)))
+    weights: FloatArray = np.minimum(1.0, lengths / float(np.median(positive)))
     return weights
 
 
@@ -129,7 +129,7 @@ def soft_matches(
     cosines = rows.take(distinct, axis=0) @ rows.take(query, axis=0).T
     np.multiply(cosines, cosines >= cut, out=cosines)
     cosines *= np.sqrt(cosines)
-    some = sizes > 0
-    starts = (np.cumsum(sizes) - sizes)[some]
-    met[some] = np.maximum.reduceat(cosines.take(places[tokens], axis=0), starts, axis=0)
+    nonempty = sizes > 0
+    starts = (np.cumsum(sizes) - sizes)[nonempty]
+    met[nonempty] = np.maximum.reduceat(cosines.take(places[tokens], axis=0), starts, axis=0)
     return met

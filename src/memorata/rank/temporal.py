@@ -25,22 +25,22 @@ _FADES_OVER = 3.0
 # Chosen on the questions of short_facts, LoCoMo, RealTalk, TimeQA and LongMemEval-S dev that name a time,
 # with two embedders: benchmarks/RESULTS.md has what each is worth.
 _DAY = 86_400.0
-_TOLD_OF_ANOTHER = 0.7
-"""What counts of when it was told, where what it says happened at another time."""
+_OTHER_TIME_SHARE = 0.7
+"""The share of the time of learning that counts, where the memory is about another time."""
 _REPORTED = 0.9
-"""Nearness of what is told right after the period: people tell what has happened."""
+"""Nearness of a memory learnt right after the period: most reports follow the event."""
 _REPORT_DAYS, _REPORT_SHARE = 7.0, 0.25
 """Reports come within so many days after the period, or this share of its length if that is longer."""
-_MOST_REPORT_DAYS = 90.0
-"""And at most within so many: a period may have no beginning."""
+_MAX_REPORT_DAYS = 90.0
+"""The upper bound of that window: a period may have no beginning."""
 _HELD = 0.8
-"""Nearness of what was learnt right before the period, and may hold in it: "Priya rents a flat"."""
+"""Nearness of a memory learnt right before the period that may still hold in it: "Priya rents a flat"."""
 _HELD_FROM_DAYS = 14.0
 """A period of fewer days asks for what happened, not for what held."""
-_HALF_LIFE_SHARE, _MOST_HALF_LIFE = 1.5, 60.0
-"""That halves in so many lengths of the period, at most in so many days."""
+_HALF_LIFE_SHARE, _MAX_HALF_LIFE_DAYS = 1.5, 60.0
+"""Half-life of that nearness, in lengths of the period, and its upper bound in days."""
 _NAMED = 0.8
-"""Nearness of what names a time of the period, whenever it was said."""
+"""Nearness of a memory whose text names a time of the period, whenever it was learnt."""
 
 
 def proximity(times: Numbers, period: Period) -> FloatArray:
@@ -82,7 +82,7 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
     """Return how much each memory has to do with a period, from 0 to 1.
 
     The largest of: 1 if it happened or was learnt in the period, and around it 0.9 falling linearly to 0 at
-    three times the tolerance; 0.8 if its text names a time of the period; for what is told after it, 0.9
+    three times the tolerance; 0.8 if its text names a time of the period; for what is learnt after it, 0.9
     falling linearly to 0 within 7 days or a quarter of the period's length, whichever is longer, at most 90
     days; and, where
     the period has 14 days or more, for what was learnt before its end and may still have held, 0.8 halved
@@ -103,20 +103,21 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
     >>> from datetime import UTC, datetime
     >>> day = 86_400
     >>> month = Period(datetime(1970, 2, 1, tzinfo=UTC), datetime(1970, 3, 1, tzinfo=UTC))
-    >>> said = [40 * day, 31 * day - 42 * day, (59 + 3.5) * day, 100 * day]
-    >>> nearness(said, said, np.array([False, False, False, True]), month)
+    >>> learnt = [40 * day, 31 * day - 42 * day, (59 + 3.5) * day, 100 * day]
+    >>> nearness(learnt, learnt, np.array([False, False, False, True]), month)
     array([1.  , 0.4 , 0.45, 0.8 ])
     """
     learnt, happened = checks.numbers("created", created), checks.numbers("event", event)
     checks.same_length(created=learnt, event=happened, named=named)
     start, end = period.start.timestamp(), period.end.timestamp()
     length = end - start
-    late = (learnt - end) / min(max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length), _MOST_REPORT_DAYS * _DAY)
-    told = np.where((late > 0) & (late < 1), _REPORTED * (1.0 - late), 0.0)
-    told = np.maximum(told, _edged(learnt, period)) * np.where(learnt == happened, 1.0, _TOLD_OF_ANOTHER)
-    near = np.maximum(np.maximum(_edged(happened, period), told), _NAMED * np.asarray(named, np.float64))
+    late = (learnt - end) / min(max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length), _MAX_REPORT_DAYS * _DAY)
+    by_report = np.where((late > 0) & (late < 1), _REPORTED * (1.0 - late), 0.0)
+    by_report = np.maximum(by_report, _edged(learnt, period))
+    by_report *= np.where(learnt == happened, 1.0, _OTHER_TIME_SHARE)
+    near = np.maximum(np.maximum(_edged(happened, period), by_report), _NAMED * np.asarray(named, np.float64))
     if length >= _HELD_FROM_DAYS * _DAY:
-        half_life = min(_HALF_LIFE_SHARE * length, _MOST_HALF_LIFE * _DAY)
+        half_life = min(_HALF_LIFE_SHARE * length, _MAX_HALF_LIFE_DAYS * _DAY)
         age = np.maximum(0.0, start - learnt) / half_life
         near = np.maximum(near, np.where(learnt <= end, _HELD * np.exp2(-age), 0.0))
     return np.asarray(near)

@@ -55,9 +55,9 @@ class RateLimiter:
     def charge(self, caller: str, tokens: float) -> None:
         """Take more tokens of a caller, for a request that cost more than one; it may go into debt."""
         if self._rate is not None and caller in self._buckets:
-            left, since = self._buckets[caller]
+            remaining, since = self._buckets[caller]
             # A debt is paid back within as many seconds as it takes to fill the bucket.
-            self._buckets[caller] = max(-float(self._burst), left - max(0.0, tokens)), since
+            self._buckets[caller] = max(-float(self._burst), remaining - max(0.0, tokens)), since
 
     def take(self, caller: str) -> float:
         """Take a token of a caller and return 0, or return the seconds until there is one."""

@@ -108,7 +108,7 @@ def memory_arguments(data: Mapping[str, Any]) -> Json:
     for name, kind in (("source", Source), ("place", Place)):
         if isinstance(arguments.get(name), Mapping):
             defaults = {"via": IMPORT} if kind is Source else {}
-            arguments[name] = _made(kind, name, defaults | dict(arguments[name]))
+            arguments[name] = _validated(kind, name, defaults | dict(arguments[name]))
     return arguments
 
 
@@ -326,7 +326,7 @@ def time_from_json(name: str, value: object) -> datetime:
     return checks.zoned(name, value)
 
 
-def _made(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]) -> Source | Place:
+def _validated(kind: type[Source] | type[Place], name: str, values: Mapping[str, Any]) -> Source | Place:
     try:
         return kind(**values)
     except TypeError as error:

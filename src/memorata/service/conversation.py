@@ -42,9 +42,9 @@ class Conversation:
             namespace=self.namespace,
             standing=standing,
         )
-        what = "What is remembered and may concern this."
+        heading = "What is remembered and may concern this."
         memories = {memory.id: memory for memory in (*result.standing, *(hit.memory for hit in result.hits))}
-        return recalled_block(what, memories.values())
+        return recalled_block(heading, memories.values())
 
     def remember(self, role: str, text: str, *identity: object) -> None:
         """Remember a message once per identity, without the block that was recalled into it."""

@@ -202,9 +202,9 @@ class Jobs:
             self._pool.shutdown(wait=True)
             self._pool = None
 
-    def _forget(self, wanted: Callable[[Job], bool]) -> None:
+    def _forget(self, is_selected: Callable[[Job], bool]) -> None:
         with self._lock:
-            for job in [job for job in self._jobs.values() if not job.running and wanted(job)]:
+            for job in [job for job in self._jobs.values() if not job.running and is_selected(job)]:
                 del self._jobs[job.id]
 
     def _drop_results(self) -> None:
@@ -213,8 +213,8 @@ class Jobs:
             ended = [job for job in self._jobs.values() if not job.running]
             if not ended:
                 return
-            left = Counter(job.caller for job in ended)
-            del self._jobs[max(ended, key=lambda job: left[job.caller]).id]
+            jobs_by_caller = Counter(job.caller for job in ended)
+            del self._jobs[max(ended, key=lambda job: jobs_by_caller[job.caller]).id]
 
     def _run_next(self) -> None:
         """Run the oldest waiting job of the caller served least recently, if one waits."""
@@ -275,12 +275,12 @@ def find_duplicates(engine: Engine, namespace: str, request: DuplicatesJob, prog
 
 def maintain(engine: Engine, namespace: str, request: MaintenanceJob, progress: Progress) -> Json:
     """Promote, demote, expire and summarise; nothing is removed."""
-    done: Json = engine.lifecycle.maintain(
+    report: Json = engine.lifecycle.maintain(
         dry_run=request.dry_run, namespace=namespace, progress=lambda step, count: progress(count, None, step)
     ).as_dict()
-    for proposal in done["proposed"]:
+    for proposal in report["proposed"]:
         del proposal["content"]
-    return done
+    return report
 
 
 def tune(
@@ -296,12 +296,12 @@ def tune(
 ) -> tuple[_Tuned, SavedRecipe | None]:
     """Search for better parameters of a recipe, judged by feedback, and save what wins; all under a lease."""
     base = engine.recipes.get(recipe, namespace=namespace)
-    with engine.leases.hold(WORK, namespace) as held:
+    with engine.leases.hold(WORK, namespace) as lease:
         progress(0, None, "reading feedback")
-        training_set = from_feedback(engine, namespace=namespace).under(held)
+        training_set = from_feedback(engine, namespace=namespace).under(lease)
         progress(0, None, f"trying settings on {len(training_set.questions)} questions")
         tuned = search(training_set, base, **options)
-        held.renew()
+        lease.renew()
         saved = None
         if save_as is not None:
             saved = install(engine, tuned, save_as, use=use, namespace=namespace)

@@ -229,8 +229,8 @@ class Memory:
         """Change the text of a memory, or what is known about it; the id stays. No date lets it last."""
         current = self._current(memory_id)
         scopes = {name: current.metadata[name] for name in _SCOPING if name in current.metadata}
-        others = {name: value for name, value in current.metadata.items() if name not in _INTERNAL}
-        details: Json = {"metadata": {**(others if metadata is None else metadata), **scopes}}
+        own_metadata = {name: value for name, value in current.metadata.items() if name not in _INTERNAL}
+        details: Json = {"metadata": {**(own_metadata if metadata is None else metadata), **scopes}}
         if expiration_date is not _UNCHANGED:
             details["expires_at"] = None if expiration_date is None else _end_of(expiration_date)
         content = current.content if (text or data) is None else str(text or data)

@@ -113,8 +113,8 @@ class Evidence:
             return after.lower in ("s", "ll", "d")
         listing = gap in (", ", " & ")
         if listing or (gap == " " and after.lower in _AND):
-            other = words[at + 1 + (not listing) : at + 2 + (not listing)]
-            return bool(other) and other[0].capital and len(other[0].text) > 1
+            next_words = words[at + 1 + (not listing) : at + 2 + (not listing)]
+            return bool(next_words) and next_words[0].capital and len(next_words[0].text) > 1
         return gap == " " and _is_verb(after.lower, self._language)
 
     def _is_german_name(self, at: int) -> bool:
@@ -145,9 +145,9 @@ def _is_verb(word: str, language: str) -> bool:
 
 @cache
 def _all_subject_verbs() -> frozenset[str]:
-    others = [listed("subject_verbs", language) for language in languages_listed("subject_verbs")]
+    by_language = [listed("subject_verbs", language) for language in languages_listed("subject_verbs")]
     return listed("subject_verbs", "english") | {
-        verb for verbs in others for verb in verbs if len(verb) > _MAX_SHARED_VERB
+        verb for verbs in by_language for verb in verbs if len(verb) > _MAX_SHARED_VERB
     }
 
 
@@ -184,9 +184,9 @@ def capitalised_names(text: str, language: str) -> Iterator[tuple[int, int]]:
         return
     evidence = Evidence(spans, language)
     for run in _capitalised_runs(spans, marked, stops):
-        kept = _trimmed(spans, *run, language, stops)
-        if kept is not None and (kept[0] < kept[1] or evidence.is_name(kept[0])):
-            yield spans.span(*kept)
+        trimmed = _trimmed(spans, *run, language, stops)
+        if trimmed is not None and (trimmed[0] < trimmed[1] or evidence.is_name(trimmed[0])):
+            yield spans.span(*trimmed)
 
 
 def quoted_titles(text: str) -> Iterator[tuple[int, int]]:
@@ -273,13 +273,13 @@ def _is_attached(spans: WordSpans, at: int) -> bool:
     """Return whether a word belongs to the one before: a blank, hyphen, apostrophe, & or initial between."""
     if at >= len(spans.words):
         return False
-    gap, before, here = spans.gaps[at], spans.words[at - 1], spans.words[at]
+    gap, before, word = spans.gaps[at], spans.words[at - 1], spans.words[at]
     if gap == " ":
         return True
     if gap in ("-", "‑", "'", "’", " & ", "&"):
-        return here.capital and before.capital
+        return word.capital and before.capital
     abbreviated = len(before.text) == 1 or before.lower in ABBREVIATIONS or before.lower in TITLES
-    return gap in (". ", ".") and abbreviated and before.capital and here.capital
+    return gap in (". ", ".") and abbreviated and before.capital and word.capital
 
 
 def _trimmed(

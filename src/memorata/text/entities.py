@@ -169,12 +169,12 @@ def non_overlapping(text: str, spans: Iterable[tuple[int, int, str]]) -> tuple[M
         return (Mention(text[start:end], kind, start, end),)
     candidates.sort(key=lambda span: span[0] - span[1])
     covered = bytearray(len(text))
-    kept = []
+    chosen = []
     for start, end, kind in candidates:
         if not any(covered[start:end]):
             covered[start:end] = b"\1" * (end - start)
-            kept.append(Mention(text[start:end], kind, start, end))
-    return tuple(sorted(kept, key=lambda mention: mention.start))
+            chosen.append(Mention(text[start:end], kind, start, end))
+    return tuple(sorted(chosen, key=lambda mention: mention.start))
 
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?"

@@ -126,12 +126,12 @@ def detect(text: str | Sequence[str], default: str = "english") -> str:
     """
     if type(text) is str and text.isascii() and type(default) is str and default in _DETECTED:
         # Words without a letter have no vote, so they need not be told from a text without words.
-        return _known(_vote(words(text)[:_MAX_WORDS], default, ascii_only=True))
+        return _supported(_vote(words(text)[:_MAX_WORDS], default, ascii_only=True))
     latin, cyrillic, script = languages_by_script(text, default)
-    return {"latin": _known(latin), "cyrillic": cyrillic, "other": "none", "": default}[script]
+    return {"latin": _supported(latin), "cyrillic": cyrillic, "other": "none", "": default}[script]
 
 
-def _known(language: str) -> str:
+def _supported(language: str) -> str:
     """Return a language of which more than the commonest words are known; ``"none"`` for another."""
     return language if language in _DETECTED else "none"
 
@@ -198,12 +198,12 @@ def languages_by_script(text: str | Sequence[str], default: str = "english") -> 
     other = len(_NOT_LETTERS.sub("", joined)) - latin - len(cyrillic_letters)
     never, only = len(_NEVER_RUSSIAN.findall(cyrillic_letters)), len(_ONLY_RUSSIAN.findall(cyrillic_letters))
     cyrillic = "none" if never > only else "russian"
-    most = max(latin, len(cyrillic_letters), other)
-    if most == 0:
+    largest = max(latin, len(cyrillic_letters), other)
+    if largest == 0:
         return default, cyrillic, ""
-    if latin == most:
+    if latin == largest:
         return _vote(read, default, ascii_only=False), cyrillic, "latin"
-    return "english", cyrillic, "cyrillic" if len(cyrillic_letters) == most else "other"
+    return "english", cyrillic, "cyrillic" if len(cyrillic_letters) == largest else "other"
 
 
 def latin_language(tokens: list[str]) -> str:
@@ -255,12 +255,14 @@ def _vote(tokens: Sequence[str], default: str, *, ascii_only: bool) -> str:
     for token in () if ascii_only else tokens:
         if not token.isascii():
             # One vote per word, however many accents: a single foreign name must not outvote a sentence.
-            named = next((_LETTERS[letter] for letter in token if letter in _LETTERS), "").split()
-            for language in named:
-                totals[language] = totals.get(language, 0.0) + _LETTER_VOTE / len(named)
-    most = max(totals.values())
+            languages_of_letter = next(
+                (_LETTERS[letter] for letter in token if letter in _LETTERS), ""
+            ).split()
+            for language in languages_of_letter:
+                totals[language] = totals.get(language, 0.0) + _LETTER_VOTE / len(languages_of_letter)
+    top_score = max(totals.values())
     # Thirds and quarters do not add up exactly; what differs by less than a vote can is a tie.
-    tied = [language for language, total in totals.items() if total > most - 1e-9]
+    tied = [language for language, total in totals.items() if total > top_score - 1e-9]
     return default if default in tied else min(tied, key=_VOTED.index)
 
 
@@ -283,12 +285,15 @@ def _ballots() -> dict[str, tuple[tuple[str, float], ...]]:
     for word in speakers.keys() & listed("names", "also_english"):
         if "english" not in speakers[word]:
             speakers[word].append("english")
-    return {word: tuple((one, 1 / len(several)) for one in several) for word, several in speakers.items()}
+    return {
+        word: tuple((language, 1 / len(several)) for language in several)
+        for word, several in speakers.items()
+    }
 
 
 @lru_cache(maxsize=64)
 def _scripts_of(languages: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(script for one in languages for script in _OF_LANGUAGE.get(one, ("latin",)))
+    return frozenset(script for language in languages for script in _OF_LANGUAGE.get(language, ("latin",)))
 
 
 def script_counts(text: str) -> dict[str, int]:
@@ -314,6 +319,6 @@ def familiarity(text: str, languages: Collection[str]) -> float:
     letters = len(_LETTER.findall(text))
     counted = script_counts(text)
     others = letters - sum(counted.values())
-    worth = {script: count * _LETTERS_PER_WORD.get(script, 1) for script, count in counted.items()}
-    total = sum(worth.values()) + max(0, others)
-    return sum(worth[script] for script in scripts) / total if total else 1.0
+    word_counts = {script: count * _LETTERS_PER_WORD.get(script, 1) for script, count in counted.items()}
+    total = sum(word_counts.values()) + max(0, others)
+    return sum(word_counts[script] for script in scripts) / total if total else 1.0

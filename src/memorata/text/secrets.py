@@ -33,11 +33,11 @@ def secrets(text: str) -> tuple[Secret, ...]:
     candidates = sorted(
         _candidates(checks.text("text", text)), key=lambda secret: (secret.start, -secret.end)
     )
-    kept: list[Secret] = []
+    chosen: list[Secret] = []
     for secret in candidates:
-        if not kept or secret.start >= kept[-1].end:
-            kept.append(secret)
-    return tuple(kept)
+        if not chosen or secret.start >= chosen[-1].end:
+            chosen.append(secret)
+    return tuple(chosen)
 
 
 def redacted(text: str) -> str:

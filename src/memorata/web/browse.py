@@ -106,8 +106,8 @@ def remember(context: PageContext) -> Response:
     if values.listed("tags"):
         details["tags"] = values.listed("tags")
     memory = context.engine.remember(values.text("content"), namespace=context.namespace, **details)
-    done = "known" if memory.mentions > 1 else "remembered"
-    return context.go(context.url(f"/memories/{memory.id}", done=done))
+    notice = "known" if memory.mentions > 1 else "remembered"
+    return context.go(context.url(f"/memories/{memory.id}", done=notice))
 
 
 def apply(context: PageContext, action: Action, ids: Sequence[str]) -> list[str]:
@@ -126,9 +126,9 @@ def hidden_states(context: PageContext, memories: Sequence[Memory]) -> dict[str,
     if not ids:
         return {}
     page = context.engine.list(namespace=context.namespace, filter={"id": {"in": ids}}, limit=len(ids))
-    seen = {memory.id for memory in page.memories}
+    visible = {memory.id for memory in page.memories}
     forgotten: set[str] = set()
-    if len(seen) < len(set(ids)):
+    if len(visible) < len(set(ids)):
         everything = context.engine.store.hidden(context.namespace)
         forgotten = {memory.memory_id for memory in everything if memory.forgotten_at is not None}
     states = {}
@@ -152,13 +152,13 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
         cursor=values.text("cursor") or None,
         hidden=hidden,
     )
-    kept = {**forms.kept(values), "hidden": "true" if hidden else ""}
+    filter_fields = {**forms.kept(values), "hidden": "true" if hidden else ""}
     variables: dict[str, Any] = {
         "memories": page.memories,
         "states": hidden_states(context, page.memories),
         "cursor": page.cursor,
         "here": values.text("cursor"),
-        "kept": kept,
+        "kept": filter_fields,
         "narrowed": forms.filled(values),
         "hidden": hidden,
         "filters": len(forms.kept(values).keys() - {"text"}) + hidden,
@@ -172,7 +172,7 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
     if context.fragment and context.target == "listing":
         response = context.page("browse_listing.html", **variables)
         if action is None:
-            response.headers["HX-Replace-Url"] = context.url("/memories", kept)
+            response.headers["HX-Replace-Url"] = context.url("/memories", filter_fields)
         return response
     choices = forms.choices(context.engine, context.namespace)
     return context.page("browse.html", choices=choices, **variables)

@@ -67,10 +67,10 @@ class PageContext:
 
     def url(self, path: str, fields: Mapping[str, Any] | None = None, /, **more: Any) -> str:  # noqa: ANN401
         """Return the address of a page of the same namespace; fields that are None or empty are left out."""
-        wanted: dict[str, Any] = {**(fields or {}), **more}
+        parameters: dict[str, Any] = {**(fields or {}), **more}
         if self.namespace != self.engine.namespace:
-            wanted.setdefault("namespace", self.namespace)
-        present = {name: value for name, value in wanted.items() if value not in (None, "", ())}
+            parameters.setdefault("namespace", self.namespace)
+        present = {name: value for name, value in parameters.items() if value not in (None, "", ())}
         query = urlencode(present, doseq=True)
         # A browser takes a step of dots as the way up, wherever it stands: behind %2F it is part of a name.
         steps = _DOTS.sub(lambda match: match[0].replace("/", "%2F"), quote(path, safe="/"))
@@ -160,12 +160,12 @@ def failure(context: PageContext, error: MemorataError) -> Response:
         status=status,
         title=title,
         text=text[:1].upper() + text[1:],
-        meant=_meant(context, error),
+        meant=_suggestions(context, error),
         typed=_typed(context),
     )
 
 
-def _meant(context: PageContext, error: MemorataError) -> tuple[tuple[str, str], ...]:
+def _suggestions(context: PageContext, error: MemorataError) -> tuple[tuple[str, str], ...]:
     """Return links to the same page with what may have been meant in place of what was written."""
     rejected, nearest_values = "", tuple[str, ...]()
     if isinstance(error, EntityNotFound):
@@ -175,9 +175,9 @@ def _meant(context: PageContext, error: MemorataError) -> tuple[tuple[str, str],
     field = next((name for name in context.values if context.values.text(name) == rejected), None)
     if field is None or context.method != "GET":
         return ()
-    others = {name: list(values) for name, values in context.values.items() if name != field}
+    other_fields = {name: list(values) for name, values in context.values.items() if name != field}
     path = context.path.removeprefix(context.prefix)
-    return tuple((value, context.url(path, {**others, field: value})) for value in nearest_values)
+    return tuple((value, context.url(path, {**other_fields, field: value})) for value in nearest_values)
 
 
 def _typed(context: PageContext) -> tuple[tuple[str, str], ...]:

@@ -82,16 +82,16 @@ def _pieces(node: Explanation, scale: float) -> Iterator[Piece]:
 
 def _product(node: Explanation, scale: float) -> Iterator[Piece]:
     carrier = _carrier(node.parts)
-    held, gained = scale, []
+    factor, gained = scale, []
     for part in node.parts:
         if part is carrier:
             continue
         if part.label in _SCALES or part.value <= 1:
-            held *= part.value
+            factor *= part.value
         else:
             gained.append(part)
-    yield from _pieces(carrier, held)
-    value = carrier.value * held
+    yield from _pieces(carrier, factor)
+    value = carrier.value * factor
     for part in gained:
         yield Piece(part.label, value * (part.value - 1), part.note)
         value *= part.value
@@ -100,6 +100,6 @@ def _product(node: Explanation, scale: float) -> Iterator[Piece]:
 def _carrier(parts: Sequence[Explanation]) -> Explanation:
     """Return the part of a product that the others are factors of."""
     inner = next((part for part in parts if part.parts), None)
-    named = next((part for part in parts if part.label == _CARRIER), None)
+    labelled = next((part for part in parts if part.label == _CARRIER), None)
     free = next((part for part in parts if part.label not in _SCALES), parts[0])
-    return inner or named or free
+    return inner or labelled or free

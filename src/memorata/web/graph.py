@@ -83,15 +83,15 @@ def explore(context: PageContext) -> Response:
     """Show who and what is known, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
     entities = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
-    wanted = values.text("entity") or (entities[0].entity.name if entities else "")
-    if not wanted:
+    entity = values.text("entity") or (entities[0].entity.name if entities else "")
+    if not entity:
         return context.page("graph.html", entities=entities, about=None)
-    about = engine.entities.get(wanted, namespace=context.namespace)
+    about = engine.entities.get(entity, namespace=context.namespace)
     depth = values.whole("depth", 2, 1, 4)
     to = values.text("to")
-    answer = _route(context, wanted, to) if to else _ways(context, wanted, depth)
+    answer = _route(context, entity, to) if to else _ways(context, entity, depth)
     drawing = _drawing(context, answer, depth)
-    others = [
+    other_names = [
         node
         for node in drawing.nodes.values()
         if node["kind"] == "name" and node["label"] != about.entity.name
@@ -100,9 +100,9 @@ def explore(context: PageContext) -> Response:
         "graph.html",
         entities=entities,
         about=about,
-        relations=engine.entities.relations(wanted, namespace=context.namespace),
+        relations=engine.entities.relations(entity, namespace=context.namespace),
         memories=[node for node in drawing.nodes.values() if node["kind"] == "memory"],
-        others=others,
+        others=other_names,
         depth=depth,
         turns=values.flag("turns"),
         truncated=answer.truncated not in (None, "depth"),
@@ -132,24 +132,24 @@ def drawn(context: PageContext, paths: Iterable[FoundPath]) -> Drawing:
         else {}
     )
     for way in ways:
-        here = f"name:{way.start}"
-        drawing.node(here, way.start, "name", context.url("/graph", entity=way.start))
+        node = f"name:{way.start}"
+        drawing.node(node, way.start, "name", context.url("/graph", entity=way.start))
         for step in way.steps:
             if step.memory is not None:
-                there = f"memory:{step.memory}"
+                next_node = f"memory:{step.memory}"
                 drawing.node(
-                    there,
+                    next_node,
                     excerpt(contents[step.memory], 60),
                     "memory",
                     context.url(f"/memories/{step.memory}"),
                 )
             else:
                 name = step.entity or ""
-                there = f"name:{name}"
-                drawing.node(there, name, "name", context.url("/graph", entity=name))
-            ends = (here, there) if step.forward else (there, here)
+                next_node = f"name:{name}"
+                drawing.node(next_node, name, "name", context.url("/graph", entity=name))
+            ends = (node, next_node) if step.forward else (next_node, node)
             drawing.edge(*ends, step.type, step.weight)
-            here = there
+            node = next_node
     return drawing
 
 
@@ -174,8 +174,10 @@ def _drawing(context: PageContext, answer: Paths, depth: int) -> Drawing:
 def _ways(context: PageContext, start: str, depth: int) -> Paths:
     types = None
     if not context.values.flag("turns"):
-        named = {relation.type for relation in context.engine.entities.relations(namespace=context.namespace)}
-        types = [MENTIONS, *sorted(named - set(_OWN))]
+        relation_types = {
+            relation.type for relation in context.engine.entities.relations(namespace=context.namespace)
+        }
+        types = [MENTIONS, *sorted(relation_types - set(_OWN))]
     return context.engine.graph.paths(
         start,
         depth=depth,
@@ -255,8 +257,8 @@ def _card(context: PageContext, group: Group) -> Card:
     ids = [] if not middle else [middle]
     ids += [id_ for id_ in group.memories if id_ != middle][: _MAX_MEMORIES - len(ids)]
     speakers = context.engine.store.get(context.namespace, ids) if ids else []
-    named = {word for name in group.entities for word in folded(name).split()}
-    terms = tuple(term for term in group.summary.terms if folded(term) not in named)
+    entity_words = {word for name in group.entities for word in folded(name).split()}
+    terms = tuple(term for term in group.summary.terms if folded(term) not in entity_words)
     return Card(group, tuple(speakers), group.entities[:_MAX_NAMES], terms)
 
 

@@ -128,7 +128,7 @@ def dots(memories: Sequence[Memory], cell: float) -> tuple[Dot, ...]:
             Dot(
                 sum(place.lat for place in places) / len(places),
                 sum(place.lon for place in places) / len(places),
-                _named(names),
+                _dot_label(names),
                 tuple(memory for memory, _ in together),
             )
         )
@@ -148,7 +148,7 @@ def around(places: Sequence[Place]) -> Window:
     return Window(x, y, width, height)
 
 
-def _named(names: Counter[str]) -> str:
+def _dot_label(names: Counter[str]) -> str:
     """Return the name most memories of a dot have, and how many others there are."""
     if not names:
         return ""

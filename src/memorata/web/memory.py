@@ -121,10 +121,10 @@ def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
         return (turn.created_at.timestamp() if position is None else float(position), turn.id)
 
     ordered = sorted(page.memories, key=order)
-    here = next((place for place, version in enumerate(ordered) if version.id == memory.id), None)
-    if here is None or len(ordered) < 2:
+    index = next((place for place, version in enumerate(ordered) if version.id == memory.id), None)
+    if index is None or len(ordered) < 2:
         return ()
-    return tuple(ordered[max(0, here - _MAX_NEIGHBOURS) : here + _MAX_NEIGHBOURS + 1])
+    return tuple(ordered[max(0, index - _MAX_NEIGHBOURS) : index + _MAX_NEIGHBOURS + 1])
 
 
 # An id may have slashes, so the addresses with more behind it come first.

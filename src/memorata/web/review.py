@@ -59,7 +59,7 @@ def review(context: PageContext) -> Response:
     looked = _looked(job)
     result = None if looked is None else looked.result
     runs = engine.duplicates.runs(namespace=context.namespace)
-    wanted = context.values.text("run")
+    run_number = context.values.text("run")
     only = checks.one_of("only", context.values.text("only", "all"), ("all", *_KINDS))
     return context.page(
         "review.html",
@@ -73,7 +73,7 @@ def review(context: PageContext) -> Response:
         summaries=_summaries(context),
         strategies=tuple(name for name in STRATEGIES if name != "keep_both"),
         runs=runs[:_MAX_SHOWN],
-        resolved=next((run for run in runs if str(run.number) == wanted), None),
+        resolved=next((run for run in runs if str(run.number) == run_number), None),
     )
 
 
@@ -108,12 +108,14 @@ def resolve(context: PageContext) -> Response:
     way = checks.one_of("do", context.values.text("do", _KEEP), _WAYS)
     run = None
     if way != "both":
-        chosen = _merged(group) if way == _MERGE else _kept(group, context.values.text("keep"))
+        chosen = _merged(group) if way == _MERGE else _with_winner(group, context.values.text("keep"))
         strategy = _MERGE if way == _MERGE else "keep_highest_confidence"
-        done = context.engine.duplicates.supersede([chosen], strategy=strategy, namespace=context.namespace)
-        run = done.number
-    left = tuple(candidate for candidate in waiting if candidate is not group)
-    job.result = Looked(replace(looked.result, groups=left), looked.strategy)
+        resolution = context.engine.duplicates.supersede(
+            [chosen], strategy=strategy, namespace=context.namespace
+        )
+        run = resolution.number
+    remaining = tuple(candidate for candidate in waiting if candidate is not group)
+    job.result = Looked(replace(looked.result, groups=remaining), looked.strategy)
     return context.go(context.url("/review", run=run))
 
 
@@ -186,33 +188,33 @@ def _looked(job: Job | None) -> Looked | None:
 
 def _still_there(context: PageContext, groups: Sequence[DuplicateGroup]) -> tuple[DuplicateGroup, ...]:
     """Return the groups of which nothing was purged since they were found."""
-    wanted = {(context.namespace, id_) for group in groups for id_ in _ids(group)}
-    gone = {id_ for _, id_ in wanted - context.engine.store.known(sorted(wanted))}
-    return tuple(group for group in groups if gone.isdisjoint(_ids(group)))
+    ids = {(context.namespace, id_) for group in groups for id_ in _ids(group)}
+    purged = {id_ for _, id_ in ids - context.engine.store.known(sorted(ids))}
+    return tuple(group for group in groups if purged.isdisjoint(_ids(group)))
 
 
 def _ids(group: DuplicateGroup) -> set[str]:
     return {group.keep.id, *(repeat.id for repeat in group.repeats)}
 
 
-def _kept(group: DuplicateGroup, keep: str) -> DuplicateGroup:
+def _with_winner(group: DuplicateGroup, keep: str) -> DuplicateGroup:
     """Return a group of which another one stays, in its own words."""
     members = (group.keep, *group.repeats)
     chosen = next((member for member in members if member.id == keep), None)
     if chosen is None:
         raise InvalidArgument("keep", keep, "one of " + ", ".join(member.id for member in members))
-    others = _oldest_first([member for member in members if member is not chosen])
+    losers = _oldest_first([member for member in members if member is not chosen])
     reasons = dict(zip((repeat.id for repeat in group.repeats), group.reasons, strict=True))
-    kept_reasons = tuple(reasons.get(memory.id, _BY_HAND) for memory in others)
-    return DuplicateGroup(chosen, others, chosen.content, group.kind, kept_reasons)
+    kept_reasons = tuple(reasons.get(memory.id, _BY_HAND) for memory in losers)
+    return DuplicateGroup(chosen, losers, chosen.content, group.kind, kept_reasons)
 
 
 def _merged(group: DuplicateGroup) -> DuplicateGroup:
     """Return a group of which the words of all stay."""
     resolved = STRATEGIES[_MERGE]([group.keep, *group.repeats])
     winner = group.keep if resolved.winner is None else resolved.winner
-    kept = _kept(group, winner.id)
-    return replace(kept, content=kept.content if resolved.survivor is None else resolved.survivor.content)
+    merged = _with_winner(group, winner.id)
+    return replace(merged, content=merged.content if resolved.survivor is None else resolved.survivor.content)
 
 
 def _oldest_first(memories: Sequence[Memory]) -> tuple[Memory, ...]:

@@ -83,7 +83,7 @@ def search(context: PageContext) -> Response:
     recipe = choices[checks.one_of("recipe", values.text("recipe", usual.name), tuple(choices))]
     changes = read_changes(recipe, values)
     sides = _sides(context, choices, recipe, changes)
-    kept = _kept(context, recipe, changes, usual.name)
+    page_fields = _page_fields(context, recipe, changes, usual.name)
     variables: dict[str, Any] = {
         "query": values.text("q"),
         "sides": sides,
@@ -94,7 +94,7 @@ def search(context: PageContext) -> Response:
         "compared": values.text("compare"),
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
-        "kept": kept,
+        "kept": page_fields,
         "recent": () if sides else context.engine.list(namespace=context.namespace, limit=_RECENT).memories,
         "remembered": context.remembered,
     }
@@ -113,7 +113,7 @@ def search(context: PageContext) -> Response:
             as_of=values.text("as_of"),
         )
     if context.fragment:
-        response.headers["HX-Replace-Url"] = context.url("/", kept)
+        response.headers["HX-Replace-Url"] = context.url("/", page_fields)
     return response
 
 
@@ -135,20 +135,20 @@ def rows(result: RecallResult) -> tuple[Row, ...]:
     for place, hit in enumerate(result, 1):
         why = hit.explanation
         pieces = contributions(why)
-        whole = sum(piece.value for piece in pieces if piece.value > 0)
-        bar = segments(pieces, whole, 100 * hit.confidence)
+        total = sum(piece.value for piece in pieces if piece.value > 0)
+        bar = segments(pieces, total, 100 * hit.confidence)
         shown.append(Row(place, hit, hit.confidence, why, pieces, bar))
     return tuple(shown)
 
 
 def sentence(row: Row) -> str:
     """Return in one sentence how a hit was found and which signals its score is mostly made of."""
-    whole = sum(piece.value for piece in row.pieces if piece.value > 0)
+    total = sum(piece.value for piece in row.pieces if piece.value > 0)
     shares = sorted(
-        ((piece.value / whole, piece.label) for piece in row.pieces if piece.value > 0), reverse=True
+        ((piece.value / total, piece.label) for piece in row.pieces if piece.value > 0), reverse=True
     )
-    made = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _LEAST_SHARE]
-    return f"{row.hit.reason[:-1]}. Its score is made of {_listed(made)}." if made else row.hit.reason
+    parts = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _LEAST_SHARE]
+    return f"{row.hit.reason[:-1]}. Its score is made of {_listed(parts)}." if parts else row.hit.reason
 
 
 def _listed(parts: Sequence[str]) -> str:
@@ -161,10 +161,10 @@ def _sides(
     if not context.values.text("q"):
         return ()
     first = _side(context, recipe, changes)
-    other = context.values.text("compare")
-    if not other:
+    compared = context.values.text("compare")
+    if not compared:
         return (first,)
-    second = _side(context, choices[checks.one_of("compare", other, tuple(choices))], {})
+    second = _side(context, choices[checks.one_of("compare", compared, tuple(choices))], {})
     return _moved(first, second), _moved(second, first)
 
 
@@ -190,10 +190,10 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
 
 def _moved(side: Side, other: Side) -> Side:
     """Return a side whose hits say how they stand on the other one."""
-    there = {row.hit.memory.id: row.place for row in other.rows}
+    other_places = {row.hit.memory.id: row.place for row in other.rows}
     moved_rows = []
     for row in side.rows:
-        place = there.get(row.hit.memory.id)
+        place = other_places.get(row.hit.memory.id)
         if place is None:
             moved = "only here"
         elif place == row.place:
@@ -204,7 +204,9 @@ def _moved(side: Side, other: Side) -> Side:
     return replace(side, rows=tuple(moved_rows))
 
 
-def _kept(context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usual: str) -> dict[str, str]:
+def _page_fields(
+    context: PageContext, recipe: Recipe, changes: Mapping[str, Any], usual: str
+) -> dict[str, str]:
     """Return the fields that make this very page again: what is as usual is left out."""
     values = context.values
     fields = {"q": values.text("q")}

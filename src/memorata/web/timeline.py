@@ -57,7 +57,7 @@ def show(context: PageContext) -> Response:
     days = [
         (date, list(group)) for date, group in groupby(shown, key=lambda memory: memory.event_time.date())
     ]
-    kept: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
+    fields: dict[str, Any] = {"entity": entity, "start": values.text("start"), "end": values.text("end")}
     return context.page(
         "timeline.html",
         memories=memories,
@@ -66,7 +66,7 @@ def show(context: PageContext) -> Response:
         page=page,
         more=len(memories) > (page + 1) * _MAX_SHOWN,
         all_counted=len(memories) < _COUNTED,
-        kept=kept,
+        kept=fields,
         entity=entity or "",
         names=forms.entity_names(context.engine, context.namespace),
         remembered=context.remembered,

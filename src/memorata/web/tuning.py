@@ -248,16 +248,16 @@ def plotted(
         return HEIGHT - _BELOW - (y - low) / (high - low) * (HEIGHT - _BELOW - _EDGE)
 
     drawn = tuple(Mark("", across(x), upwards(y), x, y) for x, y in points)
-    named = tuple(
+    marked = tuple(
         Mark(label, point.x, point.y, point.value, point.height)
-        for label, wanted in marks.items()
+        for label, coordinate in marks.items()
         for point in drawn
-        if point.value == wanted
+        if point.value == coordinate
     )
     return Plot(
         " ".join(f"{point.x:.1f},{point.y:.1f}" for point in drawn),
         drawn,
-        named,
+        marked,
         tuple(Tick(f"{x:g}", across(x)) for x in (xs[0], xs[len(xs) // 2], xs[-1])),
         tuple(Tick(f"{y:.3f}", upwards(y)) for y in (min(ys), max(ys))),
         x_label,

@@ -162,6 +162,6 @@ def test_a_slow_worker_that_was_taken_over_embeds_nothing_more(store: PostgresSt
             sleep(0.1)
             assert other.admin.reembed().embedded == 48 - done
 
-        with pytest.raises(LeaseLost, match="'reembed' of everybody's memories"):
+        with pytest.raises(LeaseLost, match="'reembed' of all namespaces"):
             slow.admin.reembed(batch=16, progress=wait)
         assert {each.version for each in other.store.export(None)} == {2}

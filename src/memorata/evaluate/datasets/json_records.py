@@ -96,8 +96,8 @@ class _Window:
         """Pass over a mark that must come next."""
         character = self.peek()
         if character != mark:
-            got = repr(character) if character else "the end of the file"
-            raise self.error(f"expected {expected}, got {got}")
+            actual = repr(character) if character else "the end of the file"
+            raise self.error(f"expected {expected}, got {actual}")
         self._advance(self._at + 1)
 
     def record(self, number: int) -> Record:
@@ -128,12 +128,12 @@ class _Window:
 
     def _read_on(self) -> None:
         """Let go of what has been parsed, and read at least as much as is left: long records, few reads."""
-        rest = self._text[self._at :]
-        raw = self._stream.read(max(_BLOCK, len(rest)))
+        unread = self._text[self._at :]
+        raw = self._stream.read(max(_BLOCK, len(unread)))
         try:
-            self._text = rest + self._decode(raw, not raw)
+            self._text = unread + self._decode(raw, not raw)
         except UnicodeDecodeError as error:
-            sound = rest + raw[: error.start].decode(errors="replace")
+            sound = unread + raw[: error.start].decode(errors="replace")
             reason = f"not UTF-8 text ({error.reason})"
             raise DatasetError(self._path, self._line + sound.count("\n"), reason) from error
         self._at = 0

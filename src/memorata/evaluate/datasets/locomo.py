@@ -107,12 +107,12 @@ def _questions(
         category = item.child("category").a(int)
         if category not in KINDS:
             raise item.child("category").error(f"must be a category from 1 to 5, got {category}")
-        named = [
+        evidence = [
             (int(session), int(turn))
-            for evidence in item.each("evidence")
-            for session, turn in _TURN.findall(evidence.a(str))
+            for reference in item.each("evidence")
+            for session, turn in _TURN.findall(reference.a(str))
         ]
-        evidence_documents = [documents[label] for label in named if label in documents]
+        evidence_documents = [documents[label] for label in evidence if label in documents]
         text = item.text("question")
         if not evidence_documents:
             dropped["no evidence"] += 1

@@ -37,8 +37,8 @@ def read_longmemeval(path: str | Path, *, turns: str = "all") -> FileDataset:
     - `path`: the JSON file, plain or gzip.
     - `turns`: "all", or "user" to leave out what the assistant said.
     """
-    file, whose = Path(path), checks.one_of("turns", turns, TURNS)
-    return FileDataset("longmemeval", file, {file.name: file}, partial(_read, file, whose), turns=turns)
+    file, speakers = Path(path), checks.one_of("turns", turns, TURNS)
+    return FileDataset("longmemeval", file, {file.name: file}, partial(_read, file, speakers), turns=turns)
 
 
 def _read(file: Path, turns: str, dropped: Counter[str]) -> Iterator[Haystack]:
@@ -53,7 +53,7 @@ def _read(file: Path, turns: str, dropped: Counter[str]) -> Iterator[Haystack]:
 
 def _haystack(record: Record, turns: str) -> Haystack:
     """Return the history of one question, and the question."""
-    asked = record.child("question_id").name()
+    question_id = record.child("question_id").name()
     sessions = list(record.each("haystack_sessions"))
     names = [item.name() for item in record.each("haystack_session_ids")]
     dates = [_moment(item) for item in record.each("haystack_dates")]
@@ -66,7 +66,7 @@ def _haystack(record: Record, turns: str) -> Haystack:
     sessions_labelled: dict[str, float] = {}
     for place, (session, name, when) in enumerate(zip(sessions, names, dates, strict=True)):
         # By place and not by name: one name may occur twice, and may give the answer away.
-        session_id = opaque("session", asked, place)
+        session_id = opaque("session", question_id, place)
         for position, turn in enumerate(session):
             role = _role(turn)
             text = turn.text("content")
@@ -75,7 +75,7 @@ def _haystack(record: Record, turns: str) -> Haystack:
             if not text.strip() or turns == "user" != role:
                 continue
             document = Document(
-                id=opaque("document", asked, place, position),
+                id=opaque("document", question_id, place, position),
                 text=text,
                 when=when,
                 speaker=role,
@@ -87,9 +87,9 @@ def _haystack(record: Record, turns: str) -> Haystack:
                 sessions_labelled[session_id] = 1.0
             if labelled:
                 turns_labelled[document.id] = 1.0
-    answerable = not asked.endswith("_abs")
+    answerable = not question_id.endswith("_abs")
     question = Question(
-        id=asked,
+        id=question_id,
         text=record.text("question"),
         kind=record.text("question_type"),
         when=_moment(record.child("question_date")),
@@ -97,7 +97,7 @@ def _haystack(record: Record, turns: str) -> Haystack:
         relevant_sessions=sessions_labelled if answerable else {},
         answerable=answerable,
     )
-    return Haystack(opaque("haystack", asked), tuple(documents), (question,))
+    return Haystack(opaque("haystack", question_id), tuple(documents), (question,))
 
 
 def _role(turn: Record) -> str:

@@ -40,7 +40,7 @@ def read_multihop(path: str | Path, *, pooled: bool = True) -> FileDataset:
 
 def _read(file: Path, pooled: bool, dropped: Counter[str]) -> Iterator[Haystack]:
     pool: dict[str, Document] = {}
-    asked: list[Question] = []
+    questions: list[Question] = []
     for record in json_records(file):
         documents, question = _musique(record) if record.has("paragraphs") else _hotpot(record)
         pool.update(documents)
@@ -49,11 +49,11 @@ def _read(file: Path, pooled: bool, dropped: Counter[str]) -> Iterator[Haystack]
         elif pooled and not question.answerable:
             dropped["unanswerable"] += 1
         elif pooled:
-            asked.append(question)
+            questions.append(question)
         else:
             yield Haystack(opaque("haystack", question.id), tuple(documents.values()), (question,))
     if pooled:
-        yield Haystack(opaque("haystack", "pool"), tuple(pool.values()), tuple(asked))
+        yield Haystack(opaque("haystack", "pool"), tuple(pool.values()), tuple(questions))
 
 
 def _musique(record: Record) -> tuple[dict[str, Document], Question]:

@@ -84,11 +84,11 @@ def alpha_blend(
     """
     aligned = align(legs)
     scores, scales = aligned.leg_scores(), aligned.weights(weights)
-    share, most = _settings(alpha, budget)
+    share, total = _settings(alpha, budget)
     similar = checks.all_within("legs[0]", scores[0], -1, 1) if scores else np.zeros(0)
-    vector = most * share * _rescaled(similar, threshold)
+    vector = total * share * _rescaled(similar, threshold)
     per_leg = [vector] if scores else []
-    text = scales[1:] / scales[1:].sum() * (most * (1 - share)) if scales[1:].any() else scales[1:] * 0.0
+    text = scales[1:] / scales[1:].sum() * (total * (1 - share)) if scales[1:].any() else scales[1:] * 0.0
     for index, (leg, part) in enumerate(zip(scores[1:], text, strict=True), 1):
         per_leg.append(_text_part(checks.counts(f"legs[{index}]", leg), float(part), len(aligned.ids)))
     if base is not None:
@@ -137,13 +137,13 @@ def _settings(alpha: float, budget: float) -> tuple[float, float]:
 
 
 def _rescaled(similarity: FloatArray, threshold: float) -> FloatArray:
-    least = checks.within("threshold", threshold, -1, 1)
-    if least == 1:
+    lowest = checks.within("threshold", threshold, -1, 1)
+    if lowest == 1:
         raise InvalidArgument("threshold", threshold, "below 1")
-    return np.maximum(0.0, (similarity - least) / (1 - least))
+    return np.maximum(0.0, (similarity - lowest) / (1 - lowest))
 
 
-def _text_part(bm25: FloatArray, most: float, batch: int) -> FloatArray:
+def _text_part(bm25: FloatArray, max_text: float, batch: int) -> FloatArray:
     if batch < _STABLE_BATCH:
-        return np.minimum(bm25, most)
-    return most * max_scaled(bm25)
+        return np.minimum(bm25, max_text)
+    return max_text * max_scaled(bm25)

@@ -282,7 +282,7 @@ def flat(per_leg: Sequence[FloatArray]) -> FloatArray:
 
 def fused(aligned: Aligned[Id], values: FloatArray, limit: int | None) -> Fused[Id]:
     """Return the union best first, given what each item of each leg contributes."""
-    most = None if limit is None else checks.whole("limit", limit)
+    max_items = None if limit is None else checks.whole("limit", limit)
     # bincount adds in input order, leg after leg, as an explanation does: same order, same bits.
     # (Of nothing it returns integers.)
     scores = np.bincount(aligned.places, values, len(aligned.ids)).astype(np.float64, copy=False)
@@ -290,7 +290,7 @@ def fused(aligned: Aligned[Id], values: FloatArray, limit: int | None) -> Fused[
     if np.count_nonzero(finite) < scores.size:
         bad = aligned.ids[int(finite.argmin())]
         raise InvalidArgument("legs", bad, "items whose weighted scores have a sum that float64 can hold")
-    order = ranked(scores, most)
+    order = ranked(scores, max_items)
     return Fused(scores[order], order, aligned, values)
 
 

@@ -105,8 +105,8 @@ def zscored_rrf(
             scale * standardised(row) for scale, row in zip(aligned.weights(weights), table, strict=True)
         ]
     everywhere = np.tile(np.arange(union), legs_count)
-    whole = Aligned(aligned.ids, aligned.names, (union,) * legs_count, everywhere, aligned.scores)
-    return fused(whole, flat(scaled), limit)
+    filled = Aligned(aligned.ids, aligned.names, (union,) * legs_count, everywhere, aligned.scores)
+    return fused(filled, flat(scaled), limit)
 
 
 @fusion("borda")

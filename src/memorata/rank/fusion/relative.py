@@ -204,13 +204,13 @@ def comb_mnz(
 def _between(index: int, scores: FloatArray, floor: float | None, ceiling: float | None) -> FloatArray:
     if not scores.size:
         return scores
-    least, most = extremes(scores)
-    low = least if floor is None else _bound(f"floors[{index}]", floor)
-    if low > least:
-        raise InvalidArgument(f"floors[{index}]", floor, f"at most the leg's minimum, {least:g}")
-    high = most if ceiling is None else _bound(f"ceilings[{index}]", ceiling)
-    if high < most:
-        raise InvalidArgument(f"ceilings[{index}]", ceiling, f"at least the leg's maximum, {most:g}")
+    lowest, highest = extremes(scores)
+    low = lowest if floor is None else _bound(f"floors[{index}]", floor)
+    if low > lowest:
+        raise InvalidArgument(f"floors[{index}]", floor, f"at most the leg's minimum, {lowest:g}")
+    high = highest if ceiling is None else _bound(f"ceilings[{index}]", ceiling)
+    if high < highest:
+        raise InvalidArgument(f"ceilings[{index}]", ceiling, f"at least the leg's maximum, {highest:g}")
     return scaled_between(scores, low, high)
 
 

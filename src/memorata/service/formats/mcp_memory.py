@@ -60,9 +60,9 @@ def _memory(name: str, observation: str, number: int) -> dict[str, Any]:
         "content": observation,
         "entities": [name],
     }
-    spoken = name.replace("_", " ")
-    if spoken.casefold() not in observation.replace("_", " ").casefold():
-        fields["content"] = f"{spoken}: {observation}"
+    phrase = name.replace("_", " ")
+    if phrase.casefold() not in observation.replace("_", " ").casefold():
+        fields["content"] = f"{phrase}: {observation}"
         fields["metadata"] = {"observation": observation}
     return fields
 

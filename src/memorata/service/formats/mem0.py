@@ -48,16 +48,16 @@ def _memory(number: int, raw: dict[str, Any], text: str, where: str) -> Record:
     metadata = raw.get("metadata") or {}
     if not isinstance(metadata, dict):
         return Record(number, problem="its metadata is no object", where=where)
-    others = {key: value for key, value in raw.items() if key not in _READ_KEYS and value is not None}
+    extra = {key: value for key, value in raw.items() if key not in _READ_KEYS and value is not None}
     if "id" in raw:
-        others["id"] = raw["id"]
+        extra["id"] = raw["id"]
     fields: dict[str, Any] = {
         "id": stable_id(
             "mem0",
             raw.get("id") or [text, raw.get("user_id"), raw.get("created_at")],
         ),
         "content": text,
-        "metadata": {**metadata, **({"mem0": others} if others else {})},
+        "metadata": {**metadata, **({"mem0": extra} if extra else {})},
     }
     categories = raw.get("categories")
     listed = categories if isinstance(categories, list) else [categories]

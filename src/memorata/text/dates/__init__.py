@@ -243,13 +243,15 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     if (last - first).days < _MAX_NAMED and period.tolerance <= _DAY_TOLERANCE:
         days = [first + timedelta(days=ahead) for ahead in range((last - first).days + 1)]
         weekdays = [_WEEKDAYS[day.weekday()] for day in days]
-        return _named([str(day.day) for day in days], *_months_and_years(days), weekdays)
+        return _alternatives([str(day.day) for day in days], *_months_and_years(days), weekdays)
     months = 12 * (last.year - first.year) + last.month - first.month
     if months < _MAX_NAMED and period.tolerance <= _MONTH_TOLERANCE:
         numbers = [12 * first.year + first.month - 1 + ahead for ahead in range(months + 1)]
-        return _named(*_months_and_years([date(number // 12, number % 12 + 1, 1) for number in numbers]))
+        return _alternatives(
+            *_months_and_years([date(number // 12, number % 12 + 1, 1) for number in numbers])
+        )
     if last.year - first.year < _MAX_NAMED and period.tolerance <= _YEAR_TOLERANCE:
-        return _named([str(year) for year in range(first.year, last.year + 1)])
+        return _alternatives([str(year) for year in range(first.year, last.year + 1)])
     return ""
 
 
@@ -334,7 +336,7 @@ def _months_and_years(days: list[date]) -> tuple[list[str], list[str]]:
     return [_MONTHS[day.month - 1] for day in days], [str(day.year) for day in days]
 
 
-def _named(*words: list[str]) -> str:
+def _alternatives(*words: list[str]) -> str:
     return " ".join(dict.fromkeys(word for several in words for word in several))
 
 
@@ -355,8 +357,8 @@ def _spans(text: str, lower: str, today: date, language: str | None, nearest: bo
     words = phrases.date_words(lower)
     numeric = (NUMERIC if language in (None, "english") else NUMERIC_DAY_FIRST,) if DIGITS in words else ()
     spans: list[DateSpan] = []
-    for one in _languages_of(text, words, language):
-        spans += phrases.find(text, lower, words, one, numeric, today, nearest)
+    for date_language in _languages_of(text, words, language):
+        spans += phrases.find(text, lower, words, date_language, numeric, today, nearest)
     return phrases.longest(spans)
 
 
@@ -366,9 +368,9 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
         return [languages()[language]]
     if east := _east_asian(text):
         return [languages()[east]]
-    spoken, detected = [], ""
-    for name, one in languages().items():
-        triggers = (one.beside_digits if DIGITS in words else one.triggers) & words
+    candidates, detected = [], ""
+    for name, candidate in languages().items():
+        triggers = (candidate.beside_digits if DIGITS in words else candidate.triggers) & words
         doubtful = name == "german" and triggers <= _ALSO_ENGLISH
         if name in _TOLD_BY_FUNCTION_WORDS:
             doubtful = triggers.isdisjoint(_own_words(name))
@@ -376,13 +378,13 @@ def _languages_of(text: str, words: set[str], language: str | None) -> list[Date
             detected = detected or detect(text)
             triggers = triggers if detected == name else frozenset()
         if triggers:
-            spoken.append(one)
-    if len(spoken) > 1:
+            candidates.append(candidate)
+    if len(candidates) > 1:
         # Its words may look like those of others: «sept jours» is not September.
         detected = detected or detect(text)
         if detected in _TOLD_BY_FUNCTION_WORDS:
-            spoken = [one for one in spoken if one is languages()[detected]]
-    return spoken or [languages()["english"]]
+            candidates = [candidate for candidate in candidates if candidate is languages()[detected]]
+    return candidates or [languages()["english"]]
 
 
 def _east_asian(text: str) -> str:
@@ -397,8 +399,10 @@ def _east_asian(text: str) -> str:
 @cache
 def _own_words(name: str) -> frozenset[str]:
     """Return the time words of a language that no other has, and English least of all."""
-    others = (one.triggers for other, one in languages().items() if other != name)
-    return languages()[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *others)
+    triggers_elsewhere = (
+        candidate.triggers for other_name, candidate in languages().items() if other_name != name
+    )
+    return languages()[name].triggers.difference(_ENGLISH_OR_NAMES.split(), *triggers_elsewhere)
 
 
 def _expression(text: str, span: DateSpan, now: datetime) -> TimeExpression | None:

@@ -129,8 +129,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _number(written: str) -> float:
-    return float(written) if written.isdecimal() else _NUMBERS[written.lower()]
+def _number(text: str) -> float:
+    return float(text) if text.isdecimal() else _NUMBERS[text.lower()]
 
 
 def _span(count: str, hours: bool) -> timedelta:

@@ -122,8 +122,8 @@ def _fields(table: Mapping[str, Any]) -> dict[str, Any]:
     return {name: _FIELDS.get(name, _joined)(value) for name, value in table.items()}
 
 
-def _rule(written: Sequence[str], expressions: Mapping[str, str]) -> Rule:
-    name, pattern, *triggers = written
+def _rule(columns: Sequence[str], expressions: Mapping[str, str]) -> Rule:
+    name, pattern, *triggers = columns
     reader: read.Reader = getattr(read, name.rstrip("!"))
     pattern = _joined(pattern)
     for key, expression in expressions.items():

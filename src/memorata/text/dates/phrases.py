@@ -81,9 +81,9 @@ def _words_and_mark(text: str) -> list[str]:
     """Return the words of a text in lower case, and the mark of digits; one that is not ASCII is lower."""
     if text.isascii():
         # Tables and a cut at blanks: every text that is remembered comes by here, and few name a time.
-        written = text.encode()
-        words = written.translate(_ASCII_LETTERS).decode().split()
-        digits = bool(written.translate(None, _NO_DIGITS))
+        encoded = text.encode()
+        words = encoded.translate(_ASCII_LETTERS).decode().split()
+        digits = bool(encoded.translate(None, _NO_DIGITS))
     else:
         words = _WORD.findall(text)
         # Words of these scripts have no spaces between them, or endings: their characters stand for them.
@@ -104,8 +104,8 @@ def windows(lower: str, triggers: frozenset[str]) -> list[tuple[int, int]]:
     around: list[tuple[int, int]] = []
     for match in _TOKEN.finditer(lower):
         word = match.group()
-        named = word in triggers or (_UNSPACED.match(word) and not triggers.isdisjoint(word))
-        if not named and not word.isdecimal():
+        has_trigger = word in triggers or (_UNSPACED.match(word) and not triggers.isdisjoint(word))
+        if not has_trigger and not word.isdecimal():
             continue
         if around and match.start() < around[-1][1]:
             around[-1] = (around[-1][0], match.end() + _MARGIN)
@@ -147,22 +147,22 @@ def find(
                     reading = _NO_SUCH_DAY
                 if reading is not None:
                     matches.append(RuleMatch(match.start(), match.end(), reading))
-    kept = longest(matches, lambda match: match.reading.strong)
-    real = [match for match in kept if match.reading is not _NO_SUCH_DAY]
+    spans_kept = longest(matches, lambda match: match.reading.strong)
+    real = [match for match in spans_kept if match.reading is not _NO_SUCH_DAY]
     return apply_prepositions(real, lower, language, today)
 
 
 def longest(spans: Iterable[_Span], strong: Callable[[_Span], bool] = lambda one: True) -> list[_Span]:
     """Return, in order, the longest of spans that overlap; of equally long ones a strong one."""
-    kept: list[_Span] = []
+    chosen: list[_Span] = []
     starts: list[int] = []
     for span in sorted(spans, key=lambda one: (one.start - one.end, not strong(one), one.start)):
         position = bisect_left(starts, span.start)
-        clear_before = position == 0 or kept[position - 1].end <= span.start
-        if clear_before and (position == len(kept) or span.end <= kept[position].start):
+        clear_before = position == 0 or chosen[position - 1].end <= span.start
+        if clear_before and (position == len(chosen) or span.end <= chosen[position].start):
             starts.insert(position, span.start)
-            kept.insert(position, span)
-    return kept
+            chosen.insert(position, span)
+    return chosen
 
 
 def apply_prepositions(

@@ -51,8 +51,8 @@ class Phrase:
 
     def number(self, group: str) -> int:
         """Return a number in figures or, in a language that writes it so, in numerals."""
-        written = self.match[group]
-        return int(written) if written.isdecimal() else self.vocabulary.number[written]
+        figure = self.match[group]
+        return int(figure) if figure.isdecimal() else self.vocabulary.number[figure]
 
     def count(self) -> int:
         """Return the number of units; a unit alone, as in «неделю назад», is one of them."""
@@ -311,8 +311,8 @@ def year_range(phrase: Phrase) -> Reading:
 
 def decade(phrase: Phrase) -> Reading:
     """Read "the 1990s"; "the 90s" and "the nineties" need a preposition, and mean the latest begun."""
-    written = phrase.match["decade"]
-    number = int(written) if written.isdigit() else phrase.value("decade")
+    figure = phrase.match["decade"]
+    number = int(figure) if figure.isdigit() else phrase.value("decade")
     if number < 100:
         century = phrase.today.year // 100 * 100
         first = century + number if century + number <= phrase.today.year else century - 100 + number
@@ -351,9 +351,9 @@ def slashed_day_first(phrase: Phrase) -> Reading:
 
 def _recurring(phrase: Phrase, kind: str, make: Callable[[int], Days], strong: bool) -> Reading:
     """Return the reading of what comes every year, in the year that is named or the one that is meant."""
-    named = phrase.year()
-    if named is not None:
-        return Reading(kind, make(named), strong)
+    year = phrase.year()
+    if year is not None:
+        return Reading(kind, make(year), strong)
     which = phrase.which()
     days = calendar.recurring(make, phrase.today, which, phrase.nearest)
     if which is None and phrase.lies_ahead(days):
