@@ -8,7 +8,13 @@ import pytest
 
 import memorata
 from memorata.embed.lexical import LexicalEmbedder
-from memorata.engine.query_vectors import MAX_CHARACTERS, QueryVectors, prepare_to_serve, shared_cost
+from memorata.engine.query_vectors import (
+    MAX_CHARACTERS,
+    QueryVectors,
+    only_computes,
+    prepare_to_serve,
+    shared_cost,
+)
 from memorata.model.errors import EmbedderError
 
 
@@ -162,3 +168,14 @@ def test_a_server_answers_as_the_library_does() -> None:
             assert [(hit.memory.id, hit.score) for hit in after] == [
                 (hit.memory.id, hit.score) for hit in before
             ]
+
+
+def test_a_recall_only_computes_once_its_namespace_is_loaded() -> None:
+    with memorata.open(":memory:", embedder=None) as memory:
+        memory.remember("Anna lives in Porto.", namespace="a")
+        memory.remember("Ben lives in Oslo.", namespace="b")
+        memory.recall("Porto", namespace="a")
+        assert only_computes(memory, "a")
+        assert not only_computes(memory, "b")
+        memory.recall("Oslo", namespace="b")
+        assert only_computes(memory, "b")

@@ -57,10 +57,11 @@ def load_models(engine: Engine) -> None:
             _ = None if load is None else load()
 
 
-def only_computes(engine: Engine) -> bool:
-    """Return whether a recall by the usual recipe waits for nothing: no server, service or large model."""
+def only_computes(engine: Engine, namespace: str) -> bool:
+    """Return whether a recall by the usual recipe waits for nothing: no server, service, model or loading."""
     return (
         not engine.store.is_remote
+        and engine.store.is_loaded(namespace)
         and engine.reranker is None
         and isinstance(engine._classifier, RuleClassifier)
         and (engine.embedder is None or getattr(engine.embedder, "quick", False))

@@ -45,7 +45,8 @@ async def recall(context: ReadContext, body: RecallRequest) -> Response:
         return recall_json(result, explain=body.explain)
 
     usual = body.recipe is None and not body.parameters and not body.namespaces
-    return await context.read(work, SEARCH, computing=usual and only_computes(context.engine))
+    computing = usual and only_computes(context.engine, context.namespace)
+    return await context.read(work, SEARCH, computing=computing)
 
 
 router.add_api_route("/recall", recall, methods=["POST"], **answers(RecallAnswer))

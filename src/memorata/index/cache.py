@@ -66,6 +66,10 @@ class PartitionCache:
         self._keep(key, fresh)
         return fresh
 
+    def holds(self, path: str) -> bool:
+        """Return whether a namespace is loaded, so that a look at it reads only what is new."""
+        return ("", path) in self._kept
+
     def note_added(self, entries: Sequence[Entry], added: Sequence[Added]) -> None:
         """Keep what was added for the next look, where there has been one and no segment was written."""
         unseen = {entry.memory.namespace for entry in entries} - {batch.namespace.path for batch in added}

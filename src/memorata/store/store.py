@@ -358,6 +358,10 @@ class Store(Facet):
         """Whether every statement waits for a network."""
         return self._database.read(lambda session: session.dialect.remote)
 
+    def is_loaded(self, namespace: str) -> bool:
+        """Return whether the partition of a namespace is in memory; to load one may take seconds."""
+        return self._cache.holds(namespace)
+
     def expect(
         self, namespace: str, entries: Sequence[Entry], now: datetime, slots: Sequence[int] | IntArray = ()
     ) -> None:
