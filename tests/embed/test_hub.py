@@ -182,7 +182,7 @@ def test_a_missing_file_is_named(folder: Path, name: str) -> None:
         ("sentence_bert_config.json", 128, "should hold a JSON object"),
         ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}, "lasttoken is not supported"),
         ("1_Pooling/config.json", {"pooling_mode": ["cls", "mean"]}, "cls and mean is not supported"),
-        ("1_Pooling/config.json", {"pooling_mode": {"cls": 1}}, "told by words"),
+        ("1_Pooling/config.json", {"pooling_mode": {"cls": 1}}, "given by a name"),
         ("1_Pooling/config.json", {"pooling_mode": "mean", "include_prompt": False}, "out of the mean"),
         ("config_sentence_transformers.json", {"prompts": ["query: "]}, "prompts have names"),
         ("config_sentence_transformers.json", {"prompts": {"query": 1}}, "prompts.query must be"),

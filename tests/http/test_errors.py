@@ -180,7 +180,7 @@ def test_a_value_that_cannot_be_used_is_shown(client: TestClient) -> None:
 
 def test_a_namespace_in_the_body_is_told_where_it_belongs(client: TestClient) -> None:
     answer = client.post("/v1/recall", json={"query": "tea", "namespace": "acme"}).json()
-    said = "whose memories are meant is said in the address: ?namespace=acme/alice"
+    said = "the namespace is a parameter of the address: ?namespace=acme/alice"
     assert answer["detail"] == f"body.namespace: {said}"
 
 

@@ -1,4 +1,4 @@
-"""Listening; the life of a whole server is in tests/cli/test_serving.py."""
+"""Listening; the life of a whole server is in tests/cli/test_server.py."""
 
 import socket
 

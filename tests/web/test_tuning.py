@@ -183,7 +183,7 @@ def test_markup_in_a_memory_is_text(client: TestClient, token: str) -> None:
 def test_a_hit_beyond_those_that_the_lab_shows_is_judged_all_the_same(
     client: TestClient, engine: Engine, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tuning, "_JUDGED", 1)
+    monkeypatch.setattr(tuning, "_MAX_HITS", 1)
     recall = engine.recall("who drinks tea or coffee?")
     form = {"token": token, "recall": recall.id, "memory": recall.hits[1].memory.id, "relevant": "yes"}
     answer = client.post("/lab/judge", data=form, headers=LIVE)

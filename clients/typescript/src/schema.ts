@@ -966,13 +966,13 @@ export interface Operations {
   "PATCH /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: MemoryUpdate; answer: MemoryAnswer };
   /** Hide a memory from every recall; POST its id to restore to bring it back. */
   "DELETE /v1/memories/{id}": { path: {id: string;}; query: {namespace?: string | null;}; body: undefined; answer: DoneAnswer };
-  /** List who and what is known. */
+  /** List the entities of the namespace. */
   "GET /v1/entities": { path: {}; query: {prefix?: string; limit?: number; namespace?: string | null;}; body: undefined; answer: EntitiesAnswer };
   /** Read one name as another from now on. */
   "POST /v1/entities/merge": { path: {}; query: {namespace?: string | null;}; body: MergeRequest; answer: EntityAnswer };
   /** Undo a merge: the name stands for itself again. */
   "POST /v1/entities/undo_merge": { path: {}; query: {namespace?: string | null;}; body: UndoMergeRequest; answer: EntityAnswer };
-  /** List the nicknames of who speaks, as queries are read by them, and those that were undone. */
+  /** List the nicknames of speakers that queries are expanded by, and the undone ones. */
   "GET /v1/entities/aliases": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: AliasesAnswer };
   /** Let a nickname or a misspelt name stand for itself in queries, or no longer. */
   "POST /v1/entities/undo_alias": { path: {}; query: {namespace?: string | null;}; body: UndoAliasRequest; answer: AliasesAnswer };
@@ -1044,7 +1044,7 @@ export interface Operations {
   "GET /v1/experiments/{name}": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
   /** Stop an experiment, and tell how it stood. */
   "POST /v1/experiments/{name}/stop": { path: {name: string;}; query: {namespace?: string | null;}; body: undefined; answer: ExperimentAnswer };
-  /** Recall as the variant of a user does, and note who saw what. */
+  /** Recall with the variant of a user, and log the exposure. */
   "POST /v1/experiments/{name}/recall": { path: {name: string;}; query: {namespace?: string | null;}; body: ExperimentRecallRequest; answer: RecallAnswer };
   /** Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads. */
   "GET /v1/export": { path: {}; query: {namespace?: string | null;}; body: undefined; answer: unknown };
@@ -1092,6 +1092,6 @@ export interface Operations {
   "GET /v1/ready": { path: {}; query: {}; body: undefined; answer: HealthAnswer };
   /** Return the metrics, for Prometheus. */
   "GET /v1/metrics": { path: {}; query: {}; body: undefined; answer: unknown };
-  /** Tell how the server is set, as far as it matters to those who use it. */
+  /** Return the settings of the server that concern its clients. */
   "GET /v1/settings": { path: {}; query: {}; body: undefined; answer: SettingsAnswer };
 }

@@ -31,7 +31,7 @@ class MemorataKnowledge:
         self.max_results = max_results
 
     def build_context(self, **kwargs: Any) -> str:  # noqa: ANN401 - those of Agno
-        """Return what the agent is told about its memory."""
+        """Return the instructions of the agent about its memory."""
         return "Call `recall` to find what was said before, and `remember` to keep what will matter later."
 
     def get_tools(self, **kwargs: Any) -> list[Callable[..., Any]]:  # noqa: ANN401 - those of Agno

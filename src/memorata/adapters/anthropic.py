@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NAMESPACE: Final = "claude"
 _ROOT: Final = "/memories"
-_PAGE: Final = 1_000
+_PAGE_SIZE: Final = 1_000
 _NUMBER_WIDTH: Final = 6
 _DIRECTORY_SIZE: Final = 4096
 # A memory has a text; a file may be blank.
@@ -53,7 +53,7 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
         self.namespace = namespace
 
     def execute(self, command: Any) -> Any:  # noqa: ANN401 - of six types
-        """Carry out a command; what memory refuses is told to the model."""
+        """Carry out a command; errors of the memory are returned to the model."""
         try:
             return super().execute(command)
         except MemorataError as error:
@@ -189,7 +189,7 @@ class MemorataMemoryTool(BetaAbstractMemoryTool):
         return list(
             all_pages(
                 lambda cursor: self.engine.list(
-                    namespace=self.namespace, filter=condition, limit=_PAGE, cursor=cursor
+                    namespace=self.namespace, filter=condition, limit=_PAGE_SIZE, cursor=cursor
                 )
             )
         )

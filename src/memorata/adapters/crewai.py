@@ -2,7 +2,7 @@
 
 CrewAI's ``Memory`` gives a storage vectors and no text, so words, names and time cannot take part in what it
 searches, and it asks a language model unless scope, categories and importance are given and ``depth`` is
-``"shallow"``. The tools have all of recall, and ask nobody.
+``"shallow"``. The tools have all of recall, and ask no language model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
 
 NAMESPACE: Final = "crewai"
-_PAGE: Final = 1_000
+_PAGE_SIZE: Final = 1_000
 
 
 class MemorataStorage:
@@ -172,7 +172,7 @@ class MemorataStorage:
             _record(memory)
             for memory in all_pages(
                 lambda cursor: self.engine.list(
-                    namespace=self.namespace, filter=conditions, limit=_PAGE, cursor=cursor
+                    namespace=self.namespace, filter=conditions, limit=_PAGE_SIZE, cursor=cursor
                 )
             )
         ]

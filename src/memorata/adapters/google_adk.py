@@ -65,7 +65,7 @@ class MemorataMemoryService(BaseMemoryService):
         memories: Sequence[MemoryEntry],
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
-        """Remember entries that somebody wrote."""
+        """Remember entries that the caller wrote."""
         items = []
         for entry in memories:
             about = {**(custom_metadata or {}), **entry.custom_metadata}

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
 
 NAMESPACE: Final = "langgraph"
-_PAGE: Final = 1_000
+_PAGE_SIZE: Final = 1_000
 _OPERATORS: Final = {"$eq": "=", "$ne": "!=", "$gt": ">", "$gte": ">=", "$lt": "<", "$lte": "<="}
 # LangGraph's labels hold no period, and no character comes after the last one there is.
 _BETWEEN: Final = "."
@@ -177,7 +177,7 @@ class MemorataStore(BaseStore):
         """Return memories that have not expired, newest first; all of them where there is no limit."""
         alive = unexpired(self.engine.now())
         both = alive if conditions is None else {"and": [conditions, alive]}
-        size = _PAGE if limit is None else min(_PAGE, limit)
+        size = _PAGE_SIZE if limit is None else min(_PAGE_SIZE, limit)
         listed = all_pages(
             lambda cursor: self.engine.list(namespace=self.namespace, filter=both, limit=size, cursor=cursor)
         )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
     from memorata.model.memory import Memory
 
-_PAGE = 1_000
+_PAGE_SIZE = 1_000
 
 
 class MemorataSession:
@@ -87,14 +87,17 @@ class MemorataSession:
         """Return the last items, oldest first; all of them where there is no limit."""
         listed = all_pages(
             lambda cursor: self.engine.list(
-                namespace=self.namespace, filter=self._ours, limit=min(limit or _PAGE, _PAGE), cursor=cursor
+                namespace=self.namespace,
+                filter=self._ours,
+                limit=min(limit or _PAGE_SIZE, _PAGE_SIZE),
+                cursor=cursor,
             )
         )
         return list(islice(listed, limit))[::-1]
 
 
 def recall_tool(engine: Engine, *, namespace: str | None = None, limit: int = 8) -> FunctionTool:
-    """Return a tool with which an agent recalls what it was told in any session."""
+    """Return a tool with which an agent recalls memories of any session."""
 
     def recall(query: str) -> str:
         """Find what is remembered from earlier conversations. Ask a plain question."""

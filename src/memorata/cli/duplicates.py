@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _METHODS: Final = ("matrix", "lsh")
 _STRATEGIES: Final = ("keep_highest_confidence", "keep_most_recent", "merge", "keep_both")
-_EXCERPT: Final = 70
+_EXCERPT_LENGTH: Final = 70
 
 
 def duplicates(
@@ -113,9 +113,9 @@ def contradictions(
 
 def _show_groups(output: Output, result: FoundDuplicates, limit: int) -> None:
     for group in result.groups[:limit]:
-        output.line(f"{group.kind}\tkeep\t{group.keep.id}\t{one_line(group.content, _EXCERPT)}")
+        output.line(f"{group.kind}\tkeep\t{group.keep.id}\t{one_line(group.content, _EXCERPT_LENGTH)}")
         for repeat in group.repeats:
-            output.line(f"{group.kind}\trepeats\t{repeat.id}\t{one_line(repeat.content, _EXCERPT)}")
+            output.line(f"{group.kind}\trepeats\t{repeat.id}\t{one_line(repeat.content, _EXCERPT_LENGTH)}")
     if len(result.groups) > limit:
         output.say(f"… and {counted(len(result.groups) - limit, 'more group')}; --limit shows more")
 
@@ -184,6 +184,6 @@ def _show_contradictions(output: Output, engine: Engine, pairs: Sequence[Contrad
         because = f" ({pair.decided_because})" if pair.decided_because else ""
         output.line(f"{pair.verdict or 'open'}\t{pair.cue}\t{pair.reason}{because}")
         for role, id_ in (("newer", pair.newer), ("older", pair.older)):
-            output.line(f"{role}\t{id_}\t{one_line(engine.get(id_).content, _EXCERPT)}")
+            output.line(f"{role}\t{id_}\t{one_line(engine.get(id_).content, _EXCERPT_LENGTH)}")
     if not pairs:
         output.say("No contradictions are known.")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _DIRECTIONS: Final = ("both", "out", "in")
 _ORDERS: Final = ("breadth", "depth")
-_EXCERPT: Final = 60
+_EXCERPT_LENGTH: Final = 60
 _KILOMETRE: Final = 1000
 
 
@@ -206,6 +206,6 @@ def _path_line(engine: Engine, path: FoundPath) -> str:
     for step in path.steps:
         node = step.entity
         if step.memory is not None:
-            node = f"“{one_line(engine.get(step.memory).content, _EXCERPT)}”"
+            node = f"“{one_line(engine.get(step.memory).content, _EXCERPT_LENGTH)}”"
         line += f" —{step.type}→ {node}" if step.forward else f" ←{step.type}— {node}"
     return one_line(line)

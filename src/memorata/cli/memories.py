@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
     from memorata.store.entries import Page
 
-_EXCERPT: Final = 70
+_EXCERPT_LENGTH: Final = 70
 _MAX_CONTRADICTIONS: Final = 3
 """Contradicted memories shown."""
 _LONG_TEXT: Final = 20_000
@@ -328,7 +328,7 @@ def _report_duplicates(session: Session, engine: Engine, memory: Memory) -> None
         session.output.say(f"It was said before, {memory.mentions:,} times by now; {command} shows them")
     hints = [hint for hint in engine.duplicates.contradictions(memory.id) if hint.newer == memory.id]
     for hint in hints[:_MAX_CONTRADICTIONS]:
-        older = one_line(engine.get(hint.older).content, _EXCERPT)
+        older = one_line(engine.get(hint.older).content, _EXCERPT_LENGTH)
         session.output.say(f"It may contradict “{older}”: {hint.reason}")
     if hints:
         session.output.say(f"memorata contradictions {short_id(memory.id)} shows all, and resolves them")

@@ -14,7 +14,7 @@ from memorata.cli.session import Session
 from memorata.model.errors import EmbedderError, MemorataError
 from memorata.service.errors import EMBEDDER
 
-_SAMPLE: Final = 1_000
+_SAMPLE_SIZE: Final = 1_000
 """Of how many memories, the newest, the languages decide which model is installed."""
 
 
@@ -112,7 +112,7 @@ def _languages(session: Session) -> Counter[str]:
     if session.settings.db.exists():
         # A database that cannot be read is no reason against a model; doctor reports it.
         with suppress(MemorataError), session.memory() as memory:
-            codes.update(language_code(sample.content) for sample in memory.list(limit=_SAMPLE).memories)
+            codes.update(language_code(sample.content) for sample in memory.list(limit=_SAMPLE_SIZE).memories)
     return codes
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from memorata.model.memory import Memory
 
 _FORCED: Final = {"FORCE_COLOR", "TTY_COMPATIBLE"}
-"""The variables by which rich is told to treat a pipe as a terminal."""
+"""The variables that make rich treat a pipe as a terminal."""
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 PROGRESS_SECONDS: Final = 10.0
 """How often a line tells how far the work is, where no bar can be drawn."""

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _PORT: Final = 8765
 _MCP_PORT: Final = 8766
 _PROXY_PORT: Final = 8767
-_RATE: Final = 100.0
+_REQUESTS_PER_SECOND: Final = 100.0
 """Requests a second that one key may make, where keys are needed and --rate is absent."""
 _CREATE_KEY: Final = "memorata key create NAME --namespace 'acme/*' --scope read"
 _HTTP_PACKAGES: Final = ("fastapi", "jinja2", "prometheus_client", "starlette", "uvicorn")
@@ -193,7 +193,7 @@ def serve(
     for proxy in trusted_proxy or ():
         check_network("--trusted-proxy", proxy)
     if rate is None and required:
-        rate = _RATE
+        rate = _REQUESTS_PER_SECOND
     limits = Limits(body=max_body, rate=rate, burst=burst, seconds=timeout, threads=threads)
     if required and not session.settings.db.exists():
         # Without a database there is no key, and none has to be created to find that out.

@@ -133,7 +133,7 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
     The embedder is the first that knows the languages of nine memories in ten, else the one that knows
     those of most. Beside it stand tables of token vectors, which find words of like meaning (without one,
     short facts lose 12 points of hit@5), where the embedder has none of its own. `languages` are ISO 639-1
-    codes, and how many memories are in each; the empty one counts what cannot be told.
+    codes, and how many memories are in each; the empty one counts texts of no detected language.
 
     >>> recommended({})[0]
     ('arctic-embed-s', 'potion-base-8M')
@@ -155,9 +155,7 @@ def recommended(languages: Mapping[str, int]) -> tuple[tuple[str, ...], str]:
         (name for name in shares if shares[name] >= _MIN_SHARE), max(shares, key=lambda name: shares[name])
     )
     counted = sorted(languages.items(), key=lambda item: -item[1])[:4]
-    why = ", ".join(
-        f"{count / total:.0%} {code or 'of no language that can be told'}" for code, count in counted
-    )
+    why = ", ".join(f"{count / total:.0%} {code or 'of no detected language'}" for code, count in counted)
     return (chosen, *dict(_BY_LANGUAGE)[chosen]), why.replace("%", " %")
 
 

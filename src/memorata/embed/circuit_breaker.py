@@ -2,7 +2,7 @@
 
 After a failure no caller asks for a while; then one does, and the others go on without until that one has
 its answer (Nygard, "Release It!", 2007). The pause doubles with every failure in a row, and one answer ends
-it. Nothing runs in the background: the first caller after the pause is the one who asks.
+it. Nothing runs in the background: the first call after the pause is the one that tries again.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memorata.model.checks import above, at_least, within
 from memorata.model.errors import EmbedderError, ServiceUnreachable
 
 QUERY_SECONDS: Final = 5.0
-"""How long a query waits for its vector, if nothing else is said."""
+"""How long a query waits for its vector by default."""
 MAX_QUERY_SECONDS: Final = 600.0
-"""How long it can be told to wait."""
+"""The longest wait that can be set."""
 FIRST_PAUSE: Final = 5.0
 """Seconds for which a service that failed once is left alone."""
 MAX_PAUSE: Final = 60.0
@@ -38,15 +38,15 @@ class CircuitBreaker:
     - `clock`: a monotonic clock in seconds.
 
     >>> def away():
-    ...     raise ServiceUnreachable("nobody is there")
+    ...     raise ServiceUnreachable("no connection")
     >>> breaker = CircuitBreaker(clock=lambda: 100.0)
     >>> for _ in range(2):
     ...     try:
     ...         breaker.call(away)
     ...     except ServiceUnreachable as error:
     ...         print(error)
-    nobody is there
-    nobody is there (it is not asked again for 5 s)
+    no connection
+    no connection (it is not asked again for 5 s)
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class CircuitBreaker:
                 self.succeeded()
             raise
         except EmbedderError:
-            # It refused, or said something odd; but it is there.
+            # It refused, or sent an invalid answer; but it is reachable.
             self.succeeded()
             raise
         self.succeeded()

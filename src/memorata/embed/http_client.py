@@ -123,8 +123,8 @@ def post_json(address: str, body: object, headers: Mapping[str, str], retry: Ret
 
     - raises `ServiceUnreachable`: every attempt failed for a passing reason, or the server asked for a longer
       wait than `retry` allows.
-    - raises `ServiceRefused`: the server said no.
-    - raises `ServiceAnswerInvalid`: the server said yes, and what followed is not JSON.
+    - raises `ServiceRefused`: the server refused the request.
+    - raises `ServiceAnswerInvalid`: the server accepted it, and its answer is not JSON.
     """
     payload = json.dumps(body).encode()
     until = math.inf if retry.total is None else retry.clock() + retry.total
@@ -189,7 +189,7 @@ def authorised(api_key: str | None) -> dict[str, str]:
 
 
 def without_key(text: str, headers: Mapping[str, str]) -> str:
-    """Return what a service said without the key it was asked with, which some repeat when they complain."""
+    """Return the answer of a service without the key of the request, which some repeat in errors."""
     key = headers.get("Authorization", "").removeprefix("Bearer ")
     return text.replace(key, "***") if key else text
 

@@ -179,7 +179,7 @@ def _pooling(config: Mapping[str, Any]) -> str:
             if key.startswith("pooling_mode_") and on
         ]
     if not isinstance(chosen, list):
-        raise ModelCorrupt(f"pooling is told by words, and not by {chosen!r}")
+        raise ModelCorrupt(f"pooling is given by a name, and not by {chosen!r}")
     # A folder without pooling settings is read as sentence-transformers reads it: with the mean.
     if not chosen:
         return "mean"

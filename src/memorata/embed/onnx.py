@@ -87,7 +87,7 @@ class OnnxSession:
             raise ModelCorrupt(f"the model cannot be loaded: {error}") from error
         inputs = self._session.get_inputs()
         self._feeds = [self._feed(node.name, node.type) for node in inputs]
-        # A graph that is not told what is padding would read it.
+        # A graph without an attention mask would read the padding.
         alone = _DYNAMIC in model or "attention_mask" not in [node.name for node in inputs]
         self._rows = 1 if alone else MAX_ROWS
         outputs = [node.name for node in self._session.get_outputs()]
@@ -193,7 +193,7 @@ class OnnxEmbedder(TokenEmbedder):
     threads
         How many threads may compute; None for as many as there are processors, up to four.
     description
-        What the folder holds, for a caller who knows better than its files.
+        What the folder holds, where it is known better than by its files.
 
     Raises
     ------

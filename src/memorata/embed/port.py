@@ -9,7 +9,7 @@ which is slow and sharp; the engine shows it a few candidates and blends its sco
 because alone it can demote terse facts.
 
 Models that follow instructions (Su et al., "One Embedder, Any Task: Instruction-Finetuned Text Embeddings",
-2023) place a text by what they are told it is for. A specification (:mod:`memorata.embed.selection`) may end
+2023) place a text by the task that a prompt names. A specification (:mod:`memorata.embed.selection`) may end
 with the prompts to use instead of the model's own, which are what it was trained with and the best choice
 unless something else was measured:
 
@@ -19,7 +19,7 @@ unless something else was measured:
 ``builtin#retrieval``        questions and passages that answer them
 ``builtin#narrative``        questions about what happened, and parts of a story
 ``builtin#romance``          both sides alike: what is felt between two people
-``builtin#relationship``     both sides alike: who is what to whom
+``builtin#relationship``     both sides alike: relations between people
 ``builtin#custom:Q|D``       Q before queries, D before documents
 ===========================  ========================================================================
 

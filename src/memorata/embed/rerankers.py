@@ -63,7 +63,7 @@ class OnnxReranker:
     threads
         How many threads may compute; None for as many as there are processors, up to four.
     description
-        What the folder holds, for a caller who knows better than its files.
+        What the folder holds, where it is known better than by its files.
 
     Raises
     ------
@@ -203,7 +203,7 @@ class ServiceReranker:
     - `model`: what the service calls the model; TEI has one, and needs no name.
     - `address`: where the service is; empty for the usual place.
     - `api_key`: sent as a bearer token when given.
-    - `batch`: the most texts of one request; TEI takes 32 unless it is told otherwise.
+    - `batch`: the most texts of one request; TEI takes 32 by default.
     - `retry`, `seconds`: time limits and retries; and how long a query waits in all.
     """
 

@@ -1,7 +1,7 @@
 """Embedders behind HTTP: OpenAI's ``/v1/embeddings`` and its imitators, and Ollama's ``/api/embed``.
 
 The tokens of a model behind a service are not known here, so long texts are cut by characters, well below
-what such models read. Nothing is left to a server's silent truncation: Ollama is told not to, and every
+what such models read. Nothing is left to a server's silent truncation: Ollama is asked not to, and every
 answer is checked for the number of its vectors, their length, and numbers that are not finite. What is too
 long for a service all the same is cut smaller, until it fits. A blank text, which services refuse, has the
 zero vector.

@@ -74,7 +74,7 @@ def reader_of(described: Mapping[str, Any]) -> SubwordReader | None:
     """Return the reader that a ``tokenizer.json`` describes; None for one of another kind."""
     model, before = described["model"], described.get("pre_tokenizer") or {}
     for token in described["added_tokens"]:
-        # <mask> of byte-pair models takes the space before it along; it is no word of anybody's.
+        # <mask> of byte-pair models takes the space before it along; it occurs in no text.
         if (token.get("lstrip") or token.get("single_word")) and token["content"] != "<mask>":
             return None
     added = {token["content"]: token["id"] for token in described["added_tokens"]}

@@ -159,7 +159,7 @@ class StaticEmbedder(TokenEmbedder):
     folder
         A folder with ``model.safetensors``, ``tokenizer.json`` and ``model.toml``.
     description
-        What the folder holds, for a caller who knows better than its ``model.toml``.
+        What the folder holds, where it is known better than by its ``model.toml``.
 
     Raises
     ------

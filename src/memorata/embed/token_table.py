@@ -1,7 +1,7 @@
 """A table of token vectors, for comparing texts token by token (:mod:`memorata.rank.soft_lexical`).
 
 Any static model of the catalogue has one, and so has an encoder of n-grams, in what it reads first. It is
-read on first use; a file that is missing or damaged is said once, and the table stays empty.
+read on first use; a missing or damaged file is reported once, and the table stays empty.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ To send texts to a service, or to load what is in a folder, is what a person has
 that somebody else made may ask for it. A specification names such a source, or none (:func:`source_of`).
 
 It is kept in the person's data folder, readable by them alone, and never beside what it is about: a folder or
-a database that came from somebody else cannot bring its own consent. A settings file is known by its path and
+a foreign database cannot bring its own consent. A settings file is known by its path and
 the hash of its content, so that one that was changed has to be agreed to again. A key is kept as its hash.
 """
 
@@ -29,7 +29,7 @@ _KEYS: Final = "keys"
 
 
 def user_trust() -> Trust:
-    """Return what the person who runs this process has agreed to."""
+    """Return what the user of this process has agreed to."""
     return Trust(data_folder(os.environ, sys.platform, Path.home()) / "trust.json")
 
 

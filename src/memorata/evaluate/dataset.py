@@ -151,7 +151,7 @@ class FirstQuestions:
         return sum(1 for _ in self.haystacks())
 
 
-_NEEDED = ("question", "kind", "answerable", "relevant", "relevant_sessions")
+_REQUIRED_FIELDS = ("question", "kind", "answerable", "relevant", "relevant_sessions")
 
 
 def labels_name(dataset: str, sha256: str) -> str:
@@ -196,8 +196,10 @@ def _question(path: str | PathLike[str], number: int, line: str) -> Question:
         record: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise DatasetError(path, number, f"not JSON: {error}") from error
-    if not isinstance(record, dict) or sorted(record) != sorted(_NEEDED):
-        raise DatasetError(path, number, f"must be an object with {', '.join(_NEEDED)}, got {shown(record)}")
+    if not isinstance(record, dict) or sorted(record) != sorted(_REQUIRED_FIELDS):
+        raise DatasetError(
+            path, number, f"must be an object with {', '.join(_REQUIRED_FIELDS)}, got {shown(record)}"
+        )
     try:
         return Question(
             id=checks.text("question", record["question"]),

@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from memorata.model.errors import DatasetError
 
 _GZIP = b"\x1f\x8b"
-_BLOCK = 1 << 20
+_BLOCK_BYTES = 1 << 20
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def _sha256(path: Path) -> str:
     digest = hashlib.sha256()
     try:
         with path.open("rb") as raw:
-            while block := raw.read(_BLOCK):
+            while block := raw.read(_BLOCK_BYTES):
                 digest.update(block)
     except OSError as error:
         raise DatasetError(path, None, f"cannot be read ({error.strerror or error})") from error

@@ -10,7 +10,7 @@ such questions out and say how many there were.
 
 Measures of abstention: how well a score tells answerable questions from others.
 
-A memory that answers everything is wrong on every question about things it was never told. Two views: the
+A memory that answers everything is wrong on every question that no memory answers. Two views: the
 AUROC of the score, and the risk–coverage curve of answering only above a threshold (El-Yaniv & Wiener, *JMLR*
 11, 2010; Geifman & El-Yaniv, *NeurIPS* 2017). Both depend on the order of the scores only, so scores of
 different systems can be compared without being calibrated.

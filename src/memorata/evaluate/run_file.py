@@ -43,7 +43,7 @@ VERSION: Final = 1
 TIMED: Final = 32
 """How many questions are embedded to see how long it takes."""
 _LOG: Final = logging.getLogger(__name__)
-_BEGINNINGS: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.encode())
+_HEADER_PREFIXES: Final = (b'{"memorata_run"', f'{{"{_legacy_names.RUN_HEADER}"'.encode())
 """How every file of ours begins, so that no other file is ever taken for one of ours that was cut off."""
 
 
@@ -215,7 +215,7 @@ class RunWriter:
         complete = content.rfind(b"\n") + 1
         torn = content[complete:]
         if complete == 0:
-            if not any(torn.startswith(ours) or ours.startswith(torn) for ours in _BEGINNINGS):
+            if not any(torn.startswith(ours) or ours.startswith(torn) for ours in _HEADER_PREFIXES):
                 raise DatasetError(self.path, 1, f"not a run of Memorata: it begins with {shown(torn[:20])}")
             self._file.truncate(0)
             self._write(self.header.as_dict())

@@ -40,7 +40,7 @@ from memorata.model.errors import InvalidArgument, MemorataError
 from memorata.model.memory import Memory, Source
 
 SHOWN: Final = 10
-"""How many hits the timed recall returns: as many as a recall does unless told otherwise."""
+"""How many hits the timed recall returns: as many as a recall does by default."""
 UNDATED: Final = datetime(2000, 1, 1, tzinfo=UTC)
 """When documents without a time are dated, so that every run is the same."""
 _PACKAGES: Final = ("model", "text", "rank", "graph", "geo", "dedupe", "embed", "index", "store", "engine")
@@ -90,7 +90,7 @@ def run(
     - `depth`: how many are written down for each question.
     - `again`: whether to start over where there is a file already.
     - `place`: gives an empty place for the memories of one haystack, as :func:`memorata.open` takes it, and
-      takes it back; in memory unless told otherwise. Run files do not say which: give each its own folder.
+      takes it back; in memory by default. Run files do not say which: give each its own folder.
     - `progress`: called with the number of haystacks done, a part of one included, and what is being done.
     - raises `DatasetError`: the data cannot be read, or a file is of another run.
     - raises `MemorataError`: a recipe could not be run as it should, so that its figures would be of

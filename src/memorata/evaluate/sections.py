@@ -16,7 +16,7 @@ from memorata.evaluate.scores import Scores, score
 from memorata.model.errors import DatasetError, InvalidArgument
 
 MEASURES: Final = ("any@5", "any@10", "all@5", "mrr", "ndcg@10")
-"""What is measured unless told otherwise; the first is the one that charts and comparisons are about."""
+"""The default measures; the first is the one that charts and comparisons are about."""
 DEPTHS: Final = (1, 2, 3, 5, 10, 20, 50)
 """Where a recall curve has its points, as far as the rankings reach."""
 BASELINE: Final = "bm25"

@@ -22,7 +22,7 @@ from memorata.model.checks import FloatArray, IntArray, Numbers
 
 _CELL_MATES: Final = 16.0
 """Others a point shares its cell with, on average, in the height chosen."""
-_SAMPLE: Final = 4_096
+_SAMPLE_SIZE: Final = 4_096
 _MAX_ROWS_PER_DEGREE: Final = 1 << 12
 """Rows per degree of the finest grid: 27 m. More would not help where many points are one and the same."""
 _REBUILD_GROWTH: Final = 2
@@ -218,7 +218,7 @@ def _rows_per_degree(lats: FloatArray, lons: FloatArray) -> int:
     """Return the coarsest grid, a power of two, in which a point shares its cell with few others."""
     if not len(lats):
         return 1
-    step = max(1, len(lats) // _SAMPLE)
+    step = max(1, len(lats) // _SAMPLE_SIZE)
     some_lats, some_lons = lats[::step], lons[::step]
     per_degree = 1
     while per_degree < _MAX_ROWS_PER_DEGREE:

@@ -32,7 +32,7 @@ from memorata.model.errors import InvalidArgument
 
 _MIN_MERGE = 1024
 """A tail of fewer edges is left as it is; searching it costs next to nothing."""
-_MERGE_AT = 4.0
+_MERGE_RATIO = 4.0
 """A tail is merged at this many times the square root of the edges: then neither sorting the tail at every
 extension nor moving all edges at every merge outweighs the other."""
 _MAX_NODES = 2**31 - 1
@@ -152,7 +152,7 @@ class Graph:
         existing = [_listed(self.tail)] if self.tail else []
         joined = _joined([*existing, (*ends, fresh)])
         next_edge = self.next_edge + fresh.size
-        capacity = max(_MIN_MERGE, _MERGE_AT * math.sqrt(len(self.base)))
+        capacity = max(_MIN_MERGE, _MERGE_RATIO * math.sqrt(len(self.base)))
         if joined[0].size > capacity or not self.base.strengths.size:
             rows = _rows(*_joined([_listed(self.base), joined]), count=count)
             return Graph(count, names, next_edge, rows, None)

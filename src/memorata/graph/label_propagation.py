@@ -20,7 +20,7 @@ from memorata.graph.rows import in_order, sums
 from memorata.model.checks import BoolArray, FloatArray, IntArray
 
 _PARTS = 8
-_TIE = 1e-9
+_TIE_TOLERANCE = 1e-9
 """Labels whose weights differ by less than this part of a node's strength weigh the same."""
 
 
@@ -138,7 +138,7 @@ def _choices(
         # Shares of the whole are in use, so m is 1: s · S / 2, with the node itself not among the others.
         weight -= (resolution / 2.0) * strength * (spread[label] - own * strength)
     # Of two that weigh the same the one with more of this wins, and it is too little to matter otherwise.
-    weight += _TIE * strength * (favour[label] + own)
+    weight += _TIE_TOLERANCE * strength * (favour[label] + own)
     begin = run_starts(node)
     heaviest = np.maximum.reduceat(weight, begin)
     won = weight == heaviest[node]

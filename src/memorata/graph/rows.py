@@ -46,7 +46,7 @@ def in_order(keys: IntArray, bound: int) -> tuple[IntArray, IntArray]:
 
 @frozen(eq=False)
 class Rows:
-    """A block of edges, row by row; one element of each array per edge, unless said otherwise."""
+    """A block of edges, row by row; one element of each array per edge, unless stated otherwise."""
 
     keys: IntArray | None
     """The nodes that have a row, ascending; None when row i is node i."""

@@ -29,7 +29,7 @@ class Member:
     terms: Mapping[str, int]
     """How often each term occurs in it."""
     at: datetime | None = None
-    """When it happened, or was said."""
+    """When it happened, or was learnt."""
     written: Mapping[str, str] = field(default_factory=dict)
     """How terms are written in it, where they are no words themselves, as stems are not."""
     version: str = ""

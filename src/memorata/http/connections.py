@@ -1,9 +1,9 @@
 """Connections: how many there may be, and how long one may say nothing, or read nothing.
 
-A socket costs a descriptor whether or not anything is sent over it, and a process that has none left answers
-nobody. So there is a bound for one address and one for all, below what the system allows. Who comes when a
-bound is reached takes the place of one whose answer nobody reads, or of the one that has been silent for
-longest: hundreds of silent ones do not keep out somebody who asks.
+A socket costs a descriptor whether or not anything is sent over it, and a process that has none left accepts
+no connection. So there is a bound for one address and one for all, below what the system allows. A connection
+that comes when a bound is reached replaces a stalled one, whose answer is not read, or the one that has been
+silent for longest: hundreds of silent connections do not keep out an active one.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Connections:
             )
         elif len(self._open) > self._total:
             busiest = max(self._of_address.values())
-            # Of whoever has most: one address with many does not push out others with a few.
+            # From the address with most connections: it does not push out addresses with a few.
             self._make_room(
                 [
                     connection
@@ -88,7 +88,7 @@ class Connections:
                 del self._of_address[connection.address]
 
     def sweep(self) -> None:
-        """Close those that have said or read nothing for too long."""
+        """Close connections that have sent or read nothing for too long."""
         now = self._ticks()
         for connection in list(self._open.values()):
             if connection.is_overdue(now):
@@ -129,7 +129,7 @@ class _Connection:
 
     @property
     def is_stalled(self) -> bool:
-        """Whether an answer is being sent that nobody reads."""
+        """Whether an answer is being sent that the client does not read."""
         return not self.is_silent and bool(self.protocol.flow.write_paused)
 
     def is_overdue(self, now: float) -> bool:

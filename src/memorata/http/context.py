@@ -1,4 +1,4 @@
-"""The context of one request: who calls, about which namespace, and how the answer gets back to them."""
+"""The context of one request: its caller, its namespace, and how the answer is sent."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class RequestContext:
         self, work: Callable[[], _Result], *, writing: bool = False, computing: bool = False
     ) -> _Result:
         """Run something on a thread of the engine's."""
-        # Where no key is needed, everybody is the same caller.
+        # Where no key is needed, all requests have the same caller.
         caller = self.access.name if self.server.keys.required else ""
         # To look whether a client is there takes what it sent last, which an import still has to read.
         is_abandoned = None if self._request.scope["path"] == STREAMED else self._is_abandoned
@@ -250,7 +250,7 @@ async def authenticate(request: Request, credentials: Credentials) -> Access:
     seconds = server.rate.take(access.name)
     if seconds:
         raise TooManyRequests(seconds)
-    # Before the namespace is looked at: a misspelt parameter is a spelling, not somebody else's namespace.
+    # Before the namespace is checked: a misspelt parameter is reported as such, not as a forbidden namespace.
     await check_query(request)
     return access
 
@@ -260,7 +260,7 @@ Caller = Annotated[Access, Depends(authenticate)]
 
 async def recheck(request: Request) -> None:
     """Raise NotAdmitted if the key of a request has ceased to be good since it was let in."""
-    # Whoever is let in keeps coming in while nobody has the time to look.
+    # An overloaded or unreachable store does not end a request that was authenticated before.
     with suppress(Overloaded, TimedOut, StoreUnavailable):
         await _admitted(request)
 
@@ -279,7 +279,7 @@ async def _admitted(request: Request) -> Access:
     if access is None:
         seconds = server.failures.wait(_address(request))
         if seconds:
-            # Not looked up: a guess costs nothing, and is not told to be right.
+            # Not looked up: a guess costs no work, and the answer does not tell whether it was right.
             raise TooManyRequests(seconds)
         access = await server.workers.run(lambda: server.keys.authenticate(token))
     return access

@@ -56,7 +56,7 @@ DryRun = Annotated[bool, Query(description="Remove nothing, and only tell how ma
 def entities(
     context: ReadContext, prefix: Name = "", limit: Annotated[int, Query(ge=1, le=MAX_RESULTS)] = 50
 ) -> Json:
-    """List who and what is known."""
+    """List the entities of the namespace."""
     entities = context.engine.entities.list(prefix=prefix, limit=limit, namespace=context.namespace)
     return {"entities": [entity_json(entity) for entity in entities]}
 
@@ -76,7 +76,7 @@ def undo_merge(context: WriteContext, body: UndoMergeRequest) -> Json:
 
 @read_route(router.get, "/entities/aliases", AliasesAnswer, SEARCH)
 def aliases(context: ReadContext) -> Json:
-    """List the nicknames of who speaks, as queries are read by them, and those that were undone."""
+    """List the nicknames of speakers that queries are expanded by, and the undone ones."""
     return _aliases(context)
 
 

@@ -45,7 +45,7 @@ _IN_JSON_WORDS: Final = {
     "list_type": "a list is expected",
 }
 """What pydantic says in the words of Python, in those of JSON."""
-_NOT_ABOUT_A_VALUE: Final = ("missing", "unknown")
+_CODES_WITHOUT_VALUE: Final = ("missing", "unknown")
 
 
 class Fault(BaseModel):
@@ -140,7 +140,7 @@ def error_response(error: Exception, instance: str) -> Response:
 
 
 def detail_of(error: Exception) -> str:
-    """Return what a client is told of an error."""
+    """Return the detail of an error that the client sees."""
     if isinstance(error, ClientDisconnect):
         return "the client left before all of the body was there"
     return error.detail if isinstance(error, HTTPException) else public_detail(error)
@@ -195,7 +195,7 @@ def _fault_text(fault: Mapping[str, Any], request: Request) -> str:
     text = str(cause) if isinstance(cause, Exception) else str(fault["msg"])
     text = _IN_JSON_WORDS.get(fault["type"], text)
     # What is missing was not given, and what is around it says nothing.
-    return f"{text}, got {shown(fault['input'])}" if fault["type"] not in _NOT_ABOUT_A_VALUE else text
+    return f"{text}, got {shown(fault['input'])}" if fault["type"] not in _CODES_WITHOUT_VALUE else text
 
 
 def _cut(text: str) -> str:
@@ -221,7 +221,7 @@ def _unreadable(cause: BaseException) -> str:
 
 
 ON_EVERY_REQUEST: Final = "namespace"
-"""A client may say once, for all it asks, whose memories it means: what is about none has no use for it."""
+"""A client may send it with every request; routes that concern no namespace ignore it."""
 _MAX_COMPARED_LETTERS: Final = 100
 """An address may hold ten thousand names, or one as long: to find what each is like would take seconds."""
 
@@ -267,7 +267,7 @@ def unknown_field(request: Request, place: Sequence[int | str]) -> str:
 def _unknown(kind: str, name: str, names: Collection[str]) -> str:
     available = f"; there is {', '.join(sorted(names))}" if names else ""
     if kind == "field" and name == ON_EVERY_REQUEST:
-        return "whose memories are meant is said in the address: ?namespace=acme/alice"
+        return "the namespace is a parameter of the address: ?namespace=acme/alice"
     return f"there is no such {kind} here" + (nearest(name[:_MAX_COMPARED_LETTERS], names) or available)
 
 

@@ -121,7 +121,7 @@ def stop(context: WriteContext, name: Name) -> Json:
 
 @router.post("/experiments/{name}/recall", **answers(RecallAnswer))
 async def recall(context: UnkeyedWriteContext, name: Name, body: ExperimentRecallRequest) -> Response:
-    """Recall as the variant of a user does, and note who saw what."""
+    """Recall with the variant of a user, and log the exposure."""
     if body.recipe is not None or body.parameters:
         raise InvalidArgument("recipe", body.recipe, "left out: the experiment sets it")
 

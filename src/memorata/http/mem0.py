@@ -83,7 +83,7 @@ Number = Annotated[int, Query(ge=1, le=MAX_RESULTS)]
 
 
 class Scoped(BaseModel):
-    """What names whose memories are meant, beside or in `filters`."""
+    """The fields that select a user, an agent or a run, beside or in `filters`."""
 
     user_id: str | None = None
     agent_id: str | None = None

@@ -56,16 +56,16 @@ class Limits:
 
 API: Final = "/v1"
 MEM0: Final = "/mem0"
-_FOR_PROGRAMS: Final = (API + "/", MEM0 + "/")
+_API_PREFIXES: Final = (API + "/", MEM0 + "/")
 STREAMED: Final = "/v1/import"
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _JSON: Final = "application/json"
 _NDJSON: Final = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
-_PRIVATE: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
-"""What somebody remembers is not for a cache on the way, nor to be taken for a page."""
-_LAST: Final = ((b"connection", b"close"),)
+_API_HEADERS: Final = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+"""Headers of every answer of the API: no proxy caches memories, no browser guesses their media type."""
+_CLOSE_HEADER: Final = ((b"connection", b"close"),)
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"})
-_WITH_BODY: Final = ("POST", "PUT", "PATCH", "DELETE")
+_BODY_METHODS: Final = ("POST", "PUT", "PATCH", "DELETE")
 
 
 class RequestMiddleware:
@@ -107,8 +107,8 @@ class RequestMiddleware:
                 message["headers"] = [
                     *message.get("headers", ()),
                     (b"x-request-id", instance.encode()),
-                    *(_PRIVATE if scope["path"].startswith(_FOR_PROGRAMS) else ()),
-                    *(_LAST if self._leaving() else ()),
+                    *(_API_HEADERS if scope["path"].startswith(_API_PREFIXES) else ()),
+                    *(_CLOSE_HEADER if self._leaving() else ()),
                 ]
             await send(message)
 
@@ -143,7 +143,7 @@ class RequestMiddleware:
         if int(length) > self._max_bytes(scope):
             return problem(413, f"at most {self._max_bytes(scope):,} bytes are read", instance=instance)
         has_body = length != "0" or b"transfer-encoding" in headers
-        if not scope["path"].startswith(_FOR_PROGRAMS) or scope["method"] not in _WITH_BODY:
+        if not scope["path"].startswith(_API_PREFIXES) or scope["method"] not in _BODY_METHODS:
             return None
         if has_body:
             media_type = headers.get(b"content-type", "").partition(";")[0].strip().lower()

@@ -58,7 +58,7 @@ _LOG: Final = logging.getLogger(__name__)
 class ProxySettings:
     """How chats are given memories: how many, within how many tokens, and whether they are captured.
 
-    `standing`: tokens for what holds whatever is asked; a chat has no start at which it could be told.
+    `standing`: token budget of the standing memories, added to every request whatever its query.
     """
 
     limit: int = 8

@@ -1,4 +1,4 @@
-"""Serving an application until somebody asks it to stop, without losing anything that was acknowledged.
+"""Serving an application until it is asked to stop, without losing anything that was acknowledged.
 
 A write is acknowledged when it is on the disk, so what matters is that answers on their way still arrive: at
 a signal the server stops listening, tells what streams to end, waits for the requests being answered,
@@ -26,7 +26,7 @@ from memorata.http.context import ServerState
 from memorata.http.telemetry import log_event
 
 _BACKLOG: Final = 1_024
-_ACCEPTED_AT_ONCE: Final = 64
+_MAX_ACCEPTED_PER_TICK: Final = 64
 """How many connections are accepted before the first of them is looked at: they need descriptors too."""
 _TICKS_PER_SWEEP: Final = 10
 """uvicorn ticks ten times a second."""
@@ -35,7 +35,7 @@ _SWITCH_SECONDS: Final = 0.0005
 long one took 41 ms instead of 29: it gives up the interpreter, and waits to get it back, several times."""
 DRAIN_SECONDS: Final = 1.0
 """How long connections that are kept alive may bring one more request after the server was asked to stop."""
-_GRACE: Final = 30
+_GRACE_SECONDS: Final = 30
 """How many seconds requests have to end after the server was asked to stop."""
 
 
@@ -50,15 +50,15 @@ def serve(
     """Serve an application on sockets until SIGINT or SIGTERM; `ready` is called once it can answer.
 
     `around` is put around it, and it does not outlive its `parent`. `proxies` are addresses or networks whose
-    word is taken for where a request came from (the headers X-Forwarded-For and X-Forwarded-Proto); anybody
-    else's is not, for whoever sends a request writes them.
+    headers X-Forwarded-For and X-Forwarded-Proto are trusted for where a request came from; those of other
+    clients are ignored, since any client can write them.
     """
     sys.setswitchinterval(_SWITCH_SECONDS)
     connections = Connections(connection_bound(), proxies=proxies)
     config = uvicorn.Config(
         around(app),
         http=protocol_of(connections),
-        backlog=_ACCEPTED_AT_ONCE,
+        backlog=_MAX_ACCEPTED_PER_TICK,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -66,7 +66,7 @@ def serve(
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         timeout_keep_alive=30,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     before = signal.signal(signal.SIGTERM, leave)
     try:
@@ -138,7 +138,7 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        # Who has connected already would be told nothing but that the connection is gone.
+        # Connections in the backlog would be reset without an answer.
         accepted = [connection for sock in sockets or () for connection in _accepted(sock)]
         for listener in (*self.servers, *(sockets or ())):
             listener.close()
@@ -165,7 +165,7 @@ class _Server(uvicorn.Server):
 
 
 def _accepted(sock: socket.socket) -> Iterator[socket.socket]:
-    """Accept whoever waits to be."""
+    """Accept the connections in the backlog."""
     sock.setblocking(False)
     with suppress(OSError):
         while True:

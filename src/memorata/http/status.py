@@ -82,7 +82,7 @@ async def metrics(context: GlobalContext) -> Response:
 
 @router.get("/settings", **answers(SettingsAnswer))
 async def settings(request: Request, access: Caller) -> Response:
-    """Tell how the server is set, as far as it matters to those who use it."""
+    """Return the settings of the server that concern its clients."""
     server: ServerState = request.app.state.server
     engine, limits = server.engine, server.limits
     embedder, reranker = engine.embedder, engine.reranker

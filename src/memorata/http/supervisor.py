@@ -5,7 +5,7 @@ is accepted by another. A process that ends by itself is started again. SIGHUP r
 reads the settings anew, and stops the old one only when the new one can answer.
 
 What lives in one process, jobs and the sessions of browsers, is that of the first: the others forward
-such requests to it, over a socket of the file system in a folder that nobody else may enter.
+such requests to it, over a Unix socket in a folder that only this user may enter.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ _RESTART_SECONDS: Final = 1.0
 """How long a process that ended by itself is waited with before it is started again."""
 _STOP_SECONDS: Final = 40.0
 """How long processes have to stop; more than requests have to end."""
-_CHUNK: Final = 64 * 1024
+_CHUNK_BYTES: Final = 64 * 1024
 _CLIENT: Final = b"x-memorata-client"
-_HERE: Final = ("/v1/", "/mem0/", "/docs")
+_LOCAL_PREFIXES: Final = ("/v1/", "/mem0/", "/docs")
 _JOBS: Final = "/v1/jobs"
 
 
@@ -61,7 +61,7 @@ class _Worker:
 class Supervisor:
     """Keeps `count` processes at `work`; `announce` is called when all of them can answer.
 
-    At the end `sockets` are closed, those of this process: nobody should wait there any more.
+    At the end the `sockets` of this process are closed, so that no connection waits there.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Supervisor:
             while not self._stopping:
                 pipes = [worker.pipe for worker in self._workers if not worker.ready]
                 readable = select.select([woken.fileno(), *pipes], [], [])[0]
-                signals = woken.recv(_CHUNK) if woken.fileno() in readable else b""
+                signals = woken.recv(_CHUNK_BYTES) if woken.fileno() in readable else b""
                 self._note_ready(readable)
                 self._reap()
                 if signal.SIGHUP in signals:
@@ -197,7 +197,7 @@ class FirstWorker:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request here, or forward it."""
         path = scope.get("path", "")
-        elsewhere = path == _JOBS or path.startswith(_JOBS + "/") or not path.startswith(_HERE)
+        elsewhere = path == _JOBS or path.startswith(_JOBS + "/") or not path.startswith(_LOCAL_PREFIXES)
         if scope["type"] == "http" and self._forwards and elsewhere:
             await self._forward(scope, receive, send)
             return
@@ -217,7 +217,7 @@ class FirstWorker:
             watch = asyncio.create_task(_closed_with(receive, writer))
             while not isinstance(event := peer.next_event(), h11.EndOfMessage | h11.ConnectionClosed):
                 if event is h11.NEED_DATA:
-                    peer.receive_data(await reader.read(_CHUNK))
+                    peer.receive_data(await reader.read(_CHUNK_BYTES))
                 elif isinstance(event, h11.Response):
                     await send(_start(event))
                 elif isinstance(event, h11.Data):
@@ -254,7 +254,7 @@ class FirstWorker:
 
 
 async def _closed_with(receive: Receive, writer: asyncio.StreamWriter) -> None:
-    """Close the connection when the client leaves, who may be watching a job."""
+    """Close the connection when the client disconnects, as it may while it watches a job."""
     while (await receive())["type"] != "http.disconnect":
         pass
     writer.close()

@@ -35,7 +35,7 @@ from memorata.service.schemas import MAX_TEXT, UndoImport
 router = APIRouter(prefix="/v1", tags=["import and export"], responses=RESPONSES)
 
 NDJSON: Final = "application/x-ndjson"
-_CHUNK: Final = 200
+_MEMORIES_PER_CHUNK: Final = 200
 MAX_PROBLEMS: Final = 100
 """How many lines that could not be read are listed in an answer."""
 
@@ -45,7 +45,7 @@ async def export(context: ReadContext) -> Response:
     """Write out everything in a namespace, hidden memories too, as lines of JSON that `import` reads."""
     rows = export_rows(context.engine, context.namespace)
     # The first rows are read before the answer begins, so that an error can still be answered.
-    first = await context.run(lambda: list(islice(rows, _CHUNK)))
+    first = await context.run(lambda: list(islice(rows, _MEMORIES_PER_CHUNK)))
     return StreamingResponse(_lines(context, first, rows), media_type=NDJSON)
 
 
@@ -108,7 +108,7 @@ async def _lines(
     while chunk:
         yield b"".join(json_lines(chunk))
         await context.recheck()
-        chunk = await context.run(lambda: list(islice(rows, _CHUNK)))
+        chunk = await context.run(lambda: list(islice(rows, _MEMORIES_PER_CHUNK)))
 
 
 async def _read(request: Request, max_bytes: int) -> AsyncIterator[list[tuple[int, bytes]]]:
@@ -125,7 +125,7 @@ async def _read(request: Request, max_bytes: int) -> AsyncIterator[list[tuple[in
                 lines.append((number, line))
                 size += len(line)
             # Some hundred lines are little, unless each is as long as a line may be.
-            if len(lines) == _CHUNK or size > max_bytes:
+            if len(lines) == _MEMORIES_PER_CHUNK or size > max_bytes:
                 yield lines
                 lines, size = [], 0
     if rest.strip():

@@ -9,7 +9,7 @@ Writing may wait for minutes, for an embedding service that hangs. So it never h
 left to reads, whose queries are answered by the lexical leg meanwhile. What only computes has a thread of its
 own: several would take turns at the interpreter, which cost a recall on a file a tenth of its processor time
 (12 switches of threads instead of 5). Whose turn it is among several callers
-is told by :mod:`memorata.service.fair_queue`.
+is decided by :mod:`memorata.service.fair_queue`.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _QUEUE_SHARE: Final = 4
 class Workers:
     """A pool of threads: how many there are, how many requests may wait for one, and for how long.
 
-    `charge` is told the caller of each piece of work and how many seconds of processor time it took, `gauge`
-    how many there are, working and waiting.
+    `charge` is called with the caller of each piece of work and its seconds of processor time, `gauge` with
+    the numbers of running and waiting ones.
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class Workers:
     ) -> _Result:
         """Run `work` on a thread and return its result.
 
-        It waits for the turn of its `caller`, whom `""` leaves open; `writing` if it may wait for what it
-        writes, `computing` if it waits for nothing: such work is done one after the other. What had to wait
+        It waits for the turn of its `caller` (`""` for none); `writing` if it may wait for what it writes,
+        `computing` if it waits for nothing: such work is done one after the other. What had to wait
         and `is_abandoned` is not begun: a crowd that has left costs nothing more.
         """
         if self.busy >= self._max_busy or (caller and self._queue.waiting(caller) >= self._max_waiting):
@@ -143,7 +143,7 @@ class Workers:
             self._count(-1)
             self._queue.end(turn, seconds)
             self._charge(turn.caller, seconds)
-            # Where nobody waits any more, it has been cancelled or has timed out.
+            # A future that is done already has been cancelled or has timed out.
             if not outcome.done():
                 tell()
 

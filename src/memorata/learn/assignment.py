@@ -27,7 +27,7 @@ from memorata.learn.hypothesis import sign_evidence, sign_test
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 
-_EXACT = 1e-9
+_SUM_TOLERANCE = 1e-9
 """How far from 1 weights may sum: what is left of ten tenths, and not a forgotten variant."""
 
 
@@ -80,7 +80,7 @@ class Experiment:
             raise InvalidArgument("variants", names, "variants with names of their own")
         # Not by fsum, which has no answer where the sum is beyond every number.
         total = sum(variant.weight for variant in variants)
-        if abs(total - 1) > _EXACT:
+        if abs(total - 1) > _SUM_TOLERANCE:
             raise InvalidArgument("variants", total, "variants whose weights sum to 1")
         object.__setattr__(self, "variants", tuple(variants))
 

@@ -118,8 +118,8 @@ def rising_means(values: Numbers, weights: Numbers) -> FloatArray:
     return np.repeat(np.array(means, np.float64), sizes)
 
 
-_ITERATIONS: Final = 100
-_SETTLED: Final = 1e-10
+_MAX_ITERATIONS: Final = 100
+_TOLERANCE: Final = 1e-10
 
 
 @frozen
@@ -164,25 +164,25 @@ def fit_logistic(similarity: Numbers, relevant: Flags, *, least: int = MIN_PAIRS
     centre, spread = float(similar.mean()), float(similar.std())
     share = float(targets.mean())
     level = Logistic(float(np.log(share / (1 - share))), 0.0)
-    if spread < _SETTLED:
+    if spread < _TOLERANCE:
         return level
     # Around the mean and at unit spread the two numbers hardly depend on each other.
     scaled = (similar - centre) / spread
     rows = np.stack([np.ones(scaled.size), scaled])
     fitted = np.array([level.intercept, 0.0])
     loss = _loss(fitted, rows, targets)
-    for _ in range(_ITERATIONS):
+    for _ in range(_MAX_ITERATIONS):
         chance = _logistic(fitted @ rows)
         slope = rows @ (chance - targets)
         bend = (rows * (chance * (1 - chance))) @ rows.T
         step = np.linalg.solve(bend + 1e-12 * np.eye(2), slope)
         size = 1.0
         # Half the step until it is one downhill; Newton's own may overshoot where the curve is flat.
-        while size > _SETTLED and _loss(fitted - size * step, rows, targets) > loss:
+        while size > _TOLERANCE and _loss(fitted - size * step, rows, targets) > loss:
             size /= 2
         fitted = fitted - size * step
         loss = _loss(fitted, rows, targets)
-        if np.abs(size * step).max() < _SETTLED:
+        if np.abs(size * step).max() < _TOLERANCE:
             break
     slope_there = float(fitted[1]) / spread
     if slope_there <= 0:

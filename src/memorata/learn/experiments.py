@@ -154,7 +154,7 @@ class Experiments:
                 expected = "the name of an experiment that does not run yet; stop it first"
                 raise InvalidArgument("name", name, expected)
             if existing is not None:
-                expected = "a new name: who saw what in the old one would count here, too"
+                expected = "a new name: exposures of the old one would count here, too"
                 raise InvalidArgument("name", name, expected)
             engine.store.saved_settings.save(path, EXPERIMENT, name, _data(running), {}, running.started)
         return running

@@ -40,7 +40,7 @@ from memorata.model.errors import InvalidArgument
 
 METHODS: Final = ("precision", "youden", "f1", "probability")
 """The rules: a target precision, Youden's J, F1 over similarity and confidence, a calibrated probability."""
-_ALTERNATIVES: Final = 50
+_MAX_ALTERNATIVES: Final = 50
 """How many thresholds the reality check compares with."""
 
 
@@ -97,7 +97,7 @@ class TunedThresholds:
 def tune_gate(
     engine: Engine, training: TrainingSet, base: Recipe, *, method: str = "precision", target: float = 0.9
 ) -> TunedThresholds:
-    """Tune the thresholds of a recipe on what people said about hits of the engine's embedder."""
+    """Tune the thresholds of a recipe on the feedback about hits of the engine's embedder."""
     if engine.embedder is None:
         raise InvalidArgument("embedder", None, "in use: without one there is no similarity")
     threshold = similarity_threshold(base, engine.embedder)
@@ -156,7 +156,7 @@ def tune_thresholds(
     final = _chosen(pairs, everyone, method, aim, threshold_in_use, current)
     alternatives = [
         {**current, "least_similarity": float(step)}
-        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _ALTERNATIVES)))
+        for step in np.unique(np.quantile(similar, np.linspace(0, 1, _MAX_ALTERNATIVES)))
     ]
     verdict = judge(
         final,

@@ -31,8 +31,8 @@ def two_proportions(
     .. math:: z = \frac{\hat p_1 - \hat p_2}{\sqrt{\hat p (1 - \hat p) (1/n_1 + 1/n_2)}}
 
     with the pooled share :math:`\hat p`. The interval is Newcombe's, from the Wilson intervals of the two
-    (*Statistics in Medicine* 17, 1998, method 10): unlike the textbook's it has a width where nobody, or
-    everybody, succeeded. Being two methods, they may disagree close to the line.
+    (*Statistics in Medicine* 17, 1998, method 10): unlike the textbook's it has a width where none, or
+    all, succeeded. Being two methods, they may disagree close to the line.
 
     - `successes`, `trials`, `other_successes`, `other_trials`: whole numbers; at least one trial each.
     - `level`: of the interval, below 1.
@@ -191,7 +191,7 @@ def _log_beta(a: float, b: float) -> float:
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 
-_TERMS: Final = 300
+_MAX_TERMS: Final = 300
 """Terms of the fraction; on the side where it is used it settles within far fewer."""
 
 
@@ -239,7 +239,7 @@ def _beta_share(x: float, rest: float, a: float, b: float) -> float:
 
 def _fraction(x: float, a: float, b: float) -> float:
     value = 1.0
-    for term in range(_TERMS, 0, -1):
+    for term in range(_MAX_TERMS, 0, -1):
         half = term // 2
         if term % 2:
             top = -(a + half) * (a + b + half) * x / ((a + 2 * half) * (a + 2 * half + 1))

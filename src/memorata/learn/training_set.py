@@ -46,7 +46,7 @@ from memorata.store.logged_recall import LoggedRecall
 METRIC = "ndcg@10"
 """What settings are compared by, where the caller does not say."""
 _DEFAULT_LIMIT = 10
-"""How many hits a recall shows unless told otherwise."""
+"""How many hits a recall returns by default."""
 _MAX_DEPTH = 100
 """How many are asked for where a metric looks at the whole ranking."""
 
@@ -275,8 +275,8 @@ def _require_vectors(engine: Engine, recipe: Recipe, result: RecallResult) -> No
         raise MemorataError(f"a question cannot be learnt from: {'; '.join(result.degraded)}")
 
 
-_YES: Final = frozenset({Signal.THUMBS_UP, Signal.RELEVANT, Signal.CLICK})
-_NEUTRAL: Final = 3
+_POSITIVE_SIGNALS: Final = frozenset({Signal.THUMBS_UP, Signal.RELEVANT, Signal.CLICK})
+_NEUTRAL_RATING: Final = 3
 
 
 def relevance(reactions: Iterable[Feedback]) -> bool | None:
@@ -291,15 +291,15 @@ def relevance(reactions: Iterable[Feedback]) -> bool | None:
     >>> relevance([Feedback("r", "m", Signal.RATING, noon, rating=3)]) is None
     True
     """
-    decided = [reaction for reaction in reactions if reaction.rating != _NEUTRAL]
+    decided = [reaction for reaction in reactions if reaction.rating != _NEUTRAL_RATING]
     opinions = [reaction for reaction in decided if reaction.signal is not Signal.CLICK]
     if not decided:
         return None
     # Of feedback at the same moment, the last.
     last = max(reversed(opinions or decided), key=lambda reaction: reaction.given_at)
     if last.rating is not None:
-        return last.rating > _NEUTRAL
-    return last.signal in _YES
+        return last.rating > _NEUTRAL_RATING
+    return last.signal in _POSITIVE_SIGNALS
 
 
 @contextmanager

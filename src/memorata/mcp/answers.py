@@ -177,7 +177,7 @@ def _omission(count: int, budget: int) -> str:
 
 
 def _omitted_row(omitted: Sequence[tuple[Row, int]]) -> str:
-    """Return the row that names memories that were left out; an id may be anybody's text: data, too."""
+    """Return the row that names omitted memories; ids may be arbitrary text, so they are data too."""
     return row({"left_out": [{"id": omission.memory, "tokens": size} for omission, size in omitted]})
 
 
@@ -209,7 +209,7 @@ def error_answer(error: Exception, tool: str) -> Answer:
 
     if isinstance(error, EntityNotFound):
         rows = [Row(row({"name": name})) for name in error.nearest]
-        hint = " These names are like it:" if rows else " Call explore without `entity` to see who is known."
+        hint = " These names are like it:" if rows else " Call explore without `entity` to list the entities."
         return within_budget(
             f"Nobody and nothing has the name {error.name!r} here.{hint}", rows, _ERROR_BUDGET
         )

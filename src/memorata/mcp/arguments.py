@@ -129,7 +129,7 @@ class Recall(Arguments):
     history: list[Annotated[str, Field(max_length=4_000)]] = Field(
         default=[],
         max_length=20,
-        description="The last turns of this conversation, oldest first: whom a pronoun of the query means.",
+        description="The last turns of this conversation, oldest first, to resolve pronouns of the query.",
     )
     as_of: Time | None = Field(
         default=None, description="Answer with what was believed at that moment. ISO 8601 with a zone."
@@ -168,7 +168,7 @@ class Forget(Arguments):
 
 
 class Relate(Arguments):
-    """Who or what relates to whom or what."""
+    """A relation between two entities."""
 
     former_names = {"relation": "type", "since": "valid_from"}
 

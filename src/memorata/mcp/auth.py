@@ -27,14 +27,14 @@ from memorata.model.errors import AccessDenied, InvalidArgument, NotAdmitted
 
 _NAMESPACES: Final = "namespaces"
 _ALGORITHMS: Final = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")
-_REQUIRED: Final = ("exp", "iss", "aud", "sub")
-_SECONDS: Final = 10.0
+_REQUIRED_CLAIMS: Final = ("exp", "iss", "aud", "sub")
+_TIMEOUT_SECONDS: Final = 10.0
 _LOG: Final = logging.getLogger(__name__)
 
 
 def fetched(address: str) -> dict[str, Any] | None:
     """Return the JSON object at an address; None where there is none."""
-    response = httpx2.get(address, timeout=_SECONDS)
+    response = httpx2.get(address, timeout=_TIMEOUT_SECONDS)
     document = response.json() if response.status_code == 200 else None
     return document if isinstance(document, dict) else None
 
@@ -58,7 +58,7 @@ class Issuer:
                 algorithms=list(_ALGORITHMS),
                 audience=self.resource,
                 issuer=self.address,
-                options={"require": list(_REQUIRED)},
+                options={"require": list(_REQUIRED_CLAIMS)},
             )
             patterns = tuple(
                 namespace_pattern(_NAMESPACES, word) for word in _words(claims.get(_NAMESPACES, []))
@@ -74,7 +74,7 @@ class Issuer:
         for place in build_oauth_authorization_server_metadata_discovery_urls(self.address, self.address):
             described = self._fetch(place)
             if described is not None and described.get("issuer") == self.address:
-                return jwt.PyJWKClient(described["jwks_uri"], timeout=_SECONDS)
+                return jwt.PyJWKClient(described["jwks_uri"], timeout=_TIMEOUT_SECONDS)
         raise InvalidArgument("--issuer", self.address, "an issuer that describes itself (RFC 8414)")
 
 
@@ -89,7 +89,7 @@ class Verifier:
         """What the SDK publishes: where tokens come from, if not all of them are keys."""
         issuer = self._issuer
         return AuthSettings(
-            # Without a resource nothing is published, and this is not shown to anybody.
+            # Without a resource nothing is published, and this address is never shown.
             issuer_url=AnyHttpUrl("http://localhost" if issuer is None else issuer.address),
             resource_server_url=None if issuer is None else AnyHttpUrl(issuer.resource),
             required_scopes=[READ],
@@ -98,7 +98,7 @@ class Verifier:
         )
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        """Return who shows a token; None for one that is not good."""
+        """Return the access that a token grants; None for an invalid one."""
         access = self._keys.authenticate_cached(token)
         if access is None:
             try:

@@ -5,7 +5,7 @@ memory that names it and its type, an observation is a memory about it, and a re
 what comes in by these tools is recalled, explored and exported like everything else. What is deleted is
 forgotten: a person can restore it. Observations keep the exact text they came with.
 
-Names are told apart by case, as they are there; ends of relations are compared folded, as ours are.
+Names are case-sensitive, as they are there; ends of relations are compared folded, as ours are.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ TYPE: Final = "entity_type"
 OBSERVED: Final = "observation_of"
 """The keys under which a memory's metadata say what it is here."""
 
-_PAGE: Final = 500
-_RECALLED: Final = 10
-_WRITING: Final = threading.Lock()
+_PAGE_SIZE: Final = 500
+_MAX_RECALLED: Final = 10
+_WRITE_LOCK: Final = threading.Lock()
 """Held from looking for a name to writing it, so that two calls at once do not both find it missing."""
 
 
@@ -43,7 +43,7 @@ class KnowledgeGraph:
 
     def create_entities(self, entities: Iterable[tuple[str, str, Sequence[str]]]) -> list[Json]:
         """Create entities with their type and observations; a name that exists is passed over."""
-        with _WRITING:
+        with _WRITE_LOCK:
             existing = set(self._nodes())
             created: list[Json] = []
             items: list[Json] = []
@@ -63,7 +63,7 @@ class KnowledgeGraph:
 
     def create_relations(self, relations: Iterable[tuple[str, str, str]]) -> list[Json]:
         """Create relations (from, to, type) between entities that exist; one that exists is passed over."""
-        with _WRITING:
+        with _WRITE_LOCK:
             edges = list(dict.fromkeys(relations))
             nodes = self._nodes()
             for source, target, _ in edges:
@@ -80,7 +80,7 @@ class KnowledgeGraph:
 
     def add_observations(self, observations: Iterable[tuple[str, Sequence[str]]]) -> list[Json]:
         """Add observations to entities that exist; return those that were new, entity by entity."""
-        with _WRITING:
+        with _WRITE_LOCK:
             additions = list(observations)
             nodes = self._nodes()
             for name, _ in additions:
@@ -97,7 +97,7 @@ class KnowledgeGraph:
 
     def delete_entities(self, names: Sequence[str]) -> int:
         """Delete entities, their observations and relations; return how many there were."""
-        with _WRITING:
+        with _WRITE_LOCK:
             nodes = self._nodes()
             existing = [name for name in dict.fromkeys(names) if name in nodes]
             deleted = {folded(name) for name in existing}
@@ -110,7 +110,7 @@ class KnowledgeGraph:
 
     def delete_observations(self, observations: Iterable[tuple[str, Sequence[str]]]) -> int:
         """Delete observations by their text; return how many there were."""
-        with _WRITING:
+        with _WRITE_LOCK:
             unwanted = {(name, text) for name, texts in observations for text in texts}
             names = sorted({name for name, _ in unwanted})
             ids = [
@@ -123,7 +123,7 @@ class KnowledgeGraph:
 
     def delete_relations(self, relations: Iterable[tuple[str, str, str]]) -> int:
         """Delete relations (from, to, type); return how many there were."""
-        with _WRITING:
+        with _WRITE_LOCK:
             unwanted = {_key(_relation(*edge)) for edge in relations}
             deleted = [relation for relation in self._relations(self._nodes()) if _key(relation) in unwanted]
             for relation in deleted:
@@ -156,7 +156,7 @@ class KnowledgeGraph:
         }
         memories = list(self._memories(contained))
         if not memories:
-            memories = [hit.memory for hit in self.engine.recall(query, limit=_RECALLED, filter=ours)]
+            memories = [hit.memory for hit in self.engine.recall(query, limit=_MAX_RECALLED, filter=ours)]
         names = {str(memory.metadata.get(ENTITY, memory.metadata.get(OBSERVED))) for memory in memories}
         return self._subgraph(nodes, names & set(nodes))
 
@@ -205,7 +205,7 @@ class KnowledgeGraph:
         # Loaded with the first call of a tool, not with the list of tools.
         from memorata.store.entries import all_pages
 
-        listed = all_pages(lambda cursor: self.engine.list(filter=filter, limit=_PAGE, cursor=cursor))
+        listed = all_pages(lambda cursor: self.engine.list(filter=filter, limit=_PAGE_SIZE, cursor=cursor))
         return reversed(list(listed))
 
 

@@ -205,7 +205,7 @@ def search_nodes(engine: Engine, args: Search) -> Answer:
 
 @tool(output=_GRAPH, read_only=True, idempotent=True)
 def open_nodes(engine: Engine, args: Names) -> Answer:
-    """Read the named entities, with their relations; names that nobody has are passed over."""
+    """Read the named entities, with their relations; unknown names are passed over."""
     return _answer(_graph(engine).open(args.names))
 
 

@@ -5,7 +5,7 @@
 ``memories://NAMESPACE/recent``         the newest, as many as a token budget allows
 ======================================  =============================================
 
-The namespace is the server's own; any other is answered like an id that nobody has.
+The namespace is the server's own; any other is answered like an id that does not exist.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memorata.engine import Engine
 
 MIME: Final = "text/plain"
-_RECENT: Final = 50
+_MAX_RECENT: Final = 50
 _UNQUOTED: Final = "/@+~"
 
 
@@ -77,7 +77,7 @@ def read(engine: Engine, address: str) -> str:
     from memorata.model.errors import InvalidArgument, MemoryNotFound
 
     if address == recent_address(engine.namespace):
-        newest = engine.list(limit=_RECENT).memories
+        newest = engine.list(limit=_MAX_RECENT).memories
         rows = [memory_row(memory) for memory in newest]
         return within_budget(
             "The newest memories first." if rows else "Nothing is remembered yet.", rows, DEFAULT_BUDGET

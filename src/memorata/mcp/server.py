@@ -8,7 +8,7 @@ The engine behind the tools: opened once, when it is first needed, and used from
 
 The engine is synchronous and the protocol is not. A call waits its turn for one of a few threads; one that is
 cancelled while it waits never happens, and one that has begun runs to its end, for a write is either done or
-not, though nobody waits for the answer any more.
+not, even if its answer is not waited for any more.
 
 Writing may wait for minutes, for an embedding service that hangs, and so it has threads of its own: reads are
 answered meanwhile.
@@ -120,7 +120,7 @@ class EngineRunner:
         try:
             self.engine()
         except Exception as error:
-            # Callers of tools get the error; the person who looks why there is no memory reads it here.
+            # Callers of tools get the error; the log has it for the operator.
             _LOG.error("the memory cannot be opened: %s", error)
 
     def _done(self) -> None:
@@ -315,7 +315,7 @@ def serve_http(
 ) -> None:
     """Serve clients until interrupted: on this machine, or with a `verifier` those whose token is good.
 
-    The engine is opened before anybody is served, so that what is wrong shows at once. `announce` is called
+    The engine is opened before the first request, so that errors show at once. `announce` is called
     with the address once it is listened on; port 0 is any that is free.
     """
     import uvicorn
@@ -330,7 +330,7 @@ def serve_http(
         checked = None if verifier is None else verifier(runner.engine())
         app = ours.streamable_http_app(
             streamable_http_path=PATH,
-            # A page of another origin has no key, and who comes through a proxy names the proxy.
+            # A page of another origin has no key, and requests through a proxy name the proxy as host.
             host="127.0.0.1" if checked is None else "",
             max_request_body_size=MAX_BODY_BYTES,
             # A tool has one answer, and nothing to tell before it: no stream of events is needed.
@@ -370,7 +370,7 @@ def _listening(host: str, port: int, *, keys: bool = False) -> socket.socket:
         # Connections inherit it: no packet waits for the acknowledgement of the one before.
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         listening.bind((host, port))
-        # From here on whoever connects waits in line, and is not refused.
+        # From here on connections wait in the backlog, and are not refused.
         listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()

@@ -29,9 +29,9 @@
     │   ├── ReplyErased               a request was carried out, but its answer is gone
     │   ├── WorkUnderWay              another worker is doing the same at this moment
     │   ├── LeaseLost                 another worker has taken over what this one was doing
-    │   └── VersionConflict           someone else changed the memory first
+    │   └── VersionConflict           the memory was changed in the meantime
     └── EmbedderError                 a text could not be turned into a vector
-        ├── ConsentNeeded             a database names a service or a folder that nobody agreed to
+        ├── ConsentNeeded             a database names a service or a folder without consent
         ├── ModelNotInstalled         the model's files are not on this machine
         ├── ModelCorrupt              the model's files are not the ones that were pinned
         ├── DimensionMismatch         vectors of another length than the store's
@@ -320,7 +320,7 @@ class EmbedderError(MemorataError):
 
 
 class ConsentNeeded(EmbedderError):
-    """A database names a service or a folder that nobody on this machine has agreed to; it is left alone."""
+    """A database names a service or a folder without consent on this machine; it is left alone."""
 
 
 class ModelNotInstalled(EmbedderError):

@@ -77,12 +77,12 @@ class Source:
 
     @property
     def is_turn(self) -> bool:
-        """Whether it is a turn of a transcript: somebody said it, in a session, at a position in it.
+        """Whether it is a turn of a transcript: it has a speaker, a session, and a position in it.
 
         A turn is an event: "yes", said twice, is not one thing said once. Each has its
         neighbours, which recall reads it with, and together they are the record, word for word. So turns are
         never duplicates. A passage of a text has a session and a position as well, for it is read with its
-        neighbours too, but nobody says it: a note that stands in two files is one note.
+        neighbours too, but no speaker: a note that stands in two files is one note.
         """
         return self.position is not None and bool(self.speaker) and bool(self.session)
 
@@ -99,7 +99,7 @@ def unattributed(via: str) -> Source:
 PRIVATE = "private"
 """The tag of a memory that is not seen from namespaces that inherit from its own."""
 UNTRUSTED = "untrusted"
-"""The tag of a memory whose words somebody unknown has chosen: a tool's result, a web page."""
+"""The tag of a memory whose words come from an unknown author: a tool's result, a web page."""
 
 
 @frozen(kw_only=True)

@@ -22,13 +22,13 @@ from memorata.rank.similarity import unit_rows
 
 Trade = Annotated[float, Declared("1 is relevance alone, 0 is difference alone.", 0, 1)]
 
-_ADAPTIVE = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
-_UNDECIDED = 0.5
-_SHOWN = 10
+_TRADE_BY_GAP = ((0.3, 0.8), (0.2, 0.7), (0.1, 0.6))
+_DEFAULT_TRADE = 0.5
+_GAP_DEPTH = 10
 """How many of the best scores decide how much variety is wanted."""
-_WORTH_SIFTING = 500
+_MIN_SIFTED = 500
 """From this many items on, leaving out those that cannot be picked any more is worth its time."""
-_MOST_COSINE = 1.001
+_MAX_COSINE = 1.001
 """No cosine in float32 is above this, rounding included."""
 _SMALLEST_SQUARE = 1e-30
 """Below this a squared length in float32 is losing digits, or is zero."""
@@ -84,7 +84,7 @@ def mmr(relevance: Numbers, vectors: Rows, *, trade: Trade = 0.7, limit: int = 1
             gain[last] = -np.inf
             np.maximum(penalty, scale * (rows @ (scale[last] * rows[last])), out=penalty)
             value = gain - (1 - share) * penalty
-        if step == 1 and value.size >= max(_WORTH_SIFTING, 2 * chosen.size):
+        if step == 1 and value.size >= max(_MIN_SIFTED, 2 * chosen.size):
             promising = _hopeful(gain, value, chosen.size - step, 1 - share)
             rows, scale = rows[promising], scale[promising]
             gain, penalty, value = gain[promising], penalty[promising], value[promising]
@@ -98,7 +98,7 @@ def adaptive_trade(relevance: Numbers) -> float:
     """Return the λ that the scores call for: the clearer the winner, the more relevance counts.
 
     ``gap = top - mean`` of the ten best scores on their own scale of 0 to 1, before any min-max, which makes
-    every gap large; so does the tail of a long list, which nobody is shown. Above 0.3 λ is 0.8, above 0.2 it
+    every gap large; so does the tail of a long list, which is not shown. Above 0.3 λ is 0.8, above 0.2 it
     is 0.7, above 0.1 it is 0.6, else 0.5. An empty set gives 0.5.
 
     Examples
@@ -106,12 +106,12 @@ def adaptive_trade(relevance: Numbers) -> float:
     >>> adaptive_trade([0.78, 0.75, 0.73, 0.71]), adaptive_trade([0.9, 0.4, 0.4]), adaptive_trade([3.0, 3.0])
     (0.5, 0.8, 0.5)
     """
-    related = np.sort(checks.numbers("relevance", relevance))[-_SHOWN:]
+    related = np.sort(checks.numbers("relevance", relevance))[-_GAP_DEPTH:]
     if not related.size:
-        return _UNDECIDED
+        return _DEFAULT_TRADE
     with np.errstate(over="ignore"):  # a gap beyond all numbers is a large one
         gap = float(np.sum(related[-1] / related.size - related / related.size))
-    return next((trade for above, trade in _ADAPTIVE if gap > above), _UNDECIDED)
+    return next((trade for above, trade in _TRADE_BY_GAP if gap > above), _DEFAULT_TRADE)
 
 
 def adaptive_mmr(relevance: Numbers, vectors: Rows, *, limit: int = 10) -> IntArray:
@@ -182,7 +182,7 @@ def _hopeful(gain: FloatArray, value: FloatArray, picks: int, weight: float) -> 
     """
     gains = gain.copy()
     gains.partition(gains.size - picks)
-    return np.flatnonzero(value >= gains[-picks] - weight * _MOST_COSINE)
+    return np.flatnonzero(value >= gains[-picks] - weight * _MAX_COSINE)
 
 
 def _directions(vectors: Rows) -> tuple[npt.NDArray[np.floating[Any]], npt.NDArray[np.floating[Any]]]:

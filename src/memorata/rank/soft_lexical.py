@@ -46,7 +46,7 @@ def token_weights(lengths: npt.NDArray[np.floating[Any]]) -> FloatArray:
 
 
 _COMMON, _RARE = 5.0, 12.0
-_LEAST: Final = 0.05
+_MIN_WEIGHT: Final = 0.05
 
 
 def rarity_weights(scores: FloatArray) -> FloatArray:
@@ -66,7 +66,7 @@ def rarity_weights(scores: FloatArray) -> FloatArray:
     array([0.  , 0.05, 0.5 , 1.  ])
     """
     grown = (-scores - _COMMON) / (_RARE - _COMMON)
-    weights: FloatArray = np.where(scores < 0, np.clip(grown, _LEAST, 1.0), 0.0)
+    weights: FloatArray = np.where(scores < 0, np.clip(grown, _MIN_WEIGHT, 1.0), 0.0)
     return weights
 
 

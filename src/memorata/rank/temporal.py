@@ -27,19 +27,19 @@ _FADES_OVER = 3.0
 _DAY = 86_400.0
 _OTHER_TIME_SHARE = 0.7
 """The share of the time of learning that counts, where the memory is about another time."""
-_REPORTED = 0.9
+_REPORT_NEARNESS = 0.9
 """Nearness of a memory learnt right after the period: most reports follow the event."""
 _REPORT_DAYS, _REPORT_SHARE = 7.0, 0.25
 """Reports come within so many days after the period, or this share of its length if that is longer."""
 _MAX_REPORT_DAYS = 90.0
 """The upper bound of that window: a period may have no beginning."""
-_HELD = 0.8
+_HELD_NEARNESS = 0.8
 """Nearness of a memory learnt right before the period that may still hold in it: "Priya rents a flat"."""
-_HELD_FROM_DAYS = 14.0
+_MIN_HELD_DAYS = 14.0
 """A period of fewer days asks for what happened, not for what held."""
 _HALF_LIFE_SHARE, _MAX_HALF_LIFE_DAYS = 1.5, 60.0
 """Half-life of that nearness, in lengths of the period, and its upper bound in days."""
-_NAMED = 0.8
+_NAMED_NEARNESS = 0.8
 """Nearness of a memory whose text names a time of the period, whenever it was learnt."""
 
 
@@ -112,14 +112,16 @@ def nearness(created: Numbers, event: Numbers, named: BoolArray, period: Period)
     start, end = period.start.timestamp(), period.end.timestamp()
     length = end - start
     late = (learnt - end) / min(max(_REPORT_DAYS * _DAY, _REPORT_SHARE * length), _MAX_REPORT_DAYS * _DAY)
-    by_report = np.where((late > 0) & (late < 1), _REPORTED * (1.0 - late), 0.0)
+    by_report = np.where((late > 0) & (late < 1), _REPORT_NEARNESS * (1.0 - late), 0.0)
     by_report = np.maximum(by_report, _edged(learnt, period))
     by_report *= np.where(learnt == happened, 1.0, _OTHER_TIME_SHARE)
-    near = np.maximum(np.maximum(_edged(happened, period), by_report), _NAMED * np.asarray(named, np.float64))
-    if length >= _HELD_FROM_DAYS * _DAY:
+    near = np.maximum(
+        np.maximum(_edged(happened, period), by_report), _NAMED_NEARNESS * np.asarray(named, np.float64)
+    )
+    if length >= _MIN_HELD_DAYS * _DAY:
         half_life = min(_HALF_LIFE_SHARE * length, _MAX_HALF_LIFE_DAYS * _DAY)
         age = np.maximum(0.0, start - learnt) / half_life
-        near = np.maximum(near, np.where(learnt <= end, _HELD * np.exp2(-age), 0.0))
+        near = np.maximum(near, np.where(learnt <= end, _HELD_NEARNESS * np.exp2(-age), 0.0))
     return np.asarray(near)
 
 
@@ -130,7 +132,9 @@ def _edged(times: FloatArray, period: Period) -> FloatArray:
     reach = _FADES_OVER * period.tolerance.total_seconds()
     if reach == 0:
         return np.asarray(away <= 0, np.float64)
-    return np.where(away <= 0, 1.0, np.maximum(0.0, _REPORTED * (1.0 - np.minimum(away, reach) / reach)))
+    return np.where(
+        away <= 0, 1.0, np.maximum(0.0, _REPORT_NEARNESS * (1.0 - np.minimum(away, reach) / reach))
+    )
 
 
 def closeness(times: Numbers, period: Period) -> FloatArray:

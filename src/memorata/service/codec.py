@@ -41,7 +41,7 @@ _TIMES: Final = (
     "created_at", "valid_from", "valid_to", "expires_at", "supported_at", "last_accessed_at",
 )  # fmt: skip
 
-_RUNNING: Final = ("method", "least_users", "least_days", "started", "stopped")
+_EXPERIMENT_FIELDS: Final = ("method", "least_users", "least_days", "started", "stopped")
 
 
 # --- memories and hits --------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def experiment_json(running: RunningExperiment) -> Json:
         "name": running.experiment.name,
         "base": running.recipe.name,
         "variants": plain(running.experiment.variants),
-        **{name: plain(getattr(running, name)) for name in _RUNNING},
+        **{name: plain(getattr(running, name)) for name in _EXPERIMENT_FIELDS},
     }
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SINCE: Final = ("forgotten_at", "superseded_at")
 _HIDDEN: Final = (*_SINCE, "end_given", "repeat")
-_EXTRA: Final = ("kind", "namespace")
+_ROW_FIELDS: Final = ("kind", "namespace")
 _ENTITY: Final = tuple(field.name for field in fields(Entity))
 _RELATION: Final = tuple(field.name for field in fields(Relation))
 _RELATION_TIMES: Final = ("valid_from", "valid_to", "created_at")
@@ -83,7 +83,7 @@ def read_row(row: Mapping[str, Any]) -> ImportedMemory | ImportedDeclaration:
 
 def read_entity(row: Mapping[str, Any]) -> EntityRecord:
     """Return the entity that a row describes, or raise."""
-    _check_keys(row, (*_EXTRA, *_ENTITY, "merged_into"), "name")
+    _check_keys(row, (*_ROW_FIELDS, *_ENTITY, "merged_into"), "name")
     merged_into = row.get("merged_into")
     if merged_into is not None and not isinstance(merged_into, str):
         raise InvalidArgument("merged_into", merged_into, "a name or null")
@@ -92,7 +92,7 @@ def read_entity(row: Mapping[str, Any]) -> EntityRecord:
 
 def read_relation(row: Mapping[str, Any]) -> Relation:
     """Return the relation that a row describes, or raise."""
-    _check_keys(row, (*_EXTRA, *_RELATION), "source", "type", "target")
+    _check_keys(row, (*_ROW_FIELDS, *_RELATION), "source", "type", "target")
     arguments = {name: row[name] for name in _RELATION if name in row}
     for name in _RELATION_TIMES:
         if arguments.get(name) is not None:

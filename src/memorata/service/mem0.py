@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SCOPES: Final = ("user_id", "agent_id", "run_id", "app_id")
 NAMESPACE: Final = "mem0"
-_PAGE: Final = 1_000
+_PAGE_SIZE: Final = 1_000
 _OPERATORS: Final = {
     "eq": "=",
     "ne": "!=",
@@ -312,7 +312,7 @@ class Memory:
             raise UnknownMemory(memory_id, self.namespace) from error
 
     def _listed(
-        self, conditions: Json | None, *, show_expired: bool, page: int = _PAGE
+        self, conditions: Json | None, *, show_expired: bool, page: int = _PAGE_SIZE
     ) -> Iterator[Remembered]:
         """Yield memories, newest first."""
         parts = [] if conditions is None else [conditions]
@@ -321,7 +321,7 @@ class Memory:
         both = _and(parts) if parts else None
         return all_pages(
             lambda cursor: self.engine.list(
-                namespace=self.namespace, filter=both, limit=min(page, _PAGE), cursor=cursor
+                namespace=self.namespace, filter=both, limit=min(page, _PAGE_SIZE), cursor=cursor
             )
         )
 

@@ -125,7 +125,7 @@ def detect(text: str | Sequence[str], default: str = "english") -> str:
     ('english', 'dutch')
     """
     if type(text) is str and text.isascii() and type(default) is str and default in _DETECTED:
-        # Words without a letter have no vote, so they need not be told from a text without words.
+        # Words without a letter have no vote, so they need not be distinguished from a text without words.
         return _supported(_vote(words(text)[:_MAX_WORDS], default, ascii_only=True))
     latin, cyrillic, script = languages_by_script(text, default)
     return {"latin": _supported(latin), "cyrillic": cyrillic, "other": "none", "": default}[script]
@@ -153,7 +153,7 @@ _CODES_OF_SCRIPTS: Final = {
 
 
 def language_code(text: str) -> str:
-    """Return the ISO 639-1 code of a text's language; empty for one that cannot be told.
+    """Return the ISO 639-1 code of a text's language; empty where it cannot be detected.
 
     Of scripts that several languages share, such as the Arabic one, it is the code of the largest.
 
@@ -170,7 +170,7 @@ def language_code(text: str) -> str:
 
 
 def function_words(language: str) -> frozenset[str]:
-    """Return the few function words of a language that is told by them alone; none of any other."""
+    """Return the few function words of a language that is detected by them alone; none of any other."""
     return listed("function_words", language)
 
 

@@ -3,7 +3,7 @@
 For what cannot be undone: "Will you mark it in May?" names neither Will nor Mark nor May. A name that is no
 common word counts wherever it stands, in any case. One that is must be written with a capital where a
 capital says something, not as a part of a longer name, nor as a month, nor behind an article; at the start of
-a sentence, where a capital says nothing, a verb has to follow that somebody does something by. What is left
+a sentence, where a capital says nothing, a verb of a person acting has to follow. What is left
 out so is little, and for a person to decide: texts that merely have the word can be asked for as such.
 
 Where too much is better than too little, :func:`may_mention` takes any word of a name for the name.
@@ -47,7 +47,7 @@ _BEFORE_SUBJECT: Final = re.compile(
     r"\s+(?:i|you|he|she|it|we|they|the|this|that|these|those|there|my|your|his|her|its|our|their|any(?:one|body|thing)"
     r"|someone|somebody|everyone|everybody|not)\b"
 )
-"""After a verb that asks or tells to do something: whom or what it is about."""
+"""The object after a verb that asks or tells to do something."""
 _SENTENCE_ENDS: Final = (*".!?…\"“”'’:;", "")
 _MAX_HEADLINE_CAPITALS: Final = 1
 _MIN_NAME_WORD: Final = 3

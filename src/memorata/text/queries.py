@@ -6,7 +6,7 @@ for each type, in the tradition of rule-based question typing (Li and Roth 2002,
 classifiers", describe the task). Anything with a ``classify`` method may take their place.
 
 "Who am I?" and "the of and" are both made of stop words. A question word asks for something and a pronoun
-stands for somebody, while articles, prepositions, conjunctions and auxiliary verbs say nothing by themselves.
+stands for a person, while articles, prepositions, conjunctions and auxiliary verbs say nothing by themselves.
 An embedder gives them a vector all the same, and the memories nearest to it are those that say nothing
 either.
 """
@@ -75,7 +75,7 @@ class FallibleClassifier(QueryClassifier, Protocol):
     """A classifier that may have to fall back on another, and says so."""
 
     def read(self, query: str) -> tuple[Classification, str]:
-        """Return the type of `query`, and why it could not be told as it should have been, if so."""
+        """Return the type of `query`, and why it is uncertain, if it is."""
         ...
 
 

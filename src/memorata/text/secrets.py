@@ -97,7 +97,7 @@ _ISSUED: Final = re.compile(
 )
 
 _TOKENS: Final = (
-    # Our own keys. Those who write sk-, and payment services; GitHub, GitLab, Bitbucket, Slack, Discord; npm,
+    # Our own keys. Keys that begin with sk-, and of payments; GitHub, GitLab, Bitbucket, Slack, Discord; npm,
     # PyPI, RubyGems, NuGet, Docker Hub, Hugging Face; Google, AWS, DigitalOcean, Heroku, Netlify, Supabase.
     rf"(?:mem|{TOKEN_PREFIX[:-1]})_[0-9a-f]{{16}}_[A-Za-z0-9_-]{{43}}",
     r"sk-(?:proj-|ant-|svcacct-|or-)?[A-Za-z0-9_-]{20,}",
@@ -180,7 +180,7 @@ _LABELLED: Final = re.compile(
     rf"[\"']?[^\S\n]*(?:is[^\S\n]*)?[:=：][^\S\n]*{_VALUE}"
 )
 _SPOKEN: Final = re.compile(
-    # "My password for the bank is …": said in words, and not a word about passwords.
+    # "My password for the bank is …": a secret in a sentence, not a sentence about passwords.
     rf"(?i)(?<![^\W_])(?:{_PASSWORDS}|login|pw)\b"
     r"(?:[^\S\n]+(?:for|to|of|on|at|für|von|du|de|del|para)\b[^\n.,;:=?!]{1,40}?)?"
     r"[^\S\n]+(?:is|was|are|ist|war|lautet|est|es|é|jest|является|reads|changed to|set to|now)[^\S\n]+"
@@ -248,7 +248,7 @@ def _is_password(value: str) -> bool:
 
 
 def _is_said(match: re.Match[str], value: str) -> bool:
-    """Return whether what follows "password is" is one, and not what somebody says of it."""
+    """Return whether what follows "password is" is a password, and not a remark about one."""
     if _is_placeholder(value):
         return False
     if match["bare"] is None or _is_password(value):

@@ -1,4 +1,4 @@
-"""Standing sentences: instructions, preferences and who somebody is, which hold beyond a conversation.
+"""Standing sentences: instructions, preferences and personal facts, which hold beyond a conversation.
 
 Rules, so that nothing but the text is needed when it is written: an adverb that makes a request general
 ("always", "from now on") at the head of a sentence, or a first person who likes, is called, lives or works.
@@ -61,7 +61,7 @@ _PROFILE: Final = re.compile(
     r"|我叫|我住在|我来自|我的名字|(?:私|僕|俺)の名前は|に住んでい?ます|(?:제|내) 이름은|에 살고 있",
     re.IGNORECASE,
 )
-"""What a first person says about who they are."""
+"""What a first person says about themselves."""
 _SENTENCE_START: Final = r"(?:^|[.!?;:。！？\n]\s*|[-*•]\s+)"
 _INSTRUCTION: Final = re.compile(_SENTENCE_START + f"(?:{'|'.join(_INSTRUCTIONS.values())})", re.IGNORECASE)
 _PREFERENCE: Final = re.compile("|".join(_PREFERENCES.values()), re.IGNORECASE)
@@ -99,7 +99,7 @@ _CUES: Final = (
 )  # fmt: skip
 _ASCII_CUES: Final = tuple(cue for cue in _CUES if cue.isascii())
 _MAX_CHARACTERS: Final = 2_000
-"""Longer texts are documents or answers; a standing sentence in them is quoted, not said."""
+"""Longer texts are documents or answers; a standing sentence in them is a quotation."""
 
 
 def standing(text: str) -> Standing | None:

@@ -93,7 +93,7 @@ def negations(language: str) -> frozenset[str]:
 
 
 def pronouns(language: str) -> frozenset[str]:
-    """Return the stop words of `language` that ask for something or stand for somebody."""
+    """Return the stop words of `language` that ask for something or stand for a person."""
     return listed("pronouns", language)
 
 

@@ -1,8 +1,8 @@
 """The application: every page at its address, and what happens around each of them.
 
 A page is a function of a :class:`~memorata.web.context.PageContext`; it runs on a thread, since the engine is
-synchronous. Around it: who comes is looked at, a form is read within limits and must be from our own page,
-the namespace is one that the visitor may touch, and an error becomes a page that says what to do.
+synchronous. Around it: the visitor is authenticated, a form is read within limits and must be from our own
+page, the namespace is one that the visitor may touch, and an error becomes a page that says what to do.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def create_pages(
 ) -> Starlette:
     """Return the pages over an engine, to be mounted at ``/``; ``state.jobs`` is to be closed at the end.
 
-    - `engine`: what the pages show; closing it is left to whoever opened it.
+    - `engine`: what the pages show; closing it is left to the caller.
     - `keys`: the API keys. None, or one that requires no key, means that the server listens on loopback
       alone: the pages are then served under loopback names only.
     - `hosts`: other names to be served under without a key.
@@ -226,7 +226,7 @@ def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
         name = request.scope.get("state", {}).get("request_id", "")
         text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
         response = context.page(template, status=500, title=BROKEN, text=text, meant=(), typed=())
-        # What nobody foresaw is answered outside of everything that adds these.
+        # Unhandled errors are answered outside of the middleware that adds these headers.
         response.headers.update({**HEADERS, "Cache-Control": "no-store"})
         return response
 
@@ -240,7 +240,7 @@ def _failed(context: PageContext, request: Request, error: MemorataError) -> Res
 
 
 def _bare(site: _Site, request: Request, token: str = "") -> PageContext:
-    """Return a context of somebody who may see nothing yet."""
+    """Return the context of a visitor without any permission."""
     theme = request.cookies.get(THEME_COOKIE, "")
     return PageContext(
         engine=site.engine,
@@ -279,7 +279,7 @@ def _context(site: _Site, request: Request, browser: Browser, values: Values) ->
 
 
 def _known_visitor(site: _Site, request: Request) -> PageContext:
-    """Return the context of whoever has logged in, so that the navigation stays; else a bare one."""
+    """Return the context of a logged-in visitor, so that the navigation stays; else a bare one."""
     try:
         browser = site.sessions.browser(request)
         return _context(site, request, browser, Values.of(request.url.query))
@@ -299,7 +299,7 @@ def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple
 
 
 async def _checked_form(site: _Site, request: Request) -> tuple[Browser, Values]:
-    """Return who sends a form and what is in it; raise if it does not come from a page of ours."""
+    """Return the browser session and the values of a form; raise if it does not come from a page of ours."""
     browser = await run_in_threadpool(site.sessions.browser, request)
     values = await _values(request)
     site.sessions.check_form(request, browser, values.text(TOKEN_FIELD))

@@ -18,7 +18,7 @@ from memorata.model.memory import Memory
 from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 
-_PAGE: Final = 50
+_PAGE_SIZE: Final = 50
 _MAX_TICKED: Final = 1_000
 
 
@@ -148,7 +148,7 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
     page = context.engine.list(
         namespace=context.namespace,
         filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace)),
-        limit=_PAGE,
+        limit=_PAGE_SIZE,
         cursor=values.text("cursor") or None,
         hidden=hidden,
     )

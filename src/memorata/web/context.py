@@ -85,7 +85,7 @@ class PageContext:
         return JSONResponse(data)
 
     def failure_of(self, job: Job) -> str:
-        """Return why a job failed; what only those who run the server should know is left to its log."""
+        """Return why a job failed; details that only administrators may see are left to the log."""
         if job.error is None or (self.login and not self.may_administer):
             return job.problem
         return (
@@ -108,7 +108,7 @@ Scope: TypeAlias = Literal["read", "write"]
 class PageRoute:
     """One address, what answers there, and what a visitor must be allowed to do.
 
-    What concerns `everywhere`, and not a namespace, is for those who may administer all of them.
+    A page that concerns `everywhere`, and not one namespace, needs the right to administer all of them.
     """
 
     path: str
@@ -118,7 +118,7 @@ class PageRoute:
 
     @property
     def scope(self) -> Scope:
-        """What a key must allow: whoever only looks needs to read."""
+        """The scope that a key must have: read for a GET, write for the rest."""
         return "read" if self.method == "GET" else "write"
 
 
@@ -142,7 +142,7 @@ _TITLES_BY_TYPE: Final[tuple[tuple[type[MemorataError], str], ...]] = (
 )
 _PAGE_STATUS: Final = {401: 403, 422: 400}
 """Statuses that a page has in place of those for programs."""
-_ELSEWHERE: Final = "the server's log says why"
+_SEE_LOG: Final = "the server's log says why"
 
 
 def failure(context: PageContext, error: MemorataError) -> Response:
@@ -151,9 +151,9 @@ def failure(context: PageContext, error: MemorataError) -> Response:
     status = _PAGE_STATUS.get(kind.status, kind.status)
     title = next((text for type_, text in _TITLES_BY_TYPE if isinstance(error, type_)), "")
     title = title or _TITLES.get(kind.code, BROKEN)
-    # Where a server keeps what, and whom it asks, is for those who run it.
+    # Paths and addresses of the server are shown to administrators only.
     shown = status < 500 or context.may_administer or not context.login
-    text = str(error) if shown else _ELSEWHERE
+    text = str(error) if shown else _SEE_LOG
     template = "error_notice.html" if context.fragment else "error.html"
     return context.page(
         template,

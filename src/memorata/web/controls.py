@@ -15,10 +15,10 @@ from memorata.model.parameter import Parameter
 
 _STEPS: Final = 100
 _TOLERANCE: Final = 1e-6
-_FIRST: Final = ("vector_weight", "least_match")
+_FIRST_PARAMETERS: Final = ("vector_weight", "least_match")
 """What most people turn, shown beside the recipe; the rest waits behind "Tune"."""
 # The analyser belongs to the store; turning it in a recipe would change nothing here.
-_NOT_SHOWN: Final = ("analyser",)
+_HIDDEN_PARAMETERS: Final = ("analyser",)
 
 
 @frozen
@@ -57,10 +57,14 @@ class Group:
 
 def controls(recipe: Recipe, changes: Mapping[str, Any]) -> tuple[Group, ...]:
     """Return every control for a recipe of which some parameters are changed, in groups."""
-    parameters = {parameter.name: parameter for parameter in PARAMETERS if parameter.name not in _NOT_SHOWN}
-    groups: dict[str, Sequence[str]] = {"": _FIRST} | {
+    parameters = {
+        parameter.name: parameter for parameter in PARAMETERS if parameter.name not in _HIDDEN_PARAMETERS
+    }
+    groups: dict[str, Sequence[str]] = {"": _FIRST_PARAMETERS} | {
         group: [
-            name for name, parameter in parameters.items() if parameter.group == group and name not in _FIRST
+            name
+            for name, parameter in parameters.items()
+            if parameter.group == group and name not in _FIRST_PARAMETERS
         ]
         for group in GROUPS
     }
@@ -123,7 +127,7 @@ def _step(parameter: Parameter, low: float, high: float, value: float) -> str:
         return "1"
     step = (high - low) / _STEPS
     along = (value - low) / step
-    # A slider snaps to its steps, which would change a recipe's 3/7 before anybody touched it.
+    # A slider snaps to its steps, which would change a recipe's 3/7 before it is moved.
     return written(step) if abs(along - round(along)) < _TOLERANCE else "any"
 
 

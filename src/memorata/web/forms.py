@@ -21,7 +21,7 @@ from memorata.model.memory import Tier
 MAX_FIELDS: Final = 2_000
 _MAX_READ: Final = 500
 _MAX_CHOICES: Final = 60
-_CHOSEN: Final = ("category", "speaker", "session", "tag", "place")
+_CHOICE_FIELDS: Final = ("category", "speaker", "session", "tag", "place")
 _BETWEEN: Final = re.compile(r"(?<!\\),")
 
 
@@ -48,7 +48,7 @@ class Values(Mapping[str, Sequence[str]]):
             ) from error
         fields: dict[str, list[str]] = {}
         for name, value in pairs:
-            # Browsers end lines with two characters; a memory says what was said.
+            # Browsers end lines with two characters; a memory keeps the text as it was typed.
             fields.setdefault(name, []).append(value.replace("\r\n", "\n"))
         return cls(fields)
 
@@ -90,7 +90,7 @@ class Values(Mapping[str, Sequence[str]]):
         return number
 
     def number(self, name: str, default: float | None = None) -> float | None:
-        """Return a number; what is not finite is left to those who use it, who refuse it."""
+        """Return a number; one that is not finite is left to the caller to refuse."""
         text = self.text(name)
         if not text:
             return default
@@ -129,7 +129,7 @@ def filter_of(
 ) -> dict[str, Any] | None:
     """Return the filter that a form describes, None if it is empty; `spelt` returns spellings of a name.
 
-    Without `times`, whoever asks takes care of since and until.
+    Without `times`, since and until are left to the caller.
     """
     equal = ("category", "tier", "speaker", "session")
     conditions: list[dict[str, Any]] = [{name: values.text(name)} for name in equal if values.text(name)]
@@ -175,7 +175,7 @@ class Choices:
 def choices(engine: Engine, namespace: str) -> dict[str, Choices]:
     """Return for each field of a filter what the newest memories of a namespace have in it."""
     page = engine.list(namespace=namespace, limit=_MAX_READ)
-    counts: dict[str, Counter[str]] = {name: Counter() for name in _CHOSEN}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _CHOICE_FIELDS}
     for memory in page.memories:
         counts["category"][memory.category] += 1
         counts["speaker"][memory.source.speaker] += 1

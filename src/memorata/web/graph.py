@@ -23,15 +23,15 @@ from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import excerpt
 
-_NODES: Final = 60
-_PATHS: Final = 2_000
+_MAX_NODES: Final = 60
+_MAX_PATHS: Final = 2_000
 _MAX_ENTITIES: Final = 40
 _MAX_HUBS: Final = 8
 _MAX_WAYS: Final = 12
 _MAX_ADDED: Final = 20
-"""How many names are put beside somebody whose memories alone would fill the drawing."""
-_SECONDS: Final = 2.0
-_OWN: Final = (MENTIONS, NEXT, SUPERSEDES)
+"""How many names are added where the memories of one entity alone would fill the drawing."""
+_MAX_SECONDS: Final = 2.0
+_BUILTIN_TYPES: Final = (MENTIONS, NEXT, SUPERSEDES)
 _TYPES: Final = {
     "person": "person", "people": "person", "human": "person", "user": "person",
     "place": "place", "location": "place", "city": "place", "country": "place",
@@ -54,7 +54,7 @@ class Drawing:
     def colour(self, context: PageContext) -> Drawing:
         """Say of every name whether it is a person, a place, an organisation or some other thing.
 
-        What was declared counts; else whoever speaks is a person, and where something happened a place.
+        A declared type counts; else a speaker is a person, and the place of a memory is a place.
         """
         names = {node["label"]: node for node in self.nodes.values() if node["kind"] == "name"}
         existing = forms.choices(context.engine, context.namespace)
@@ -80,7 +80,7 @@ class Drawing:
 
 
 def explore(context: PageContext) -> Response:
-    """Show who and what is known, and the neighbourhood of one of them."""
+    """Show the entities of the namespace, and the neighbourhood of one of them."""
     engine, values = context.engine, context.values
     entities = engine.entities.list(limit=_MAX_ENTITIES, namespace=context.namespace)
     entity = values.text("entity") or (entities[0].entity.name if entities else "")
@@ -177,14 +177,14 @@ def _ways(context: PageContext, start: str, depth: int) -> Paths:
         relation_types = {
             relation.type for relation in context.engine.entities.relations(namespace=context.namespace)
         }
-        types = [MENTIONS, *sorted(relation_types - set(_OWN))]
+        types = [MENTIONS, *sorted(relation_types - set(_BUILTIN_TYPES))]
     return context.engine.graph.paths(
         start,
         depth=depth,
         types=types,
-        nodes=_NODES,
-        paths=_PATHS,
-        seconds=_SECONDS,
+        nodes=_MAX_NODES,
+        paths=_MAX_PATHS,
+        seconds=_MAX_SECONDS,
         namespace=context.namespace,
     )
 
@@ -200,9 +200,9 @@ def _route(context: PageContext, start: str, to: str) -> Paths:
         to=to,
         shortest=_shortest(context),
         depth=context.values.whole("depth", 2, 1, 4),
-        nodes=_PATHS,
+        nodes=_MAX_PATHS,
         paths=_MAX_WAYS,
-        seconds=_SECONDS,
+        seconds=_MAX_SECONDS,
         namespace=context.namespace,
     )
 

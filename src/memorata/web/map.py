@@ -25,8 +25,8 @@ from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import counted
 
 _MAX_MEMORIES: Final = 1_000
-_NEAR: Final = 20
-_CELLS: Final = 60
+_MAX_NEAR: Final = 20
+_CELLS_PER_WIDTH: Final = 60
 """How many dots fit beside each other on the width of the map."""
 _MIN_WIDTH: Final = 12.0
 """The smallest width of the map, in degrees: the coastline shows no more than this."""
@@ -93,13 +93,13 @@ def show(context: PageContext) -> Response:
     chosen = _chosen(context)
     near: tuple[Nearby, ...] = ()
     if chosen is not None:
-        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_NEAR, namespace=context.namespace)
+        near = context.engine.graph.near(chosen.lat, chosen.lon, limit=_MAX_NEAR, namespace=context.namespace)
     precision = values.whole("precision", 7, 4, 8)
     window = around([memory.place for memory in page.memories if memory.place is not None])
     return context.page(
         "map.html",
         window=window,
-        dots=dots(page.memories, window.width / _CELLS),
+        dots=dots(page.memories, window.width / _CELLS_PER_WIDTH),
         countries=countries(),
         chosen=chosen,
         near=near,

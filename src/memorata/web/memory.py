@@ -22,9 +22,9 @@ from memorata.web.forms import TIERS, Values, joined
 from memorata.web.search import Row, rows, signal
 
 _MAX_NEIGHBOURS: Final = 3
-_SIMILAR: Final = 5
-_MAX_QUERY: Final = 2_000
-_SESSION: Final = 500
+_MAX_SIMILAR: Final = 5
+_MAX_QUERY_LENGTH: Final = 2_000
+_MAX_SESSION_MEMORIES: Final = 500
 _NOTICES: Final = {
     "remembered": "Remembered.",
     "known": "That was known already: this is the memory, and it counts as said once more.",
@@ -67,13 +67,13 @@ def show(context: PageContext) -> Response:
 def similar(context: PageContext) -> Response:
     """Show the memories that are most like one, by its own words and meaning."""
     memory = context.engine.get(context.parts["id"], namespace=context.namespace)
-    words = _SYNTAX.sub(" ", memory.content)[:_MAX_QUERY].strip()
+    words = _SYNTAX.sub(" ", memory.content)[:_MAX_QUERY_LENGTH].strip()
     similar_rows: tuple[Row, ...] = ()
     if words:
         with context.engine.recall_log.aside():
             # With the memory itself among the hits: scores are relative to the best, which it is.
-            answer = context.engine.recall(words, namespace=context.namespace, limit=_SIMILAR + 1)
-        similar_rows = tuple(row for row in rows(answer) if row.hit.id != memory.id)[:_SIMILAR]
+            answer = context.engine.recall(words, namespace=context.namespace, limit=_MAX_SIMILAR + 1)
+        similar_rows = tuple(row for row in rows(answer) if row.hit.id != memory.id)[:_MAX_SIMILAR]
     return context.page("similar.html", rows=similar_rows, signal=signal)
 
 
@@ -94,7 +94,7 @@ def correct(context: PageContext) -> Response:
 
 
 def change(context: PageContext) -> Response:
-    """Change what is known about a memory, unless somebody else has changed it since the form was shown."""
+    """Change the fields of a memory, unless its version has changed since the form was shown."""
     values, id_ = context.values, context.parts["id"]
     memory = context.engine.get(id_, namespace=context.namespace)
     context.engine.update(
@@ -107,14 +107,16 @@ def change(context: PageContext) -> Response:
 
 
 def _neighbours(context: PageContext, memory: Memory) -> tuple[Memory, ...]:
-    """Return what was said around a memory in its session, in order, the memory itself among it."""
+    """Return the neighbours of a memory in its session, in order, with the memory itself."""
     session, position = memory.source.session, memory.source.position
     if not session:
         return ()
     condition: dict[str, Any] = {"session": session}
     if position is not None:
         condition["position"] = {">=": position - _MAX_NEIGHBOURS, "<=": position + _MAX_NEIGHBOURS}
-    page = context.engine.list(namespace=context.namespace, filter=condition, limit=_SESSION, hidden=True)
+    page = context.engine.list(
+        namespace=context.namespace, filter=condition, limit=_MAX_SESSION_MEMORIES, hidden=True
+    )
 
     def order(turn: Memory) -> tuple[float, str]:
         position = turn.source.position

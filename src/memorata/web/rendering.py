@@ -1,6 +1,6 @@
 """How pages become text: Jinja templates in which everything is escaped unless a template says otherwise.
 
-No template does. A name that a template uses and nobody gave is an error, not an empty place.
+No template does. A variable that a template uses and that is not passed is an error, not an empty string.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAGES: Final = (
     ("/settings", "Settings"),
 )
 """What the top of every page leads to."""
-_EXCERPT: Final = 280
+_EXCERPT_LENGTH: Final = 280
 
 
 def render(template: str, variables: Mapping[str, Any]) -> str:
@@ -87,7 +87,7 @@ def share(value: float) -> str:
     return "–" if math.isnan(value) else f"{100 * value:.1f} %"
 
 
-def excerpt(text: str, length: int = _EXCERPT) -> str:
+def excerpt(text: str, length: int = _EXCERPT_LENGTH) -> str:
     """Return the beginning of a text, on one line."""
     line = " ".join(text[: 4 * length].split())
     return line if len(line) <= length and len(text) <= 4 * length else line[:length].rstrip(" ,.;:") + "…"

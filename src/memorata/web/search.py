@@ -1,7 +1,7 @@
 """The search page: a query, the controls of a recipe, and hits that show what each signal contributes.
 
 Every change of a control asks again and replaces the hits in place; the address always says what is shown, so
-that it can be kept and sent to somebody. A second recipe may answer beside the first.
+that it can be kept and shared. A second recipe may answer beside the first.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from memorata.web.contributions import Piece, Segment, contributions, segments
 from memorata.web.controls import controls, read_changes, written
 from memorata.web.rendering import PAGES, excerpt
 
-_LIMIT: Final = 10
+_DEFAULT_LIMIT: Final = 10
 _MAX_HITS: Final = 100
-_RECENT: Final = 8
+_RECENT_LIMIT: Final = 8
 _MAX_SHARES: Final = 4
-_LEAST_SHARE: Final = 0.05
+_MIN_SHARE: Final = 0.05
 _MAX_NAMES: Final = 1_000
 _MAX_ENTRIES: Final = 5
 _SIGNALS: Final[Mapping[str, str]] = {
@@ -95,7 +95,9 @@ def search(context: PageContext) -> Response:
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
         "kept": page_fields,
-        "recent": () if sides else context.engine.list(namespace=context.namespace, limit=_RECENT).memories,
+        "recent": ()
+        if sides
+        else context.engine.list(namespace=context.namespace, limit=_RECENT_LIMIT).memories,
         "remembered": context.remembered,
     }
     if context.fragment and context.target == "results":
@@ -109,7 +111,7 @@ def search(context: PageContext) -> Response:
             choices=forms.choices(context.engine, context.namespace),
             narrowed=forms.filled(values),
             narrowings=len(forms.kept(values)) + bool(values.text("as_of")),
-            limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
+            limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
             as_of=values.text("as_of"),
         )
     if context.fragment:
@@ -147,7 +149,7 @@ def sentence(row: Row) -> str:
     shares = sorted(
         ((piece.value / total, piece.label) for piece in row.pieces if piece.value > 0), reverse=True
     )
-    parts = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _LEAST_SHARE]
+    parts = [f"{100 * share:.0f} % {label}" for share, label in shares[:_MAX_SHARES] if share >= _MIN_SHARE]
     return f"{row.hit.reason[:-1]}. Its score is made of {_listed(parts)}." if parts else row.hit.reason
 
 
@@ -177,7 +179,7 @@ def _side(context: PageContext, recipe: Recipe, changes: Mapping[str, Any]) -> S
             namespace=context.namespace,
             recipe=recipe,
             changes=changes,
-            limit=values.whole("limit", _LIMIT, 1, _MAX_HITS),
+            limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
             filter=forms.filter_of(values, forms.spellings(context.engine, context.namespace), times=False),
             since=values.instant("since"),
             until=values.instant("until", end=True),
@@ -213,7 +215,7 @@ def _page_fields(
     if recipe.name != usual:
         fields["recipe"] = recipe.name
     fields |= {name: values.text(name) for name in ("compare", "as_of")}
-    if values.whole("limit", _LIMIT, 1, _MAX_HITS) != _LIMIT:
+    if values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS) != _DEFAULT_LIMIT:
         fields["limit"] = values.text("limit")
     return {**fields, **forms.kept(values), **{name: written(value) for name, value in changes.items()}}
 

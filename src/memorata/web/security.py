@@ -100,7 +100,7 @@ def _host(origin: str) -> str:
     try:
         return urlsplit(origin).netloc
     except ValueError:
-        # No browser says so; whoever does is not on our page.
+        # No browser sends such a header, so the request does not come from our page.
         return ""
 
 

@@ -14,7 +14,7 @@ from memorata.web import forms
 from memorata.web.context import PageContext, PageRoute
 from memorata.web.rendering import day
 
-_COUNTED: Final = 10_000
+_MAX_COUNTED: Final = 10_000
 _MAX_SHOWN: Final = 60
 _HEIGHT: Final = 60.0
 _HOURS_OF_A_YEAR: Final = 8_766
@@ -50,7 +50,7 @@ def show(context: PageContext) -> Response:
     entity = values.text("entity") or None
     start, end = values.instant("start"), values.instant("end", end=True)
     memories = context.engine.graph.timeline(
-        entity, start=start, end=end, limit=_COUNTED, newest_first=True, namespace=context.namespace
+        entity, start=start, end=end, limit=_MAX_COUNTED, newest_first=True, namespace=context.namespace
     )
     page = values.whole("page", 0)
     shown = memories[page * _MAX_SHOWN : (page + 1) * _MAX_SHOWN]
@@ -65,7 +65,7 @@ def show(context: PageContext) -> Response:
         days=days,
         page=page,
         more=len(memories) > (page + 1) * _MAX_SHOWN,
-        all_counted=len(memories) < _COUNTED,
+        all_counted=len(memories) < _MAX_COUNTED,
         kept=fields,
         entity=entity or "",
         names=forms.entity_names(context.engine, context.namespace),

@@ -36,9 +36,9 @@ _WAYS: Final[dict[str, tuple[str, Callable[..., _Result]]]] = {
     "similarity": ("The least similarity, for a precision of 90 %", tune_gate),
     "gate": ("The least similarity and the least confidence, by F1", partial(tune_gate, method="f1")),
 }
-_OF_ENGINE: Final = ("similarity", "gate")
+_WAYS_WITH_ENGINE: Final = ("similarity", "gate")
 """The ways that need to know the embedder."""
-_JUDGED: Final = 30
+_MAX_HITS: Final = 30
 
 
 @frozen
@@ -101,7 +101,7 @@ def tune(context: PageContext) -> Response:
     def search(job: Job) -> _Result:
         tuner = _WAYS[way][1]
         return work.tune(
-            engine, namespace, job.progress, partial(tuner, engine) if way in _OF_ENGINE else tuner
+            engine, namespace, job.progress, partial(tuner, engine) if way in _WAYS_WITH_ENGINE else tuner
         )[0]
 
     context.jobs.start_once(_KIND, context.namespace, LOCAL.name, search)
@@ -156,7 +156,7 @@ def _logged_query(context: PageContext, recall: str) -> str:
 
 def _hits(context: PageContext, recall: str) -> tuple[Judged, ...]:
     logged = _logged(context, recall)
-    ids = [logged.ids[place] for place in logged.shown][:_JUDGED]
+    ids = [logged.ids[place] for place in logged.shown][:_MAX_HITS]
     memories = context.engine.store.get(context.namespace, ids) if ids else []
     feedback: dict[str, list[Feedback]] = {}
     for reaction in context.engine.feedback.list(namespace=context.namespace):
@@ -187,10 +187,10 @@ ROUTES: Final = (
 
 WIDTH: Final = 480.0
 HEIGHT: Final = 180.0
-_LEFT: Final = 56.0
-_EDGE: Final = 14.0
-_BELOW: Final = 34.0
-_ROOM: Final = 0.12
+_LEFT_MARGIN: Final = 56.0
+_RIGHT_MARGIN: Final = 14.0
+_BOTTOM_MARGIN: Final = 34.0
+_SLACK_SHARE: Final = 0.12
 
 
 @frozen
@@ -238,14 +238,14 @@ def plotted(
         return None
     xs, ys = [x for x, _ in points], [y for _, y in points]
     # A flat line is drawn in the middle.
-    slack = (max(ys) - min(ys)) * _ROOM or 0.01
+    slack = (max(ys) - min(ys)) * _SLACK_SHARE or 0.01
     low, high = min(ys) - slack, max(ys) + slack
 
     def across(x: float) -> float:
-        return _LEFT + (x - xs[0]) / (xs[-1] - xs[0]) * (WIDTH - _LEFT - _EDGE)
+        return _LEFT_MARGIN + (x - xs[0]) / (xs[-1] - xs[0]) * (WIDTH - _LEFT_MARGIN - _RIGHT_MARGIN)
 
     def upwards(y: float) -> float:
-        return HEIGHT - _BELOW - (y - low) / (high - low) * (HEIGHT - _BELOW - _EDGE)
+        return HEIGHT - _BOTTOM_MARGIN - (y - low) / (high - low) * (HEIGHT - _BOTTOM_MARGIN - _RIGHT_MARGIN)
 
     drawn = tuple(Mark("", across(x), upwards(y), x, y) for x, y in points)
     marked = tuple(

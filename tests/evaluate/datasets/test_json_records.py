@@ -42,7 +42,7 @@ def test_a_window_of_any_size_reads_what_reading_the_whole_does(
     path.write_bytes(text.encode(errors="replace"))
     whole = json.loads(path.read_bytes())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_BLOCK", block)
+        patch.setattr(module, "_BLOCK_CHARACTERS", block)
         assert read(path) == whole
 
 
@@ -112,7 +112,7 @@ def test_bytes_that_are_not_utf_8_are_an_error_at_their_line(tmp_path: Path) -> 
 def test_an_error_early_in_a_long_file_is_reported_without_reading_the_rest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_BLOCK", 64)
+    monkeypatch.setattr(module, "_BLOCK_CHARACTERS", 64)
     path = tmp_path / "cut.json.gz"
     # The gzip is cut short, which only shows when it is read to its end.
     noise = json.dumps([i * 2_654_435_761 % 2**32 for i in range(20_000)]).encode()

@@ -42,7 +42,7 @@ def open_dataset(name: str, path: str | Path, **options: Any) -> Dataset:  # noq
     - `options`: what the reader of the format takes, as ``turns`` for "longmemeval" or ``captions`` for
       "locomo".
     - raises `InvalidArgument`: if there is no such format, or it has no such option.
-    - raises `DatasetError`: if there is no such file. What is wrong inside it is said when it is read.
+    - raises `DatasetError`: if there is no such file. Errors inside it are raised when it is read.
 
     >>> open_dataset("locomo", "locomo10.json", turns="user")
     Traceback (most recent call last):

@@ -18,7 +18,7 @@ from memorata._frozen import frozen
 from memorata.evaluate.files import numbered_lines, opened
 from memorata.model.errors import DatasetError, shown
 
-_BLOCK = 1 << 22
+_BLOCK_CHARACTERS = 1 << 22
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LONGEST_TOKEN = 16
 """No token but a string is longer than this, so an error farther from the end is not due to the cut."""
@@ -129,7 +129,7 @@ class _Window:
     def _read_on(self) -> None:
         """Let go of what has been parsed, and read at least as much as is left: long records, few reads."""
         unread = self._text[self._at :]
-        raw = self._stream.read(max(_BLOCK, len(unread)))
+        raw = self._stream.read(max(_BLOCK_CHARACTERS, len(unread)))
         try:
             self._text = unread + self._decode(raw, not raw)
         except UnicodeDecodeError as error:

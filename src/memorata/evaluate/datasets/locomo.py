@@ -89,7 +89,7 @@ def _documents(sample: str, conversation: Record, captions: bool) -> dict[tuple[
 
 
 def _text(turn: Record, captions: bool) -> str:
-    """Return what was said, and shown."""
+    """Return the text of a turn, with the caption of its picture."""
     text = turn.text("text").strip()
     caption = turn.text("blip_caption", "").strip()
     return f"{text} (shares a photo: {caption})".strip() if caption and captions else text

@@ -163,7 +163,7 @@ class Fused(Generic[Id]):
 
     @property
     def ids(self) -> list[Id]:
-        """The items, best first; made when asked for, since who has them as numbers needs `order` alone."""
+        """The items, best first; made on demand: a caller that has them as numbers needs `order` alone."""
         return _picked(self._legs.ids, self.order.tolist())
 
     @property

@@ -1,6 +1,6 @@
 """When a text speaks of: "yesterday", "in May 2023", «две недели назад», „letzten Dienstag" as periods.
 
-Temporal expressions are found by rules and resolved against the moment they were said, as in the rule-based
+Temporal expressions are found by rules and resolved against the time of the text, as in the rule-based
 tradition of temporal tagging (Strötgen and Gertz 2010, "HeidelTime"; Chang and Manning 2012, "SUTime"). The
 rules here are few and careful: a time that is not there pulls the wrong memories up, so precision counts
 more than recall, and what could as well be something else ("may", "June" as a name, 2,000) is left alone.
@@ -180,7 +180,7 @@ def time_expressions(
     """Return the times that `text` names, in order and without overlap.
 
     - `text`: a memory or a query.
-    - `now`: when it was said or asked; its time zone says when days begin.
+    - `now`: the time of the text or query; its time zone says when days begin.
     - `language`: one of :data:`DATE_LANGUAGES`; all of them are read where it is not given.
     - `nearest`: whether a month, day, holiday or weekday without a year may lie ahead, so that the nearest
       one is meant: right for plans ("we marry in June"). Otherwise it is the latest that has begun.
@@ -217,7 +217,7 @@ def date_terms(period: Period, zone: tzinfo = UTC) -> str:
     "Yesterday", said on 8 May 2023, shares no word with "What happened on 7 May 2023?"; the words of the day
     it means do. They are English whatever the language of the text, so that «7 мая» and "7 May" meet. Up to
     three days are named with a tolerance of at most a day, up to three months with at most ten days, up to
-    three years with at most sixty days; nothing is said of what is longer or vaguer.
+    three years with at most sixty days; longer or vaguer periods have none.
 
     - `period`: as :func:`time_expressions` gives it.
     - `zone`: where its days begin: the zone of the `now` it was found with.

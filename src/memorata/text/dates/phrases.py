@@ -28,7 +28,7 @@ _ASCII_LETTERS: Final = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalpha() else ord(" ") for code in range(256)
 )
 _NO_DIGITS: Final = bytes(code for code in range(256) if not (code < 128 and chr(code).isdecimal()))
-_MARGIN: Final = 100
+_MARGIN_LETTERS: Final = 100
 """How far from its trigger word a phrase, with all that decides about it, can reach."""
 _PREPOSITION_REACH: Final = 40
 """How many characters before a phrase can hold its preposition."""
@@ -108,9 +108,9 @@ def windows(lower: str, triggers: frozenset[str]) -> list[tuple[int, int]]:
         if not has_trigger and not word.isdecimal():
             continue
         if around and match.start() < around[-1][1]:
-            around[-1] = (around[-1][0], match.end() + _MARGIN)
+            around[-1] = (around[-1][0], match.end() + _MARGIN_LETTERS)
         else:
-            around.append((max(0, match.start() - _MARGIN), match.end() + _MARGIN))
+            around.append((max(0, match.start() - _MARGIN_LETTERS), match.end() + _MARGIN_LETTERS))
     merged: list[tuple[int, int]] = []
     for start, end in around:
         while start > 0 and not lower[start - 1].isspace():

@@ -63,7 +63,7 @@ class Phrase:
         return self.vocabulary.units[self.match["unit"]] if self.has("unit") else "day"
 
     def which(self) -> int | None:
-        """Return -1 for "last", 0 for "this", 1 for "next"; None where none of them is said."""
+        """Return -1 for "last", 0 for "this", 1 for "next"; None where none of them occurs."""
         return self.value("which") if self.has("which") else None
 
     def has(self, group: str) -> bool:
