@@ -93,7 +93,7 @@ def test_a_failure_leaves_them_waiting_and_is_logged(
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ([[0.0] * 512], "gave list where an array belongs"),
+        ([[0.0] * 512], "gave list, not an array"),
         (np.zeros(512, np.float32), "gave vectors of 512 dimensions|not of length 1, or none"),
         (np.zeros((1, 3), np.float32), "gave vectors of 3 dimensions where 512 were expected"),
         (np.full((1, 512), np.nan, np.float32), "not finite"),

@@ -118,7 +118,7 @@ def one_run(path: Path, step: bytes, count: int, delay: float) -> tuple[str, boo
 def main(folder: Path, seed: int) -> None:
     for module in (writing, segments):
         vars(module)["TAIL"] = 64
-    reembedding._DROPPED = 200  # type: ignore[misc]
+    reembedding._VECTORS_PER_DROP = 200  # type: ignore[misc]
     dice = random.Random(seed)
     fresh = vectors(filled(folder / "fresh.db", NEW))[NEW.name]
     path = filled(folder / "killed.db", OLD)

@@ -41,9 +41,9 @@ FRESH_SECONDS: Final = 2.0
 
 _PREFIX: Final = "mem_"
 _TOKEN: Final = re.compile(rf"(?:{_PREFIX}|{TOKEN_PREFIX})([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
-_MARGIN: Final = 0.1
+_MARGIN_SECONDS: Final = 0.1
 _NO_DIGEST: Final = hashlib.sha256(b"nobody's").digest()
-_LONGEST_NAME: Final = 200
+_MAX_NAME_LENGTH: Final = 200
 
 
 @frozen
@@ -76,7 +76,7 @@ class Access:
         """Raise unless something that needs a scope may be done in a namespace, whether or not it exists."""
         if not self.allows(scope, namespace):
             raise AccessDenied(
-                f"this key may not {_DONE[scope]} the namespace {namespace!r}; "
+                f"this key may not {_ACTIONS[scope]} the namespace {namespace!r}; "
                 f"it takes one with the scope {scope} for it"
             )
 
@@ -86,7 +86,7 @@ class Access:
             raise AccessDenied(f"this needs a key with the scope {scope} for every namespace (*)")
 
 
-_DONE: Final = {READ: "read", WRITE: "write to", ADMIN: "administer"}
+_ACTIONS: Final = {READ: "read", WRITE: "write to", ADMIN: "administer"}
 
 LOCAL: Final = Access("local", (EVERYWHERE,), SCOPES)
 """Whoever sits at the machine itself, where no key is asked for."""
@@ -104,15 +104,15 @@ def matches(pattern: str, namespace: str) -> bool:
 
 def namespace_pattern(argument: str, value: object) -> str:
     """Return `value` if it is a namespace, a namespace and ``/*``, or ``*``; else raise."""
-    given = checks.text(argument, value)
-    if given == EVERYWHERE:
-        return given
+    pattern = checks.text(argument, value)
+    if pattern == EVERYWHERE:
+        return pattern
     try:
-        checked_namespace(argument, given.removesuffix("/*"))
+        checked_namespace(argument, pattern.removesuffix("/*"))
     except InvalidArgument as error:
         expected = "a namespace such as acme/alice, all below one as acme/*, or *"
         raise InvalidArgument(argument, value, expected) from error
-    return given
+    return pattern
 
 
 class ApiKeys:
@@ -141,14 +141,14 @@ class ApiKeys:
         expires_at: checks.Instant | None = None,
     ) -> tuple[ApiKey, str]:
         """Make a key, and return it with its token, which cannot be shown again."""
-        if not checks.writable("name", name).strip() or len(name) > _LONGEST_NAME:
-            raise InvalidArgument("name", name, f"1 to {_LONGEST_NAME} characters")
+        if not checks.writable("name", name).strip() or len(name) > _MAX_NAME_LENGTH:
+            raise InvalidArgument("name", name, f"1 to {_MAX_NAME_LENGTH} characters")
         patterns = [
-            namespace_pattern(f"namespaces[{number}]", each)
-            for number, each in enumerate(checks.texts("namespaces", namespaces))
+            namespace_pattern(f"namespaces[{number}]", text)
+            for number, text in enumerate(checks.texts("namespaces", namespaces))
         ]
-        wanted = [checks.one_of("scopes", each, SCOPES) for each in checks.texts("scopes", scopes)]
-        for argument, values in (("namespaces", patterns), ("scopes", wanted)):
+        allowed = [checks.one_of("scopes", text, SCOPES) for text in checks.texts("scopes", scopes)]
+        for argument, values in (("namespaces", patterns), ("scopes", allowed)):
             if not values:
                 raise InvalidArgument(argument, values, "a list of at least one")
         now = self._clock()
@@ -162,7 +162,7 @@ class ApiKeys:
             name,
             _digest(token),
             tuple(dict.fromkeys(patterns)),
-            tuple(scope for scope in SCOPES if scope in wanted),
+            tuple(scope for scope in SCOPES if scope in allowed),
             now,
             until,
         )
@@ -203,7 +203,7 @@ class ApiKeys:
         shape = _TOKEN.fullmatch(token)
         _, until = self._seen.get("" if shape is None else shape[1], (None, 0.0))
         # A tick of margin, so that the key is not looked up here after all.
-        return self.authenticate(token) if self._ticks() < until - _MARGIN else None
+        return self.authenticate(token) if self._ticks() < until - _MARGIN_SECONDS else None
 
     def _key(self, id: str) -> ApiKey | None:
         cached, until = self._seen.get(id, (None, 0.0))

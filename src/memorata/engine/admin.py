@@ -50,12 +50,12 @@ SETTING: Final = "embedder"
 """The setting of a store that says which embedder it is opened with."""
 
 _PROBE: Final = "Is all well?"
-_SAMPLE: Final = 16
-_GIVEN_UP: Final = 8
+_SAMPLE_TEXTS: Final = 16
+_MAX_FAILURES_IN_A_ROW: Final = 8
 """After this many failures in a row it is the embedder that fails, and not the texts."""
-_STUMBLED: Final = frozenset({500, 502})
+_TEXT_DEPENDENT_STATUSES: Final = frozenset({500, 502})
 """What a service answers that came to grief, perhaps by one of the texts."""
-_DROPPED: Final = 10_000
+_VECTORS_PER_DROP: Final = 10_000
 
 
 @frozen
@@ -190,13 +190,13 @@ class Admin:
         checks.whole("batch", batch, 1)
         name = self._embedding.required().name
         began = perf_counter()
-        with self._leases.hold(WORK) as held:
+        with self._leases.hold(WORK) as lease:
             waiting = self._store.count_waiting()
             total = waiting if limit is None else min(limit, waiting)
-            tries = _Tries(self._write)
+            tries = _BatchEmbedding(self._write)
             for memories in self._waiting(batch, total):
                 # Without a write there would be no sign of life where nothing can be embedded.
-                held.renew()
+                lease.renew()
                 tries.embed(memories)
                 progress(min(total, tries.embedded + len(tries.failed)), total)
             tries.end()
@@ -210,7 +210,7 @@ class Admin:
         dry_run: bool = False,
         keep_old: bool = False,
         batch: int = BATCH,
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        progress: Callable[[int, int], None] = lambda report, total: None,
     ) -> Reembedding:
         """Make the embedder of this engine the store's: embed everything, then drop the old vectors.
 
@@ -243,7 +243,7 @@ class Admin:
         began = perf_counter()
         with self._leases.hold(WORK):
             others = self._store.other_vectors()
-            done = self.embed_pending(batch=batch, progress=progress)
+            report = self.embed_pending(batch=batch, progress=progress)
             if (
                 self._embedding.specification is not None
                 and self._store.setting(SETTING) != self._embedding.specification
@@ -252,10 +252,10 @@ class Admin:
             if self._embedding.specification is not None and isinstance(embedder, Service):
                 self._store.remember_setting(DIMENSION, str(embedder.dimension))
             dropped = 0
-            while not keep_old and (gone := self._store.drop_vectors(_DROPPED)):
+            while not keep_old and (gone := self._store.drop_vectors(_VECTORS_PER_DROP)):
                 dropped += gone
             self._index_unless_busy()
-        return replace(done, others=others, dropped=dropped, seconds=perf_counter() - began)
+        return replace(report, others=others, dropped=dropped, seconds=perf_counter() - began)
 
     def index(
         self, *, progress: Callable[[str, int, int], None] = lambda what, done, total: None
@@ -277,8 +277,8 @@ class Admin:
         """
         began, made = perf_counter(), 0
         if self._embedding.embedder is not None:
-            with self._leases.hold(INDEX) as held:
-                made = self._renew_codes(held, progress)
+            with self._leases.hold(INDEX) as lease:
+                made = self._renew_codes(lease, progress)
         return Indexing(made, self._store.methods(), perf_counter() - began)
 
     def _index_unless_busy(self) -> int:
@@ -288,23 +288,23 @@ class Admin:
         except WorkUnderWay:
             return 0
 
-    def _renew_codes(self, held: HeldLease, progress: Callable[[str, int, int], None]) -> int:
-        def told(what: str, done: int, total: int) -> None:
+    def _renew_codes(self, lease: HeldLease, progress: Callable[[str, int, int], None]) -> int:
+        def report(step: str, done: int, total: int) -> None:
             # An index may take longer than anybody waits for a worker that says nothing.
-            held.renew()
-            progress(what, done, total)
+            lease.renew()
+            progress(step, done, total)
 
         made = 0
-        while self._store.renew_codes(told):
+        while self._store.renew_codes(report):
             made += 1
-            held.renew()
+            lease.renew()
         return made
 
     def _estimate(self) -> Reembedding:
         """Return what there is to do, and how long it would take, going by a sample of it."""
         name = self._embedding.required().name
         waiting = self._store.count_waiting()
-        texts = [embedded_text(memory) for memory in self._store.waiting(_SAMPLE).memories]
+        texts = [embedded_text(memory) for memory in self._store.waiting(_SAMPLE_TEXTS).memories]
         seconds = 0.0
         if texts:
             meaning = self._embedding.meaning()
@@ -324,7 +324,7 @@ class Admin:
         waiting = self._store.count_waiting()
         if not waiting:
             return []
-        those = "1 memory has" if waiting == 1 else f"{waiting:,} memories have"
+        lacking = "1 memory has" if waiting == 1 else f"{waiting:,} memories have"
         before = ", ".join(f"{count:,} of {name}" for name, count in others.items())
         try:
             time = f"in about {duration(self._estimate().seconds)}"
@@ -337,7 +337,7 @@ class Admin:
                 "until then they are found by words only"
             ]
         return [
-            f"{those} no vector of {self._embedding.embedder.name} and can be found by words only until "
+            f"{lacking} no vector of {self._embedding.embedder.name} and can be found by words only until "
             f"`memorata reembed` is done, {time}; there are vectors of another embedder: {before}"
         ]
 
@@ -371,32 +371,32 @@ class Admin:
     def _waiting(self, batch: int, total: int) -> Iterator[tuple[Memory, ...]]:
         """Yield what waits, a batch at a time, each memory once whether or not it gets its vector."""
         cursor: str | None = None
-        left = total
-        while left > 0:
-            page = self._store.waiting(min(batch, left), cursor)
+        remaining = total
+        while remaining > 0:
+            page = self._store.waiting(min(batch, remaining), cursor)
             if not page.memories:
                 return
             yield page.memories
-            left -= len(page.memories)
+            remaining -= len(page.memories)
             cursor = page.cursor
             if cursor is None:
                 return
 
     def _write(self, memories: tuple[Memory, ...]) -> int:
         texts = [embedded_text(memory) for memory in memories]
-        wanted = [(memory.namespace, address(text)) for memory, text in zip(memories, texts, strict=True)]
-        cached = cached_vectors(self._store, wanted)
-        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in cached}
+        keys = [(memory.namespace, address(text)) for memory, text in zip(memories, texts, strict=True)]
+        cached = cached_vectors(self._store, keys)
+        new = {key[1]: text for key, text in zip(keys, texts, strict=True) if key not in cached}
         fresh = dict(zip(new, self._embedding.meaning().computed(list(new.values())), strict=True))
-        given = [
+        embedded = [
             Embedded(memory.namespace, memory.id, cached[key] if key in cached else fresh[key[1]], key[1])
-            for memory, key in zip(memories, wanted, strict=True)
+            for memory, key in zip(memories, keys, strict=True)
         ]
         paths = sorted({memory.namespace for memory in memories})
-        return self._runtime.run(paths, lambda: self._store.put_vectors(given))
+        return self._runtime.run(paths, lambda: self._store.put_vectors(embedded))
 
 
-class _Tries:
+class _BatchEmbedding:
     """Embeds batches; where one fails as a whole, its memories one by one."""
 
     def __init__(self, write: Callable[[tuple[Memory, ...]], int]) -> None:
@@ -429,13 +429,13 @@ class _Tries:
         except EmbedderError as error:
             self.failed.append(NotEmbedded(memory.namespace, memory.id, str(error)))
             self._in_a_row, self._last = self._in_a_row + 1, error
-            if self._in_a_row == _GIVEN_UP or _is_unavailable(error):
+            if self._in_a_row == _MAX_FAILURES_IN_A_ROW or _is_unavailable(error):
                 raise
 
 
 def _is_unavailable(error: EmbedderError) -> bool:
     """Tell whether it is no matter of texts: each of them would wait for the service again, and in vain."""
-    return isinstance(error, ServiceUnreachable) and error.status not in _STUMBLED
+    return isinstance(error, ServiceUnreachable) and error.status not in _TEXT_DEPENDENT_STATUSES
 
 
 def duration(seconds: float) -> str:

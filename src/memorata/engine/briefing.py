@@ -24,9 +24,9 @@ SECTIONS: Final[tuple[Section, ...]] = get_args(Section)
 STANDING: Final[tuple[Section, ...]] = ("pinned", "instruction", "preference")
 """What holds whatever is asked."""
 
-_LOOKED_AT: Final = 200
+_MAX_CANDIDATES: Final = 200
 """Memories of a section that are looked at, newest first: a budget holds far fewer."""
-_IMPORTANT: Final = 0.8
+_MIN_IMPORTANCE: Final = 0.8
 _MAX_AGE: Final[dict[Section, timedelta]] = {"unfinished": timedelta(days=30), "recent": timedelta(days=7)}
 _LINE_TOKENS: Final = 12
 """What the mark and the day of a line take."""
@@ -59,13 +59,13 @@ class Briefing:
 
 def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...] = SECTIONS) -> Briefing:
     """Return the briefing of a namespace, of at most `budget` tokens; whole memories only."""
-    left = checks.whole("budget", budget)
-    total = left
-    taken: list[BriefingItem] = []
+    remaining = checks.whole("budget", budget)
+    total = remaining
+    items: list[BriefingItem] = []
     shown: set[str] = set()
     too_long: set[str] = set()
     for section in sections:
-        share = left if section in ("pinned", "recent") else left // 2
+        share = remaining if section in ("pinned", "recent") else remaining // 2
         for memory in _candidates(section, pages, now):
             if memory.id in shown:
                 continue
@@ -74,10 +74,10 @@ def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...
                 too_long.add(memory.id)
                 continue
             shown.add(memory.id)
-            taken.append(BriefingItem(memory, section))
+            items.append(BriefingItem(memory, section))
             share -= cost
-            left -= cost
-    return Briefing(tuple(taken), total - left, len(too_long - shown))
+            remaining -= cost
+    return Briefing(tuple(items), total - remaining, len(too_long - shown))
 
 
 def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memory]:
@@ -86,11 +86,11 @@ def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memor
     if section == "pinned":
         conditions = {"pinned": True}
     elif section == "important":
-        conditions = {"importance": {">=": _IMPORTANT}}
+        conditions = {"importance": {">=": _MIN_IMPORTANCE}}
     elif section in _MAX_AGE:
         conditions = {"created_at": {">=": (now - _MAX_AGE[section]).isoformat()}}
     conditions["tags"] = {"none": [UNTRUSTED]}
-    memories = pages(filter=conditions, limit=_LOOKED_AT).memories
+    memories = pages(filter=conditions, limit=_MAX_CANDIDATES).memories
     if section == "unfinished":
         # Loaded by who needs it: its patterns take 5 ms to compile.
         from memorata.text.standing_sentences import is_unfinished
@@ -101,5 +101,5 @@ def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memor
 
 def _line(item: BriefingItem) -> str:
     memory = item.memory
-    said_by = f", {memory.source.speaker}" if memory.source.speaker else ""
-    return f"- [{item.section}] {memory.content} ({memory.event_time:%Y-%m-%d}{said_by})"
+    speaker = f", {memory.source.speaker}" if memory.source.speaker else ""
+    return f"- [{item.section}] {memory.content} ({memory.event_time:%Y-%m-%d}{speaker})"

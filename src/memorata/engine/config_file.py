@@ -70,7 +70,7 @@ def named_file(argument: str, path: str) -> Path:
     return file
 
 
-def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFile:
+def read_config(path: Path, settings: Collection[str], *, named: bool) -> ConfigFile:
     """Return what a settings file says; paths in it are relative to it."""
     try:
         content = path.read_bytes()
@@ -81,14 +81,14 @@ def read_config(path: Path, known: Collection[str], *, named: bool) -> ConfigFil
     values = {_RENAMED.get(name, name): value for name, value in values.items()}
     values, notes = _migrated(values, path)
     for name in values:
-        if name not in known:
-            near = difflib.get_close_matches(name, known, 1)
+        if name not in settings:
+            near = difflib.get_close_matches(name, settings, 1)
             hint = f"did you mean {near[0]!r}? There are" if near else "one of"
-            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(known)}")
+            raise InvalidArgument(f"a setting in {path}", name, f"{hint} {', '.join(settings)}")
     for name in ("db", "models", "hub_cache"):
-        written = values.get(name)
-        if isinstance(written, str) and written not in ("", _IN_MEMORY) and not is_address(written):
-            values[name] = path.parent / at_home(written)
+        location = values.get(name)
+        if isinstance(location, str) and location not in ("", _IN_MEMORY) and not is_address(location):
+            values[name] = path.parent / at_home(location)
     for name in ("embedder", "reranker"):
         form, colon, folder = str(values.get(name)).partition(":")
         if colon and folder and form in ("onnx", "static"):
@@ -106,14 +106,18 @@ def _migrated(values: dict[str, Any], path: Path) -> tuple[dict[str, Any], tuple
 
     blend = migrated(*(old.get(name) for name in OLD_WEIGHTS))
     parameters = {"blend_budget": blend.budget, "vector_weight": blend.alpha}
-    kept = {name: value for name, value in values.items() if name not in old}
-    if isinstance(kept.get("parameters", {}), dict):
-        kept = {"recipe": "openvault", **kept, "parameters": {**parameters, **kept.get("parameters", {})}}
+    migrated_values = {name: value for name, value in values.items() if name not in old}
+    if isinstance(migrated_values.get("parameters", {}), dict):
+        migrated_values = {
+            "recipe": "openvault",
+            **migrated_values,
+            "parameters": {**parameters, **migrated_values.get("parameters", {})},
+        }
     settings = ", ".join(f"{name} = {value:g}" for name, value in parameters.items())
     note = (
         f"{path} sets {' and '.join(old)}, as before: read as the recipe openvault, [parameters] {settings}"
     )
-    return kept, (note,)
+    return migrated_values, (note,)
 
 
 def at_home(path: str) -> Path:
@@ -132,7 +136,7 @@ def untrusted(path: Path, names: Sequence[str]) -> str:
     )
 
 
-def found_config(named: str | None, names: Collection[str]) -> ConfigFile | None:
+def effective_config(named: str | None, names: Collection[str]) -> ConfigFile | None:
     """Return the settings file that is named, or that the environment or the current folder has, if any."""
     if named is not None:
         return read_config(named_file("config", named), names, named=True)

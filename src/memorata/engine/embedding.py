@@ -73,32 +73,32 @@ class Embedding:
         A text that its own namespace holds is not embedded again. What another holds does not count: the time
         that is saved would tell. Vectors that a caller has `given` are checked, and taken as they are.
         """
-        if any(each is not None for each in given):
-            taken = [None if each is None else self._of_caller(each) for each in given]
-            rest = [place for place, rows in enumerate(taken) if rows is None]
-            others = iter(self.documents([texts[at] for at in rest], [namespaces[at] for at in rest]))
+        if any(vector is not None for vector in given):
+            own_rows = [None if vector is None else self._of_caller(vector) for vector in given]
+            missing = [place for place, rows in enumerate(own_rows) if rows is None]
+            embedded = iter(self.documents([texts[at] for at in missing], [namespaces[at] for at in missing]))
             return [
-                next(others) if rows is None else (address(text), rows)
-                for text, rows in zip(texts, taken, strict=True)
+                next(embedded) if rows is None else (address(text), rows)
+                for text, rows in zip(texts, own_rows, strict=True)
             ]
         digests = [address(text) for text in texts]
         if self.embedder is None:
             return [(digest, None) for digest in digests]
         early = embedded_already()
-        wanted = list(zip(namespaces, digests, strict=True))
+        keys = list(zip(namespaces, digests, strict=True))
         cached: dict[tuple[str, bytes], Floats | None] = {
-            key: early[key[1]] for key in wanted if key[1] in early
+            key: early[key[1]] for key in keys if key[1] in early
         }
-        cached |= cached_vectors(self.store, [key for key in wanted if key not in cached])
-        new = {key[1]: text for key, text in zip(wanted, texts, strict=True) if key not in cached}
+        cached |= cached_vectors(self.store, [key for key in keys if key not in cached])
+        new = {key[1]: text for key, text in zip(keys, texts, strict=True) if key not in cached}
         try:
             rows = self.computed(list(new.values()))
         except _FAILURES as error:
             stored = "1 memory is" if len(new) == 1 else f"{len(new):,} memories are"
             _LOG.warning("%s stored without vectors for now: %s", stored, error)
-            return [(key[1], cached.get(key)) for key in wanted]
+            return [(key[1], cached.get(key)) for key in keys]
         fresh = dict(zip(new, rows, strict=True))
-        return [(key[1], cached[key] if key in cached else fresh[key[1]]) for key in wanted]
+        return [(key[1], cached[key] if key in cached else fresh[key[1]]) for key in keys]
 
     def computed(self, texts: Sequence[str]) -> list[Floats]:
         """Return the vectors of texts, one row per passage, as the embedder computes them."""
@@ -111,24 +111,24 @@ class Embedding:
             raise EmbedderError(
                 f"{self.embedder.name} gave the vectors of {len(rows)} texts for {len(texts)}"
             )
-        for each in rows:
-            if not isinstance(each, np.ndarray):
-                raise EmbedderError(f"{self.embedder.name} gave {type(each).__name__} where an array belongs")
-            if each.ndim != 2 or each.shape[1] != self.embedder.dimension:
-                got = each.shape[-1] if each.ndim else 0
+        for passages in rows:
+            if not isinstance(passages, np.ndarray):
+                raise EmbedderError(f"{self.embedder.name} gave {type(passages).__name__}, not an array")
+            if passages.ndim != 2 or passages.shape[1] != self.embedder.dimension:
+                got = passages.shape[-1] if passages.ndim else 0
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
         # All at once: asking numpy a thousand times takes longer than the answers.
-        whole = rows[0] if len(rows) == 1 else np.concatenate(rows)
-        if not all(map(len, rows)) or not are_directions(whole):
+        stacked = rows[0] if len(rows) == 1 else np.concatenate(rows)
+        if not all(map(len, rows)) or not are_directions(stacked):
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
         return rows
 
-    def query(self, text: str, given: Floats | None, namespace: str = "") -> tuple[Floats | None, str]:
+    def query(self, text: str, vector: Floats | None, namespace: str = "") -> tuple[Floats | None, str]:
         """Return the vector of a query in a namespace, and what was wrong if there is none."""
         if self.embedder is None:
             return None, self.absence or "no embedder: words only"
-        if given is not None:
-            return self._given(given, self.embedder.dimension), ""
+        if vector is not None:
+            return self._checked_vector(vector, self.embedder.dimension), ""
         if not text:
             return None, ""
         try:
@@ -144,17 +144,17 @@ class Embedding:
             return None, f"the embedder failed, words only: {error}"
         return row, ""
 
-    def _of_caller(self, given: GivenVector) -> Floats:
+    def _of_caller(self, vector: GivenVector) -> Floats:
         """Return the vectors of a text that a caller embedded, one row, or raise if they are of no use."""
         if self.embedder is None:
             raise InvalidArgument("vector", "given", f"left out: {self.absence or 'there is no embedder'}")
-        if given.embedder not in (None, self.embedder.name):
+        if vector.embedder not in (None, self.embedder.name):
             raise InvalidArgument(
-                "embedder", given.embedder, f"the one in use, {self.embedder.name}: vectors of two differ"
+                "embedder", vector.embedder, f"the one in use, {self.embedder.name}: vectors of two differ"
             )
-        return self._given(given.vector, self.embedder.dimension)[None, :]
+        return self._checked_vector(vector.vector, self.embedder.dimension)[None, :]
 
-    def _given(self, vector: Any, dimension: int) -> Floats:  # noqa: ANN401 - checked here
+    def _checked_vector(self, vector: Any, dimension: int) -> Floats:  # noqa: ANN401 - checked here
         """Return a vector that a caller computed, in an array of our own: theirs may be used again."""
         as_embedded = type(vector) is np.ndarray and vector.dtype == np.float32
         if as_embedded and vector.shape == (dimension,) and is_direction(vector):
@@ -172,8 +172,8 @@ class Embedding:
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages that the embedder was made for; empty when nobody said."""
-        named: tuple[str, ...] = getattr(self.embedder, "languages", ())
-        return named
+        languages: tuple[str, ...] = getattr(self.embedder, "languages", ())
+        return languages
 
     @property
     def reliability(self) -> float:
@@ -191,10 +191,10 @@ class Embedding:
         return self.embedder.similarity_threshold if self.embedder is not None else 0.0
 
 
-def cached_vectors(store: Store, wanted: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], Floats]:
+def cached_vectors(store: Store, keys: Sequence[tuple[str, bytes]]) -> dict[tuple[str, bytes], Floats]:
     """Return the vectors that a store has of texts, by namespace and address; each from its own namespace."""
     by_namespace: dict[str, list[bytes]] = {}
-    for namespace, digest in wanted:
+    for namespace, digest in keys:
         by_namespace.setdefault(namespace, []).append(digest)
     return {
         (namespace, digest): rows
@@ -283,12 +283,12 @@ class EmbedderRetry:
     def look(self, *, at_once: bool = False) -> OpenedEmbedder | None:
         """Return the embedder if it is there now; otherwise `why` says why not."""
         try:
-            return self._breaker.call(self._found, force=at_once)
+            return self._breaker.call(self._opened, force=at_once)
         except EmbedderError as error:
             self.why = str(error)
             return None
 
-    def _found(self) -> OpenedEmbedder:
+    def _opened(self) -> OpenedEmbedder:
         try:
             return self._find()
         except MemorataError as error:
@@ -384,8 +384,8 @@ def checked_embedder(embedder: Embedder, store: Store, *, recorded: bool, named:
         return embedder
     dimension, before = embedder.known_dimension, None
     if recorded:
-        kept = store.setting(DIMENSION) if named else None
-        before = store.dimension_of(embedder.name) if kept is None else _number(kept)
+        setting = store.setting(DIMENSION) if named else None
+        before = store.dimension_of(embedder.name) if setting is None else _number(setting)
     if before is None or dimension not in (None, before):
         if recorded and named:
             embedder.embed_query(_PROBE)
@@ -398,7 +398,9 @@ def checked_embedder(embedder: Embedder, store: Store, *, recorded: bool, named:
     return embedder if dimension == before and not apart else embedder.of_dimension(before, apart=apart)
 
 
-def _number(kept: str) -> int:
-    if not (kept.isascii() and kept.isdigit() and 1 <= len(kept) <= 9 and int(kept)):
-        raise InvalidArgument(DIMENSION, kept, "a whole number of at least 1, as the store has recorded it")
-    return int(kept)
+def _number(setting: str) -> int:
+    if not (setting.isascii() and setting.isdigit() and 1 <= len(setting) <= 9 and int(setting)):
+        raise InvalidArgument(
+            DIMENSION, setting, "a whole number of at least 1, as the store has recorded it"
+        )
+    return int(setting)

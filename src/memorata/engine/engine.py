@@ -128,8 +128,8 @@ class Engine(Parts):
         def write() -> Memory:
             old = self.get(id, namespace=namespace)
             checks.text("content", content)
-            kept = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
-            return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(kept | details))
+            fields = self._writer.inherited(old, content, pinned=bool(details.get("pinned")))
+            return self.remember(content, namespace=old.namespace, supersedes=(old.id,), **(fields | details))
 
         return self.store.attempt(write)[0]
 
@@ -246,8 +246,8 @@ class Engine(Parts):
         if cursor is not None:
             checks.text("cursor", cursor)
         path = self.runtime.path(namespace)
-        how = {"hidden": hidden, "oldest_first": checks.flag("oldest_first", oldest_first)}
-        read = partial(self.store.page, path, condition, limit, cursor, **how)
+        order = {"hidden": hidden, "oldest_first": checks.flag("oldest_first", oldest_first)}
+        read = partial(self.store.page, path, condition, limit, cursor, **order)
         return read() if checks.flag("fresh", fresh) else self.store.attempt(read, replica=True)[0]
 
     def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
@@ -361,7 +361,7 @@ class Engine(Parts):
         """
         moment = moment_of(now, self.runtime.clock)
 
-        def answered() -> tuple[Request, RecallResult]:
+        def run() -> tuple[Request, RecallResult]:
             chosen = self.recipes.get(recipe, namespace=namespace)
             request = Request.of(
                 query,
@@ -386,7 +386,7 @@ class Engine(Parts):
             )
             return request, self._result_of(request, variants)
 
-        request, result = self.store.attempt(answered)[0]
+        request, result = self.store.attempt(run)[0]
         self.recall_log.note(request, result)
         if checks.whole("standing", standing):
             items = brief(partial(self.list, namespace=namespace), self.now(), standing, STANDING).items
@@ -467,15 +467,15 @@ class Engine(Parts):
         ...     len(memory.forget(filter={"category": "weather"})), len(memory.list().memories)
         (1, 1)
         """
-        path, now, wanted = self.runtime.path(namespace), self.now(), selected(ids, filter)
+        path, now, selection = self.runtime.path(namespace), self.now(), selected(ids, filter)
         if checks.flag("dry_run", dry_run):
-            return tuple(matching(self.store, path, wanted))
-        return tuple(self.runtime.run([path], lambda: self.store.forget(path, wanted, now)))
+            return tuple(matching(self.store, path, selection))
+        return tuple(self.runtime.run([path], lambda: self.store.forget(path, selection, now)))
 
     def restore(self, *ids: str, namespace: str | None = None) -> None:
         """Show forgotten memories again."""
-        path, wanted = self.runtime.path(namespace), checked_ids(ids)
-        self.runtime.run([path], lambda: self.store.restore(path, wanted))
+        path, checked = self.runtime.path(namespace), checked_ids(ids)
+        self.runtime.run([path], lambda: self.store.restore(path, checked))
 
     def purge(
         self,
@@ -493,7 +493,7 @@ class Engine(Parts):
         vacuum`` finishes it. Returns the ids of all that went, or with `dry_run` would go.
         """
         checks.flag("dry_run", dry_run)
-        path, wanted = self.runtime.path(namespace), selected(ids, filter)
-        if dry_run or not isinstance(wanted, Sequence):
-            wanted = matching(self.store, path, wanted, hidden=True)
-        return tuple(self._purge.memories(path, wanted, dry_run=dry_run))
+        path, selection = self.runtime.path(namespace), selected(ids, filter)
+        if dry_run or not isinstance(selection, Sequence):
+            selection = matching(self.store, path, selection, hidden=True)
+        return tuple(self._purge.memories(path, selection, dry_run=dry_run))

@@ -60,10 +60,10 @@ class FeedbackLog:
             The recall did not find that memory, or the value is none of this kind.
         """
         signal, rating = signal_of(kind, value)
-        given = Feedback(recall_id, memory_id, signal, self._runtime.clock(), rating)
+        feedback = Feedback(recall_id, memory_id, signal, self._runtime.clock(), rating)
         self._recall_log.flush()
-        self._store.feedback.add(self._runtime.path(namespace), given)
-        return given
+        self._store.feedback.add(self._runtime.path(namespace), feedback)
+        return feedback
 
     def recalls(
         self,
@@ -88,9 +88,9 @@ class FeedbackLog:
         """
         path = self._runtime.path(namespace)
         moment = checks.optional_instant("since", since)
-        most = None if limit is None else checks.whole("limit", limit)
+        count = None if limit is None else checks.whole("limit", limit)
         self._recall_log.flush()
-        return self._store.recalls.list(path, since=moment, limit=most, ids=ids)
+        return self._store.recalls.list(path, since=moment, limit=count, ids=ids)
 
     def list(
         self, *, namespace: str | None = None, since: checks.Instant | None = None

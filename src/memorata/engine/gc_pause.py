@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MANY: Final = 100_000
+_OBJECTS_PER_COLLECTION: Final = 100_000
 """After how many new objects it looks: several times as many as a batch makes."""
 
 
@@ -25,13 +25,13 @@ def gc_paused() -> Iterator[None]:
     One that was switched off, or made to rest for longer, before stays so. Of two threads in such blocks, the
     first that leaves wakes the collector for both.
     """
-    often, *seldom = gc.get_threshold()
+    young, *older = gc.get_threshold()
     # None at all means never.
-    if often == 0 or often >= _MANY:
+    if young == 0 or young >= _OBJECTS_PER_COLLECTION:
         yield
         return
-    gc.set_threshold(_MANY, *seldom)
+    gc.set_threshold(_OBJECTS_PER_COLLECTION, *older)
     try:
         yield
     finally:
-        gc.set_threshold(often, *seldom)
+        gc.set_threshold(young, *older)

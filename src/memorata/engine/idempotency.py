@@ -96,7 +96,7 @@ class Idempotency:
 
         from memorata.store.access import Reply
 
-        def done() -> IdempotentReply:
+        def reply_once() -> IdempotentReply:
             reply = self._store.replies.find(caller, key)
             if reply is not None and reply.created_at > now - KEPT_FOR:
                 return _again(reply, request)
@@ -106,14 +106,14 @@ class Idempotency:
             return IdempotentReply(status, body, again=False)
 
         if apart:
-            return done()
+            return reply_once()
         if log_first:
             self._recall_log.flush()
         early = (
             nullcontext() if ahead is None or self._store.replies.find(caller, key) is not None else ahead()
         )
         with early, self._recall_log.resting(), self._store.together():
-            return done()
+            return reply_once()
 
 
 def _again(reply: Reply, request: bytes) -> IdempotentReply:

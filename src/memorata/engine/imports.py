@@ -72,19 +72,19 @@ class Imports:
     def list(self, *, namespace: str | None = None) -> tuple[Imported, ...]:
         """Return the imports into a namespace that were not undone, the latest first."""
         path = self._runtime.path(namespace)
-        found: dict[str, Imported] = {}
+        imports: dict[str, Imported] = {}
         # The latest part of an import comes first, and its first part says when it began.
         for part in self._store.saved_settings.list(path, IMPORT):
             size = sum(last - first + 1 for first, last in part.data["slots"])
-            known = found.get(part.name)
-            found[part.name] = Imported(
+            earlier = imports.get(part.name)
+            imports[part.name] = Imported(
                 part.name,
                 part.data["source"],
                 part.at,
-                size + (known.memories if known else 0),
-                len(part.data["changes"]) + (known.relations if known else 0),
+                size + (earlier.memories if earlier else 0),
+                len(part.data["changes"]) + (earlier.relations if earlier else 0),
             )
-        return tuple(found.values())
+        return tuple(imports.values())
 
     def undo(self, id: str, *, purge: bool = False, dry_run: bool = False) -> Undone:
         """Undo an import, in every namespace that it wrote to; what was there before it stays.
@@ -122,30 +122,30 @@ class Imports:
         paths = self._store.paths.with_setting(IMPORT, id)
         if not paths:
             raise InvalidArgument("id", id, "an import that was not undone (memorata import list)")
-        gone: dict[str, tuple[str, ...]] = {}
+        ids: dict[str, tuple[str, ...]] = {}
         changes: dict[str, list[int]] = {}
         for path in paths:
             parts = [part.data for part in self._store.saved_settings.list(path, IMPORT, id)]
             slots = [
                 slot for part in parts for first, last in part["slots"] for slot in range(first, last + 1)
             ]
-            gone[path] = tuple(self._store.paths.ids(path, slots).values())
+            ids[path] = tuple(self._store.paths.ids(path, slots).values())
             changes[path] = [change for part in parts for change in part["changes"]]
         if checks.flag("dry_run", dry_run):
-            return Undone(gone, sum(map(len, changes.values())))
+            return Undone(ids, sum(map(len, changes.values())))
         relations = 0
         if not purge:
             with self._store.together():
                 for path in paths:
-                    self._store.forget(path, gone[path], self._runtime.clock())
+                    self._store.forget(path, ids[path], self._runtime.clock())
                     relations += self._store.relations.remove_changes(path, changes[path])
                     self._withdraw(path, id)
-            return Undone(gone, relations)
+            return Undone(ids, relations)
         for path in paths:
             relations += self._store.relations.remove_changes(path, changes[path])
-            gone[path] = tuple(self._purge.memories(path, gone[path]))
+            ids[path] = tuple(self._purge.memories(path, ids[path]))
             self._withdraw(path, id)
-        return Undone(gone, relations)
+        return Undone(ids, relations)
 
     def _save(self, path: str, id: str, data: dict[str, object]) -> None:
         self._store.saved_settings.save(path, IMPORT, id, data, {}, self._runtime.clock())

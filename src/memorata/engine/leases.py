@@ -28,7 +28,7 @@ from memorata.store.store import Store
 
 SECONDS: Final = 120.0
 """For how long after the last sign of life of a worker nobody takes over, if nothing else was said."""
-_OFTEN: Final = 4
+_RENEWALS_PER_LEASE: Final = 4
 """A lease is renewed after one such part of its time."""
 _LOG: Final = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class HeldLease:
 
     def __init__(self, renew: Callable[[], object], seconds: float) -> None:
         self._renew = renew
-        self._pause = seconds / _OFTEN
+        self._pause = seconds / _RENEWALS_PER_LEASE
         self._renewed_at = monotonic()
 
     def renew(self) -> None:
@@ -55,7 +55,7 @@ class Leases:
         self.seconds = checks.above("lease_seconds", seconds, 0)
         self._store = store
         self._clock = clock
-        self._here = threading.local()
+        self._local = threading.local()
         self._unreleased: list[Lease] = []
 
     @contextmanager
@@ -64,54 +64,56 @@ class Leases:
 
         Inside work of the same kind on the same namespace it is that one's lease.
         """
-        mine = self._mine()
+        mine = self._held()
         if (kind, namespace) in mine:
             yield mine[kind, namespace]
             return
         self.release_all()
         lease = self._acquired(kind, namespace)
-        held = HeldLease(lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds)
-        mine[kind, namespace] = held
+        lease_held = HeldLease(
+            lambda: self._store.leases.renew(lease, self.seconds, self._clock()), self.seconds
+        )
+        mine[kind, namespace] = lease_held
         try:
             with self._store.leases.fenced(lease, self.seconds, self._clock):
-                yield held
+                yield lease_held
         finally:
             del mine[kind, namespace]
-            self._give_back(lease)
+            self._release(lease)
 
     def release_all(self) -> None:
         """Give back what could not be given back when its work ended, as on a full disk."""
         leases, self._unreleased = self._unreleased, []
         for lease in leases:
-            self._give_back(lease)
+            self._release(lease)
 
-    def _mine(self) -> dict[tuple[str, str], HeldLease]:
-        if not hasattr(self._here, "held"):
-            self._here.held = {}
-        held: dict[tuple[str, str], HeldLease] = self._here.held
-        return held
+    def _held(self) -> dict[tuple[str, str], HeldLease]:
+        if not hasattr(self._local, "held"):
+            self._local.held = {}
+        leases: dict[tuple[str, str], HeldLease] = self._local.held
+        return leases
 
     def _acquired(self, kind: str, namespace: str) -> Lease:
         holder = this_worker()
         lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-        other = None if lease is not None else self._other(kind, namespace)
+        other = None if lease is not None else self._current_lease(kind, namespace)
         if other is not None and is_gone(other.holder):
             # Somebody else may see the same: this gives back that one lease, and one of both gets the next.
             self._store.leases.release(other)
             lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
-            other = None if lease is not None else self._other(kind, namespace)
+            other = None if lease is not None else self._current_lease(kind, namespace)
         if lease is None:
             raise WorkUnderWay(kind, namespace, other.holder if other else "", other.until if other else None)
         return lease
 
-    def _other(self, kind: str, namespace: str) -> Lease | None:
+    def _current_lease(self, kind: str, namespace: str) -> Lease | None:
         """Return the lease of whoever does the work."""
         for lease in self._store.leases.list():
             if (lease.kind, lease.namespace) == (kind, namespace):
                 return lease
         return None
 
-    def _give_back(self, lease: Lease) -> None:
+    def _release(self, lease: Lease) -> None:
         try:
             self._store.leases.release(lease)
         except (StoreUnavailable, LeaseLost) as error:
@@ -122,9 +124,9 @@ class Leases:
             _LOG.warning("the lease of %s on %s was not given back: %s", lease.kind, lease.namespace, error)
 
 
-_NAMED: Final = re.compile(r".*, process (?P<number>\d+) \((?P<mark>[0-9a-f]{8})\)", re.DOTALL)
+_WORKER_NAME: Final = re.compile(r".*, process (?P<number>\d+) \((?P<mark>[0-9a-f]{8})\)", re.DOTALL)
 _PROCESSES: Final = Path("/proc")
-_ENDED: Final = frozenset("ZX")
+_ENDED_STATES: Final = frozenset("ZX")
 """The states of a process that has ended, and is remembered until its parent asks."""
 
 
@@ -136,17 +138,19 @@ def this_worker() -> str:
 
 def is_gone(worker: str) -> bool:
     """Tell whether a worker is a process of this machine that is no more; False where that is not known."""
-    named = _NAMED.fullmatch(worker)
-    if named is None or named["mark"] != _mark():
+    match = _WORKER_NAME.fullmatch(worker)
+    if match is None or match["mark"] != _mark():
         return False
     try:
         # The name of a program is in brackets, and may hold anything; its state follows.
-        told = (_PROCESSES / named["number"] / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        fields = (
+            (_PROCESSES / match["number"] / "stat").read_text(errors="replace").rpartition(")")[2].split()
+        )
     except FileNotFoundError:
         return True
     except OSError:
         return False
-    return bool(told) and told[0] in _ENDED
+    return bool(fields) and fields[0] in _ENDED_STATES
 
 
 @cache

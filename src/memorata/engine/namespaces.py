@@ -125,7 +125,9 @@ class Namespaces:
         with self._store.together():
             for path, target in moved.items():
                 for holder in self._store.paths.with_setting(LINK, path):
-                    (link,) = (each for each in self.links(namespace=holder) if each.namespace == path)
+                    (link,) = (
+                        candidate for candidate in self.links(namespace=holder) if candidate.namespace == path
+                    )
                     self.unlink(path, namespace=holder)
                     if moved.get(holder, holder) != target:
                         self.link(target, filter=link.filter, namespace=holder)
@@ -198,10 +200,10 @@ class Namespaces:
         }
         neighbours: dict[str, set[str]] = {}
         for memory in memories.values():
-            for other in (*memory.supersedes, memory.superseded_by):
-                if other is not None:
-                    neighbours.setdefault(memory.id, set()).add(other)
-                    neighbours.setdefault(other, set()).add(memory.id)
+            for neighbour in (*memory.supersedes, memory.superseded_by):
+                if neighbour is not None:
+                    neighbours.setdefault(memory.id, set()).add(neighbour)
+                    neighbours.setdefault(neighbour, set()).add(memory.id)
         chosen = {
             memory.id
             for memory in all_pages(
@@ -210,7 +212,7 @@ class Namespaces:
         }
         waiting = list(chosen)
         while waiting:
-            along = {other for id_ in waiting for other in neighbours.get(id_, ())}
+            along = {neighbour for id_ in waiting for neighbour in neighbours.get(id_, ())}
             along |= set(self._purge.memories(path, waiting, dry_run=True))
             waiting = [id_ for id_ in along if id_ in memories and id_ not in chosen]
             chosen.update(waiting)
@@ -221,36 +223,36 @@ class Namespaces:
         if not memories:
             return
         store, ids = self._store, {memory.id for memory in memories}
-        if taken := store.known([(target, id_) for id_ in ids]):
-            raise InvalidArgument("to", target, f"one without a memory {min(taken)[1]}, which would go there")
-        wanted = [(path, address(embedded_text(memory))) for memory in memories]
-        vectors = cached_vectors(store, wanted)
-        relations = [each for each in store.relations.list(path) if each.asserted_by in ids]
+        if existing := store.known([(target, id_) for id_ in ids]):
+            raise InvalidArgument("to", target, f"one without a memory {min(existing)[1]}, which moves there")
+        keys = [(path, address(embedded_text(memory))) for memory in memories]
+        vectors = cached_vectors(store, keys)
+        relations = [relation for relation in store.relations.list(path) if relation.asserted_by in ids]
         entities = store.entities.list(path)
-        hidden = [each for each in store.hidden(path) if each.memory_id in ids]
-        feedback = [each for each in store.feedback.list(path) if each.feedback.memory_id in ids]
+        hidden = [mark for mark in store.hidden(path) if mark.memory_id in ids]
+        feedback = [entry for entry in store.feedback.list(path) if entry.feedback.memory_id in ids]
         recalls = [
-            each
-            for each in reversed(store.recalls.list(path))
-            if each.shown and ids.issuperset(each.ids[at] for at in each.shown)
+            recall
+            for recall in reversed(store.recalls.list(path))
+            if recall.shown and ids.issuperset(recall.ids[at] for at in recall.shown)
         ]
         store.purge(path, [memory.id for memory in memories], erase=False)
         moved = [replace(memory, namespace=target) for memory in memories]
         store.add(
             [
                 Entry(memory, self._runtime.terms_of(memory), vectors.get(key), key[1])
-                for memory, key in zip(moved, wanted, strict=True)
+                for memory, key in zip(moved, keys, strict=True)
             ]
         )
         store.hide(target, hidden)
         store.recalls.move(path, target, recalls)
         store.feedback.put(target, feedback)
-        there = {record.entity.name for record in store.entities.list(target)}
-        named = {name for memory in memories for name in memory.entities}
-        named |= {name for each in relations for name in (each.source, each.target)}
+        declared = {record.entity.name for record in store.entities.list(target)}
+        mentioned = {name for memory in memories for name in memory.entities}
+        mentioned |= {name for relation in relations for name in (relation.source, relation.target)}
         for record in entities:
             entity = record.entity
-            if record.merged_into is None and entity.name in named - there:
+            if record.merged_into is None and entity.name in mentioned - declared:
                 store.entities.describe(
                     target,
                     entity.name,

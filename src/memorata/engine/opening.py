@@ -287,16 +287,18 @@ def open_store(
     """Open the store in a file or on a server, without an engine around it; see :func:`open`."""
     if not isinstance(path, str | os.PathLike | ServerAddress) or not str(path).strip():
         raise InvalidArgument("path", path, "the path of a file, or the address of a server")
-    url, other = address_of(path), None if replica is None else address_of(replica)
-    if replica is not None and (url is None or other is None):
+    url, replica_address = address_of(path), None if replica is None else address_of(replica)
+    if replica is not None and (url is None or replica_address is None):
         # Neither is shown: one of them may hold a password.
         raise InvalidArgument(
             "replica",
             "(not shown, for it may hold a password)",
             "the address of a server, given together with that of the server it repeats",
         )
-    how = StoreOptions(durable, must_exist, backup, other, approximate_from, read_only, encryption_key)
-    return open_dialect(str(path) if url is None else url, how)
+    options = StoreOptions(
+        durable, must_exist, backup, replica_address, approximate_from, read_only, encryption_key
+    )
+    return open_dialect(str(path) if url is None else url, options)
 
 
 def _prompted(embedder: Embedder | str | None, prompts: str) -> Embedder | str | None:
@@ -309,14 +311,14 @@ def _prompted(embedder: Embedder | str | None, prompts: str) -> Embedder | str |
     return embedder if prompts == OWN else with_prompts(embedder, prompts)
 
 
-def _requested_embedder(wanted: Embedder | str | None, resources: Resources | None) -> Choice | None:
+def _requested_embedder(embedder: Embedder | str | None, resources: Resources | None) -> Choice | None:
     """Return the embedder that is asked for by its name; None where the store has a say, or there is one."""
-    if not isinstance(wanted, str):
+    if not isinstance(embedder, str):
         # Not by the whole protocol: to look for its properties is to ask a service for them.
-        if wanted is not None and not callable(getattr(wanted, "embed_query", None)):
-            raise InvalidArgument("embedder", wanted, "an embedder, the name of one, or None")
+        if embedder is not None and not callable(getattr(embedder, "embed_query", None)):
+            raise InvalidArgument("embedder", embedder, "an embedder, the name of one, or None")
         return None
-    return None if wanted == _AUTO else _choose(wanted, resources)
+    return None if embedder == _AUTO else _choose(embedder, resources)
 
 
 def _is_new(path: str | Path | ServerAddress) -> bool:
@@ -344,21 +346,27 @@ def choose_recorded(recorded: str | None, resources: Resources | None = None) ->
 
     trust = user_trust()
     if not trust.agrees_to_source(source):
-        what = f"texts would be sent to {source}" if is_service(source) else f"{source} would be loaded"
+        consequence = (
+            f"texts would be sent to {source}" if is_service(source) else f"{source} would be loaded"
+        )
         raise ConsentNeeded(
-            f"the database asks for the embedder {without_secrets(recorded)!r}: {what}, and you have not "
-            "agreed to that; `memorata trust --recorded` asks you, or name the embedder yourself "
+            f"the database asks for the embedder {without_secrets(recorded)!r}: {consequence}, and you have "
+            "not agreed to that; `memorata trust --recorded` asks you, or name the embedder yourself "
             "(--embedder, MEMORATA_EMBEDDER, embedder=…)"
         )
-    given = resources or _usual_resources()
-    if given.api_key and given.api_key_address is None and not trust.key_is_for(given.api_key, source):
-        choice = _choose(recorded, replace(given, api_key=None))
+    available = resources or _usual_resources()
+    if (
+        available.api_key
+        and available.api_key_address is None
+        and not trust.key_is_for(available.api_key, source)
+    ):
+        choice = _choose(recorded, replace(available, api_key=None))
         note = (
             f"the API key is not sent to {source}, for which it was not given; if it is for that service, "
             f"set api_key_address (MEMORATA_API_KEY_ADDRESS={source})"
         )
         return replace(choice, note=note)
-    return _choose(recorded, given)
+    return _choose(recorded, available)
 
 
 def _agree(specification: str, resources: Resources | None) -> None:
@@ -379,24 +387,24 @@ def _agree(specification: str, resources: Resources | None) -> None:
 def _embedder(
     store: Store,
     recorded: str | None,
-    wanted: Embedder | str | None,
+    requested: Embedder | str | None,
     chosen: Choice | None,
     resources: Resources | None,
     prompts: str | None = None,
 ) -> tuple[OpenedEmbedder | None, EmbedderRetry | None]:
     """Return what measures meaning, or what looks for it again if it cannot be had just now."""
-    if wanted is None:
+    if requested is None:
         return None, None
-    if not isinstance(wanted, str):
-        return OpenedEmbedder(checked_embedder(wanted, store, recorded=True, named=False)), None
+    if not isinstance(requested, str):
+        return OpenedEmbedder(checked_embedder(requested, store, recorded=True, named=False)), None
 
     def find() -> OpenedEmbedder:
-        asked = recorded if prompts is None else prompted_specification(recorded or _AUTO, prompts)
-        choice = choose_recorded(asked, resources) if chosen is None else chosen
+        specification = recorded if prompts is None else prompted_specification(recorded or _AUTO, prompts)
+        choice = choose_recorded(specification, resources) if chosen is None else chosen
         embedder = checked_embedder(choice.embedder, store, recorded=choice.specification == recorded)
         return OpenedEmbedder(embedder, choice.specification, (choice.note,) if choice.note else ())
 
-    def taken_up() -> OpenedEmbedder:
+    def reopened() -> OpenedEmbedder:
         opened = find()
         store.use_embedder(opened.embedder.name, opened.embedder.dimension)
         return opened
@@ -404,33 +412,33 @@ def _embedder(
     try:
         return find(), None
     except (EmbedderError, MissingExtra, InvalidArgument) as error:
-        if chosen is not None and wanted != _AUTO and chosen.specification != recorded:
+        if chosen is not None and requested != _AUTO and chosen.specification != recorded:
             raise
         # A store whose model cannot be had just now still answers by words; its vectors wait.
-        return None, EmbedderRetry(taken_up, str(error))
+        return None, EmbedderRetry(reopened, str(error))
 
 
-def _reranker(wanted: Reranker | str | None, resources: Resources | None) -> Reranker | None:
-    if wanted is None:
+def _reranker(reranker: Reranker | str | None, resources: Resources | None) -> Reranker | None:
+    if reranker is None:
         return None
-    if isinstance(wanted, str):
-        return open_reranker(wanted, resources or _usual_resources())
-    if not isinstance(wanted, Reranker):
-        raise InvalidArgument("reranker", wanted, "a re-ranker, the name of one, or None")
-    return wanted
+    if isinstance(reranker, str):
+        return open_reranker(reranker, resources or _usual_resources())
+    if not isinstance(reranker, Reranker):
+        raise InvalidArgument("reranker", reranker, "a re-ranker, the name of one, or None")
+    return reranker
 
 
 def _tables(
     measure: Embedder | None,
-    wanted: Embedder | str | None,
+    requested: Embedder | str | None,
     specification: str | None,
     resources: Resources | None,
 ) -> tuple[TokenTable, ...]:
     """Return the token vectors of an embedder that has them, or those that are installed for other models."""
     if (
-        wanted is None
+        requested is None
         or specification == _WORDS
-        or not (isinstance(wanted, str) or hasattr(wanted, "languages"))
+        or not (isinstance(requested, str) or hasattr(requested, "languages"))
     ):
         return ()
     from memorata.embed.token_table import installed_tables, own_table
@@ -441,22 +449,22 @@ def _tables(
     return installed_tables((resources or _usual_resources()).models)
 
 
-def _extractor(wanted: EntityExtractor | str | bool) -> EntityExtractor | None:
-    if isinstance(wanted, bool):
-        return open_extractor("rules") if wanted else None
-    if isinstance(wanted, str):
-        return open_extractor(wanted)
-    if not isinstance(wanted, EntityExtractor):
-        raise InvalidArgument("extract_entities", wanted, "true, false, the name of an extractor or one")
-    return wanted
+def _extractor(extractor: EntityExtractor | str | bool) -> EntityExtractor | None:
+    if isinstance(extractor, bool):
+        return open_extractor("rules") if extractor else None
+    if isinstance(extractor, str):
+        return open_extractor(extractor)
+    if not isinstance(extractor, EntityExtractor):
+        raise InvalidArgument("extract_entities", extractor, "true, false, the name of an extractor or one")
+    return extractor
 
 
-def _anchors(wanted: AnchorExtractor | str) -> AnchorExtractor:
-    if isinstance(wanted, str):
-        return open_anchors(wanted)
-    if not isinstance(wanted, AnchorExtractor):
-        raise InvalidArgument("anchors", wanted, "'rules', 'chat:MODEL@ADDRESS' or an extractor")
-    return wanted
+def _anchors(anchors: AnchorExtractor | str) -> AnchorExtractor:
+    if isinstance(anchors, str):
+        return open_anchors(anchors)
+    if not isinstance(anchors, AnchorExtractor):
+        raise InvalidArgument("anchors", anchors, "'rules', 'chat:MODEL@ADDRESS' or an extractor")
+    return anchors
 
 
 def _usual_resources() -> Resources:
@@ -469,7 +477,7 @@ def _usual_resources() -> Resources:
     )
 
 
-def _classifier(wanted: QueryClassifier) -> QueryClassifier:
-    if not isinstance(wanted, QueryClassifier):
-        raise InvalidArgument("classifier", wanted, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
-    return wanted
+def _classifier(classifier: QueryClassifier) -> QueryClassifier:
+    if not isinstance(classifier, QueryClassifier):
+        raise InvalidArgument("classifier", classifier, "'rules', 'chat:MODEL@ADDRESS' or a classifier")
+    return classifier

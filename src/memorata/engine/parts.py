@@ -99,8 +99,8 @@ class Parts:
         self._names = names = NameIndex(store, extractor)
         mentioned = None if extractor is None else names.mentioned_by_all
         drafts = Drafts(clock, random_bits, mentioned, dated if read_dates else None, redact)
-        how = Logging() if logging is None else logging
-        self.recall_log = RecallLog(store, how, random_bits, drafts.clean_text)
+        log_settings = Logging() if logging is None else logging
+        self.recall_log = RecallLog(store, log_settings, random_bits, drafts.clean_text)
         self.feedback = FeedbackLog(runtime, self.recall_log)
         self.idempotency = Idempotency(runtime, self.recall_log)
         self._embedding = CurrentEmbedder(store, embedder, specification, absent, notes)

@@ -68,7 +68,7 @@ def only_computes(engine: Engine, namespace: str) -> bool:
     )
 
 
-class _Wanted:
+class _VectorRequest:
     """A query whose vector somebody waits for."""
 
     __slots__ = ("done", "error", "text", "together", "took", "vector")
@@ -86,11 +86,11 @@ class QueryVectors:
     """Computes vectors of queries for any number of threads, and keeps the last `cached` of them."""
 
     def __init__(self, cached: int = CACHED, max_batch: int = MAX_BATCH) -> None:
-        self._cached = cached
+        self._max_cached = cached
         self._max_batch = max_batch
-        self._kept: OrderedDict[tuple[str, str, bytes], Floats] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, str, bytes], Floats] = OrderedDict()
         self._lock = threading.Lock()
-        self._waiting: deque[_Wanted] = deque()
+        self._waiting: deque[_VectorRequest] = deque()
         self._busy = threading.Lock()
 
     def vector(self, embedder: Embedder, namespace: str, text: str) -> Floats:
@@ -99,14 +99,14 @@ class QueryVectors:
             return embedder.embed_query(text)
         key = embedder.name, namespace, hashlib.blake2b(text.encode(), digest_size=16).digest()
         with self._lock:
-            if (kept := self._kept.get(key)) is not None:
-                self._kept.move_to_end(key)
-                return kept
+            if (cached := self._cache.get(key)) is not None:
+                self._cache.move_to_end(key)
+                return cached
         vector = self._computed(embedder, text)
         with self._lock:
-            self._kept[key] = vector
-            while len(self._kept) > self._cached:
-                self._kept.popitem(last=False)
+            self._cache[key] = vector
+            while len(self._cache) > self._max_cached:
+                self._cache.popitem(last=False)
         return vector
 
     def _computed(self, embedder: Embedder, text: str) -> Floats:
@@ -114,17 +114,17 @@ class QueryVectors:
         # A service has none: it may hang, and nobody should wait for the query of another.
         if together is None or len(text) > MAX_CHARACTERS:
             return embedder.embed_query(text)
-        wanted = _Wanted(text, together)
-        self._waiting.append(wanted)
+        request = _VectorRequest(text, together)
+        self._waiting.append(request)
         with self._busy:
             # Whoever had the embedder before may have computed this one too.
-            while not wanted.done:
+            while not request.done:
                 self._compute()
-        _add_cost(wanted.took)
-        if wanted.error is not None:
-            raise wanted.error
-        assert wanted.vector is not None
-        return wanted.vector
+        _add_cost(request.took)
+        if request.error is not None:
+            raise request.error
+        assert request.vector is not None
+        return request.vector
 
     def _compute(self) -> None:
         batch = [self._waiting.popleft()]
@@ -134,22 +134,22 @@ class QueryVectors:
             batch.append(self._waiting.popleft())
         started = thread_time()
         try:
-            for each, row in zip(batch, together([each.text for each in batch]), strict=True):
-                each.vector = row
+            for request, row in zip(batch, together([request.text for request in batch]), strict=True):
+                request.vector = row
         except Exception as error:
-            for each in batch:
-                each.error = error
+            for request in batch:
+                request.error = error
         finally:
             # Also where this thread is stopped in the middle: the others of the batch are told.
             took = thread_time() - started
             _add_cost(-took)
-            for each in batch:
-                if each.vector is None and each.error is None:
-                    each.error = EmbedderError(
+            for request in batch:
+                if request.vector is None and request.error is None:
+                    request.error = EmbedderError(
                         "the process was told to stop while it embedded this; try again"
                     )
-                each.took = took / len(batch)
-                each.done = True
+                request.took = took / len(batch)
+                request.done = True
 
 
 def _add_cost(seconds: float) -> None:

@@ -35,8 +35,8 @@ from memorata.embed.trust import origin_of, user_trust
 from memorata.engine.config_file import (
     ConfigFile,
     at_home,
+    effective_config,
     environment_variables,
-    found_config,
     untrusted,
 )
 from memorata.engine.engine import Engine
@@ -231,24 +231,24 @@ class Settings(BaseModel):
     _config: ConfigFile | None = PrivateAttr(default=None)
     _ignored: tuple[str, ...] = PrivateAttr(default=())
 
-    def __init__(self, *, config: str | None = None, **given: Any) -> None:  # noqa: ANN401 - pydantic checks
-        file = found_config(config, type(self).model_fields)
+    def __init__(self, *, config: str | None = None, **arguments: Any) -> None:  # noqa: ANN401 - pydantic checks
+        file = effective_config(config, type(self).model_fields)
         ignored = () if file is None else file.ignored(user_trust())
-        written = {} if file is None else {k: v for k, v in file.values.items() if k not in ignored}
+        from_file = {} if file is None else {k: v for k, v in file.values.items() if k not in ignored}
         variables = environment_variables(type(self).model_fields)
         places = {
-            **({} if file is None else dict.fromkeys(written, str(file.path))),
+            **({} if file is None else dict.fromkeys(from_file, str(file.path))),
             **{field: f"the environment variable {name}" for field, name in variables.items()},
-            **dict.fromkeys(given, ""),
+            **dict.fromkeys(arguments, ""),
         }
-        values = written | {field: os.environ[name] for field, name in variables.items()} | given
+        values = from_file | {field: os.environ[name] for field, name in variables.items()} | arguments
         for table in _TABLES:
-            if table in variables and table not in given:
+            if table in variables and table not in arguments:
                 values[table] = _rules(table, values[table], places[table])
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise _ours(error, places) from error
+            raise _as_invalid_argument(error, places) from error
         self._origins = places
         self._config = file
         self._ignored = tuple(name for name in ignored if name not in places)
@@ -381,22 +381,22 @@ class Settings(BaseModel):
         rules, check = _RULES[str(info.field_name)]
         counts = {rule.name for rule in rules if rule.type is int}
         # In a file, or in JSON, a count may be written 2 or 2.0.
-        typed = {name: _whole(given) if name in counts else given for name, given in value.items()}
+        typed = {name: _whole(number) if name in counts else number for name, number in value.items()}
         check(typed)
         return typed
 
     @field_validator("prompts")
     @classmethod
-    def _named_prompts(cls, value: str | None) -> str | None:
+    def _valid_prompts(cls, value: str | None) -> str | None:
         return None if value is None else checked_prompts(value)
 
     @field_validator("parameters")
     @classmethod
     def _parameters_of_recipes(cls, value: dict[str, Any]) -> dict[str, Any]:
-        by_name = {each.name: each for each in PARAMETERS}
+        by_name = {parameter.name: parameter for parameter in PARAMETERS}
         for name in value:
             checks.one_of("parameters", name, tuple(by_name))
-        return {name: by_name[name].checked(given) for name, given in value.items()}
+        return {name: by_name[name].checked(setting) for name, setting in value.items()}
 
     @field_validator("duplicates")
     @classmethod
@@ -410,7 +410,7 @@ class Settings(BaseModel):
 
     @field_validator(*_OPENERS)
     @classmethod
-    def _known_service(cls, value: str, info: ValidationInfo) -> str:
+    def _checked_service(cls, value: str, info: ValidationInfo) -> str:
         _OPENERS[str(info.field_name)](value)
         return value
 
@@ -441,7 +441,7 @@ def _rules(table: str, text: str, place: str) -> object:
         raise InvalidArgument(f"{table} (from {place})", text, f"JSON: {_EXPECTED[table]}") from error
 
 
-def _ours(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
+def _as_invalid_argument(error: ValidationError, places: Mapping[str, str]) -> InvalidArgument:
     """Return pydantic's first complaint as ours, with the place the value came from."""
     first = error.errors()[0]
     name = str(first["loc"][0])

@@ -35,11 +35,11 @@ from memorata.store.memory.repeats import Linked
 from memorata.store.store import Store
 
 BATCH: Final = 500
-PASSES: Final = 10
+MAX_PASSES: Final = 10
 """How often what has changed meanwhile is looked at; a source that is written to without end has no end."""
-_ALIKE: Final = ("analyser", "language", "min_length")
-_CARRIED: Final = (*_ALIKE, "embedder", "embedder_dimension")
-_OWN: Final = frozenset({"version", "embedder"})
+_EQUAL_SETTINGS: Final = ("analyser", "language", "min_length")
+_COPIED_SETTINGS: Final = (*_EQUAL_SETTINGS, "embedder", "embedder_dimension")
+_STORE_FIELDS: Final = frozenset({"version", "embedder"})
 """What a store keeps of a memory for itself: how often it was written there, and who made its vectors."""
 _Item = TypeVar("_Item")
 
@@ -108,8 +108,8 @@ class Transfer:
             def write() -> None:
                 with self._store.together():
                     self._store.add(entries)
-                    for namespace, some in (hidden or {}).items():
-                        self._store.hide(namespace, some)
+                    for namespace, marks in (hidden or {}).items():
+                        self._store.hide(namespace, marks)
 
             self._runtime.run(sorted({memory.namespace for memory in memories}), write)
         return [entry.memory for entry in entries]
@@ -152,7 +152,7 @@ class Transfer:
             target.use_embedder(embedder.name, embedder.dimension)
         new = changed = 0
         before = _last_change(source, 0)
-        for _ in range(PASSES):
+        for _ in range(MAX_PASSES):
             added, altered = _pass(self._runtime, target, progress)
             new, changed = new + added, changed + altered
             after = _last_change(source, before)
@@ -172,19 +172,19 @@ def _agree(source: Store, target: Store) -> None:
     if target.setting(ANALYSER) is None:
         # Whatever is copied there is read anew.
         note_words_read(target)
-    for name in _CARRIED:
-        wanted, there = source.setting(name), target.setting(name)
-        if there is None and wanted is not None:
-            target.remember_setting(name, wanted)
-        elif name in _ALIKE and there != wanted:
+    for name in _COPIED_SETTINGS:
+        expected, actual = source.setting(name), target.setting(name)
+        if actual is None and expected is not None:
+            target.remember_setting(name, expected)
+        elif name in _EQUAL_SETTINGS and actual != expected:
             raise InvalidArgument(
-                "target", target.path, f"a store whose {name} is {wanted!r}, and not {there!r}"
+                "target", target.path, f"a store whose {name} is {expected!r}, and not {actual!r}"
             )
 
 
 def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tuple[int, int]:
     """Copy what is not there, and bring what is there up to date; return how many of either."""
-    new = changed = done = 0
+    new = changed = count = 0
     relinked: dict[str, list[Memory]] = {}
     for batch in batches(source.store.export(None), BATCH):
         existing = target.known([(memory.namespace, memory.id) for memory in batch])
@@ -194,10 +194,10 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
                 target.add(_entries(source, [_addable(target, memory, relinked) for memory in fresh]))
             for memory in batch:
                 if (memory.namespace, memory.id) in existing:
-                    changed += _brought_up(source, target, memory, relinked)
+                    changed += _updated(source, target, memory, relinked)
         new += len(fresh)
-        done += len(batch)
-        progress(done)
+        count += len(batch)
+        progress(count)
     for path in source.store.namespaces():
         with target.together():
             _relink(source.store, target, path, relinked.get(path, []))
@@ -207,109 +207,111 @@ def _pass(source: Runtime, target: Store, progress: Callable[[int], None]) -> tu
 
 
 def _entries(source: Runtime, memories: list[Memory]) -> list[Entry]:
-    wanted = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
-    vectors = cached_vectors(source.store, wanted)
+    keys = [(memory.namespace, address(embedded_text(memory))) for memory in memories]
+    vectors = cached_vectors(source.store, keys)
     return [
         Entry(memory, terms_of(memory, source.analyser), vectors.get(key), key[1])
-        for memory, key in zip(memories, wanted, strict=True)
+        for memory, key in zip(memories, keys, strict=True)
     ]
 
 
 def _addable(target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> Memory:
     """Return a memory that can be added; a place that another has in the target is seen to later."""
     path = memory.namespace
-    there = target.known([(path, id_) for id_ in memory.supersedes])
-    older = target.get(path, [id_ for id_ in memory.supersedes if (path, id_) in there])
-    taken = {each.id for each in older if each.superseded_by is not None}
-    if not taken:
+    existing = target.known([(path, id_) for id_ in memory.supersedes])
+    older = target.get(path, [id_ for id_ in memory.supersedes if (path, id_) in existing])
+    superseded = {version.id for version in older if version.superseded_by is not None}
+    if not superseded:
         return memory
     relinked.setdefault(path, []).append(memory)
-    return replace(memory, supersedes=tuple(id_ for id_ in memory.supersedes if id_ not in taken))
+    return replace(memory, supersedes=tuple(id_ for id_ in memory.supersedes if id_ not in superseded))
 
 
-def _brought_up(source: Runtime, target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> bool:
+def _updated(source: Runtime, target: Store, memory: Memory, relinked: dict[str, list[Memory]]) -> bool:
     """Give a memory of the target what is known about it in the source; return whether it differed.
 
     One that something else has taken the place of, or that took another's, is noted: that is done in the end.
     """
-    (there,) = target.get(memory.namespace, [memory.id])
-    linked = (memory.superseded_by, memory.supersedes) == (there.superseded_by, there.supersedes)
+    (existing,) = target.get(memory.namespace, [memory.id])
+    linked = (memory.superseded_by, memory.supersedes) == (existing.superseded_by, existing.supersedes)
     if not linked:
         relinked.setdefault(memory.namespace, []).append(memory)
-    wanted = replace(
+    updated = replace(
         memory,
-        version=there.version,
-        embedder=there.embedder,
-        supersedes=there.supersedes,
-        superseded_by=there.superseded_by,
+        version=existing.version,
+        embedder=existing.embedder,
+        supersedes=existing.supersedes,
+        superseded_by=existing.superseded_by,
     )
-    if wanted == there:
+    if updated == existing:
         return not linked
-    target.update(wanted, there.version, lambda each: terms_of(each, source.analyser))
+    target.update(updated, existing.version, lambda changed: terms_of(changed, source.analyser))
     return True
 
 
 def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory]) -> None:
     """Let memories of the target have taken each other's places as those of the source have."""
-    since = {each.memory_id: each.superseded_at for each in source.hidden(path)}
-    there = {each.id: each for each in target.get(path, [memory.id for memory in memories])}
-    wanted: dict[str, Linked] = {}
-    others: dict[str, set[str]] = {}
+    since = {mark.memory_id: mark.superseded_at for mark in source.hidden(path)}
+    existing = {version.id: version for version in target.get(path, [memory.id for memory in memories])}
+    links: dict[str, Linked] = {}
+    neighbours: dict[str, set[str]] = {}
     for memory in memories:
-        at, links = since.get(memory.id), (memory, there[memory.id])
-        others[memory.id] = {id_ for each in links for id_ in (*each.supersedes, each.superseded_by) if id_}
-        pairs = {(path, id_) for id_ in others[memory.id]}
-        both = source.known(sorted(pairs)) & target.known(sorted(pairs))
+        at, versions = since.get(memory.id), (memory, existing[memory.id])
+        neighbours[memory.id] = {
+            id_ for version in versions for id_ in (*version.supersedes, version.superseded_by) if id_
+        }
+        pairs = {(path, id_) for id_ in neighbours[memory.id]}
+        shared = source.known(sorted(pairs)) & target.known(sorted(pairs))
         # What is in one of them only is left alone, and so is what has changed since it was read.
-        if pairs <= both and (memory.superseded_by is None) == (at is None):
-            wanted[memory.id] = Linked(memory.id, memory.superseded_by, at, memory.supersedes)
+        if pairs <= shared and (memory.superseded_by is None) == (at is None):
+            links[memory.id] = Linked(memory.id, memory.superseded_by, at, memory.supersedes)
     # And so is whatever has to do with one of those: both ends of a link tell of it.
     while alone := [
-        id_ for id_ in wanted if any(each in others and each not in wanted for each in others[id_])
+        id_ for id_ in links if any(other in neighbours and other not in links for other in neighbours[id_])
     ]:
         for id_ in alone:
-            del wanted[id_]
-    target.duplicates.relink(path, list(wanted.values()))
+            del links[id_]
+    target.duplicates.relink(path, list(links.values()))
 
 
 def _hide(source: Store, target: Store, path: str) -> None:
-    there = {each.memory_id: each for each in target.hidden(path)}
-    wanted = {each.memory_id: each for each in source.hidden(path)}
-    shown = [
+    existing_marks = {mark.memory_id: mark for mark in target.hidden(path)}
+    marks = {mark.memory_id: mark for mark in source.hidden(path)}
+    restored = [
         id_
-        for id_, each in there.items()
-        if each.forgotten_at is not None and (id_ not in wanted or wanted[id_].forgotten_at is None)
+        for id_, mark in existing_marks.items()
+        if mark.forgotten_at is not None and (id_ not in marks or marks[id_].forgotten_at is None)
     ]
-    existing = {id_ for _, id_ in target.known([(path, id_) for id_ in (*wanted, *shown)])}
-    source_known = {id_ for _, id_ in source.known([(path, id_) for id_ in shown])}
-    target.restore(path, [id_ for id_ in shown if id_ in source_known])
-    superseded = {id_ for id_, each in there.items() if each.superseded_at is not None}
+    existing = {id_ for _, id_ in target.known([(path, id_) for id_ in (*marks, *restored)])}
+    in_source = {id_ for _, id_ in source.known([(path, id_) for id_ in restored])}
+    target.restore(path, [id_ for id_ in restored if id_ in in_source])
+    superseded = {id_ for id_, mark in existing_marks.items() if mark.superseded_at is not None}
     target.hide(
         path,
         [
-            each if id_ in superseded else replace(each, superseded_at=None)
-            for id_, each in wanted.items()
-            if there.get(id_) != each and id_ in existing
+            mark if id_ in superseded else replace(mark, superseded_at=None)
+            for id_, mark in marks.items()
+            if existing_marks.get(id_) != mark and id_ in existing
         ],
     )
 
 
 def _declare(source: Store, target: Store, path: str) -> None:
-    there = {record.entity.name: record for record in target.entities.list(path)}
-    wanted = [record for record in source.entities.list(path) if there.get(record.entity.name) != record]
+    existing = {record.entity.name: record for record in target.entities.list(path)}
+    records = [record for record in source.entities.list(path) if existing.get(record.entity.name) != record]
     # A name may have gone from one to another: first none of them has more than its own.
-    for record in wanted:
-        before = there.get(record.entity.name)
+    for record in records:
+        before = existing.get(record.entity.name)
         if before is not None and before.merged_into is not None:
             target.entities.undo_merge(path, record.entity.name)
         if before is not None:
             target.entities.describe(path, record.entity.name, aliases=())
-    for record in wanted:
+    for record in records:
         entity = record.entity
         target.entities.describe(
             path, entity.name, type=entity.type, aliases=entity.aliases, description=entity.description
         )
-    for record in wanted:
+    for record in records:
         if record.merged_into is not None:
             target.entities.merge(path, record.merged_into, record.entity.name)
     relations = source.relations.list(path)
@@ -320,16 +322,16 @@ def _declare(source: Store, target: Store, path: str) -> None:
 def _compared(source: Store, target: Store, new: int, changed: int) -> CopyReport:
     differing = []
     counts = source.namespaces()
-    whole = hashlib.sha256()
+    checksum = hashlib.sha256()
     entities = relations = 0
     for path in counts:
         mine, theirs = _digests(source, path), _digests(target, path)
         differing += [f"{path}: {id_}" for id_ in mine if mine[id_] != theirs.get(id_)]
         for digest in mine.values():
-            whole.update(digest)
-        stated, there = _declared(source, path), _declared(target, path)
-        differing += [f"{path}: {each}" for each in stated if each not in there]
-        declared = sum(isinstance(each, EntityRecord) for each in stated)
+            checksum.update(digest)
+        stated, copied = _declared(source, path), _declared(target, path)
+        differing += [f"{path}: {item}" for item in stated if item not in copied]
+        declared = sum(isinstance(item, EntityRecord) for item in stated)
         entities, relations = entities + declared, relations + len(stated) - declared
     return CopyReport(
         len(counts),
@@ -338,7 +340,7 @@ def _compared(source: Store, target: Store, new: int, changed: int) -> CopyRepor
         changed,
         entities,
         relations,
-        whole.hexdigest(),
+        checksum.hexdigest(),
         tuple(differing),
     )
 
@@ -349,19 +351,21 @@ def _declared(store: Store, path: str) -> list[EntityRecord | Relation]:
 
 def _digests(store: Store, path: str) -> dict[str, bytes]:
     """Return by id the SHA-256 of everything that a store says about a memory, in the order of adding."""
-    hidden = {each.memory_id: each for each in store.hidden(path)}
+    hidden = {mark.memory_id: mark for mark in store.hidden(path)}
     digests = {}
     for memory in store.export(path):
-        told = [repr(getattr(memory, field.name)) for field in fields(memory) if field.name not in _OWN]
-        text = "\x00".join([*told, repr(hidden.get(memory.id))])
+        values = [
+            repr(getattr(memory, field.name)) for field in fields(memory) if field.name not in _STORE_FIELDS
+        ]
+        text = "\x00".join([*values, repr(hidden.get(memory.id))])
         digests[memory.id] = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return digests
 
 
 def _last_change(store: Store, since: int) -> int:
     last = since
-    while some := store.changes(last, 10_000):
-        last = some[-1].number
+    while changes := store.changes(last, 10_000):
+        last = changes[-1].number
     return last
 
 

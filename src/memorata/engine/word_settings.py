@@ -22,9 +22,9 @@ WORDS_VERSION: Final = "2"
 """Raised whenever `terms_of` gives any text other terms: new stems, stop words, names or times.
 
 2: thirteen more stemmers, and the times that texts in twelve languages name."""
-_FIRST: Final = "1"
+_FIRST_VERSION: Final = "1"
 """That of stores in which none is recorded."""
-_USUAL: Final = {VERSION: WORDS_VERSION, ANALYSER: "snowball", LANGUAGE: "detect"}
+_DEFAULTS: Final = {VERSION: WORDS_VERSION, ANALYSER: "snowball", LANGUAGE: "detect"}
 """In the order in which they are recorded: a store that was read by the first rules has an analyser and no
 version, and whoever is killed in between must not leave one that looks so."""
 
@@ -36,28 +36,28 @@ class WordSettings:
         self, store: Store, analyser_name: str | None, language: str | None, min_length: int | None
     ) -> None:
         self._store = store
-        recorded = {setting: store.setting(setting) for setting in (*_USUAL, MIN_LENGTH)}
-        least = None if min_length is None else str(min_length)
-        made_with = ANALYSERS.get(recorded[ANALYSER] or "")
-        if made_with is not None and least is not None and recorded[MIN_LENGTH] is None:
+        recorded = {setting: store.setting(setting) for setting in (*_DEFAULTS, MIN_LENGTH)}
+        length = None if min_length is None else str(min_length)
+        recorded_analyser = ANALYSERS.get(recorded[ANALYSER] or "")
+        if recorded_analyser is not None and length is not None and recorded[MIN_LENGTH] is None:
             # The length that the analyser has by itself: nobody chose another when the store was made.
-            recorded[MIN_LENGTH] = str(made_with.min_length)
+            recorded[MIN_LENGTH] = str(recorded_analyser.min_length)
         if recorded[ANALYSER] is not None and recorded[VERSION] is None:
-            recorded[VERSION] = _FIRST
+            recorded[VERSION] = _FIRST_VERSION
         self._recorded = recorded
-        self._asked = _given({ANALYSER: analyser_name, LANGUAGE: language, MIN_LENGTH: least})
+        self._requested = _non_null({ANALYSER: analyser_name, LANGUAGE: language, MIN_LENGTH: length})
 
     def analyser(self) -> Analyser:
         """Return what reads words; raise if another is asked for than the store was made with."""
-        for setting, given in self._asked.items():
-            if self._recorded[setting] not in (None, given):
+        for setting, value in self._requested.items():
+            if self._recorded[setting] not in (None, value):
                 raise InvalidArgument(
                     setting,
-                    given,
+                    value,
                     f"{self._recorded[setting]!r}, as the words of this store were read; make a new store to "
                     "change it",
                 )
-        settings = self._asked | _given(self._recorded)
+        settings = self._requested | _non_null(self._recorded)
         least = settings.get(MIN_LENGTH)
         return checked_analyser(
             settings.get(ANALYSER), settings.get(LANGUAGE), None if least is None else int(least)
@@ -69,7 +69,7 @@ class WordSettings:
 
     def record(self) -> None:
         """Record in a new store what it is made with."""
-        for setting, value in (_USUAL | self._asked).items():
+        for setting, value in (_DEFAULTS | self._requested).items():
             if self._recorded[setting] is None and not self._store.read_only:
                 self._store.remember_setting(setting, value)
 
@@ -78,7 +78,7 @@ def outdated_words(store: Store) -> str:
     """Return that the words of a store were read by other rules than queries are; empty if they were not."""
     version = store.setting(VERSION)
     if version is None and store.setting(ANALYSER) is not None:
-        version = _FIRST
+        version = _FIRST_VERSION
     return _outdated(version)
 
 
@@ -101,11 +101,11 @@ def checked_analyser(name: str | None, language: str | None, min_length: int | N
     """Return what reads words, or raise if there is none such."""
     changes = {} if min_length is None else {"min_length": checks.whole(MIN_LENGTH, min_length, 1)}
     return analyser(
-        checks.one_of(ANALYSER, _USUAL[ANALYSER] if name is None else name, tuple(ANALYSERS)),
-        language=_USUAL[LANGUAGE] if language is None else language,
+        checks.one_of(ANALYSER, _DEFAULTS[ANALYSER] if name is None else name, tuple(ANALYSERS)),
+        language=_DEFAULTS[LANGUAGE] if language is None else language,
         **changes,
     )
 
 
-def _given(values: Mapping[str, str | None]) -> dict[str, str]:
+def _non_null(values: Mapping[str, str | None]) -> dict[str, str]:
     return {setting: value for setting, value in values.items() if value is not None}

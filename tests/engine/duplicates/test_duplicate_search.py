@@ -218,8 +218,8 @@ def test_the_pairs_that_are_read_are_bounded_however_alike_all_are(embedded: boo
 
 
 def test_paraphrases_in_a_crowd_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.engine.duplicates.search._CROWD", 1_000)
-    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS_READ", 1_000)
+    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_NEAR_PAIRS", 1_000)
+    monkeypatch.setattr("memorata.engine.duplicates.search._MAX_PAIRS", 1_000)
     names = [f"{one}{other}o".title() for one in "bdfgklmnpr" for other in "aeiou"]
     said = [memory(place, f"{name} paid the bill of the cafe") for place, name in enumerate(names * 2)]
     said = [replace(each, id=f"m{place}") for place, each in enumerate(said)]

@@ -61,9 +61,9 @@ def test_the_book_reads_names_again_only_when_they_have_changed(
     assert book.of("default") is first
     store.entities.describe("default", "Anna", aliases=["Annie"])
     assert book.of("default").key("annie") == "anna"
-    monkeypatch.setattr("memorata.engine.write.names._KEPT", 1)
+    monkeypatch.setattr("memorata.engine.write.names._MAX_NAMESPACES", 1)
     book.of("other")
-    assert len(book._kept) == 1
+    assert len(book._cache) == 1
 
 
 @settings(max_examples=60, deadline=None)

@@ -102,7 +102,7 @@ class DuplicateGroups:
             checks.flag("paraphrases", paraphrases),
             self._runtime.dedupe.permutations,
         )
-        hidden = {each.memory_id for each in self._store.hidden(path)}
+        hidden = {mark.memory_id for mark in self._store.hidden(path)}
         current = [
             memory
             for memory in self._store.export(path)
@@ -145,30 +145,32 @@ class DuplicateGroups:
         from memorata.engine.duplicates.search import DuplicateGroup
 
         checks.one_of("strategy", strategy, list(STRATEGIES))
-        if not isinstance(groups, Sequence) or not all(isinstance(each, DuplicateGroup) for each in groups):
+        if not isinstance(groups, Sequence) or not all(isinstance(group, DuplicateGroup) for group in groups):
             raise InvalidArgument("groups", groups, "groups that duplicates.find found")
         path = self._runtime.path(namespace)
         with self._leases.hold("duplicates", path):
             run = self._store.duplicates.start_run(path, strategy, self._runtime.clock())
             for start in range(0, len(groups), _GROUPS_PER_TRANSACTION):
-                some = groups[start : start + _GROUPS_PER_TRANSACTION]
+                batch = groups[start : start + _GROUPS_PER_TRANSACTION]
 
-                def supersede(some: Sequence[DuplicateGroup] = some) -> None:
+                def supersede(batch: Sequence[DuplicateGroup] = batch) -> None:
                     with self._store.together():
-                        hidden = {each.memory_id for each in self._store.hidden(path)}
-                        for group in some:
+                        hidden = {mark.memory_id for mark in self._store.hidden(path)}
+                        for group in batch:
                             self._supersede(path, group, run.number, hidden)
 
                 joined = [
-                    self._writer.drafts.draft(group.content, path, _taken_over([group.keep, *group.repeats]))
-                    for group in some
+                    self._writer.drafts.draft(
+                        group.content, path, _merged_fields([group.keep, *group.repeats])
+                    )
+                    for group in batch
                     if group.content != group.keep.content
                 ]
                 with embedded_before(self._embedding.meaning(), joined):
                     self._runtime.run([path], supersede)
                 progress("superseding", min(start + _GROUPS_PER_TRANSACTION, len(groups)), len(groups))
             self._store.duplicates.finish_run(path, run.number, self._runtime.clock())
-        return next(each for each in self._store.duplicates.runs(path) if each.number == run.number)
+        return next(saved for saved in self._store.duplicates.runs(path) if saved.number == run.number)
 
     def runs(self, *, namespace: str | None = None) -> tuple[Run, ...]:
         """Return the runs that superseded duplicates, the latest first."""
@@ -187,7 +189,12 @@ class DuplicateGroups:
         path = self._runtime.path(namespace)
         if run is None:
             run = next(
-                (each.number for each in self._store.duplicates.runs(path) if each.undone_at is None), None
+                (
+                    past_run.number
+                    for past_run in self._store.duplicates.runs(path)
+                    if past_run.undone_at is None
+                ),
+                None,
             )
             if run is None:
                 raise InvalidArgument(
@@ -205,7 +212,7 @@ class DuplicateGroups:
                 }
                 undone = self._store.duplicates.undo_run(path, number, now, self._runtime.terms_of)
                 # What was corrected since was believed until then, and is in the place of its sources.
-                merged -= {str(each.superseded_by) for each in undone.left}
+                merged -= {str(superseded.superseded_by) for superseded in undone.left}
                 self._store.forget(path, sorted(merged), now)
             return undone
 
@@ -224,9 +231,9 @@ class DuplicateGroups:
             Whose memories; None for the engine's.
         """
         path = self._runtime.path(namespace)
-        wanted = memory_id("id", id)
+        superseded = memory_id("id", id)
         return self._runtime.run(
-            [path], lambda: self._store.duplicates.reinstate(path, wanted, self._runtime.terms_of)
+            [path], lambda: self._store.duplicates.reinstate(path, superseded, self._runtime.terms_of)
         )
 
     def contradictions(
@@ -282,15 +289,15 @@ class DuplicateGroups:
 
         def decide() -> Contradiction:
             with self._store.together():
-                open_ones = {
-                    (each.newer, each.older): each for each in self._store.contradictions.list(path)
+                open_ = {
+                    (noted.newer, noted.older): noted for noted in self._store.contradictions.list(path)
                 }.get(pair)
-                if open_ones is None:
+                if open_ is None:
                     raise InvalidArgument(
                         "newer, older", pair, "a pair that is noted and open, as contradictions lists them"
                     )
                 decided = replace(
-                    open_ones,
+                    open_,
                     verdict=_CONTRADICTS if contradicts else _COMPATIBLE,
                     decided_by=self._writer.drafts.clean_text(by),
                     decided_because=self._writer.drafts.clean_text(because),
@@ -325,17 +332,17 @@ class DuplicateGroups:
         if not isinstance(judge, ContradictionJudge):
             raise InvalidArgument("judge", judge, "a judge: something with a name that judges pairs")
         open_ = self._store.contradictions.list(path)[: checks.whole("limit", limit)]
-        pairs = [tuple(self._store.get(path, [each.older, each.newer])) for each in open_]
-        ruled = judge.judge([(older, newer) for older, newer in pairs])
+        pairs = [tuple(self._store.get(path, [noted.older, noted.newer])) for noted in open_]
+        rulings = judge.judge([(older, newer) for older, newer in pairs])
         decided = []
-        for each, (older, _), ruling in zip(open_, pairs, ruled, strict=True):
+        for noted, (older, _), ruling in zip(open_, pairs, rulings, strict=True):
             if ruling.contradicts is None or (ruling.contradicts and older.pinned):
                 continue
-            if each in self._store.contradictions.list(path, id=each.newer):
+            if noted in self._store.contradictions.list(path, id=noted.newer):
                 decided.append(
                     self.resolve_contradiction(
-                        each.newer,
-                        each.older,
+                        noted.newer,
+                        noted.older,
                         contradicts=ruling.contradicts,
                         because=ruling.reason,
                         by=judge.name,
@@ -350,16 +357,18 @@ class DuplicateGroups:
 
     def _supersede(self, path: str, group: DuplicateGroup, run: int, hidden: set[str]) -> None:
         """Supersede the repeats of a group that still are what they were."""
-        wanted = [group.keep.id, *(each.id for each in group.repeats)]
-        there = self._store.known([(path, id_) for id_ in wanted])
+        ids = [group.keep.id, *(memory.id for memory in group.repeats)]
+        existing = self._store.known([(path, id_) for id_ in ids])
         current = {
             memory.id: memory
-            for memory in self._store.get(path, [id_ for id_ in wanted if (path, id_) in there])
+            for memory in self._store.get(path, [id_ for id_ in ids if (path, id_) in existing])
             if memory.id not in hidden
         }
         keep = current.get(group.keep.id)
         repeats = [
-            current[each.id] for each in group.repeats if each.id in current and not current[each.id].pinned
+            current[memory.id]
+            for memory in group.repeats
+            if memory.id in current and not current[memory.id].pinned
         ]
         if keep is None or not repeats:
             return
@@ -369,11 +378,11 @@ class DuplicateGroups:
                 # What was joined holds the words of one that is gone, hidden or pinned by now.
                 return
             kind, losers = _MERGED, [keep, *repeats]
-            keep = self._writer.drafts.draft(group.content, path, _taken_over(losers))
+            keep = self._writer.drafts.draft(group.content, path, _merged_fields(losers))
             self._store.add(self._writer.entries([keep]))
         notes = _notes(keep, losers, kind, group, now, run)
         self._store.duplicates.repeat(path, notes, self._runtime.terms_of)
-        hidden.update(each.id for each in losers)
+        hidden.update(memory.id for memory in losers)
 
 
 def _notes(
@@ -383,36 +392,38 @@ def _notes(
     from memorata.rank.confidence import SUPPORT_INTERVAL, corroborated
     from memorata.store.memory.repeats import Repeat
 
-    reasons = {each.id: reason for each, reason in zip(group.repeats, group.reasons, strict=True)}
+    reasons = {repeat.id: reason for repeat, reason in zip(group.repeats, group.reasons, strict=True)}
     correction, merged = kind == "correction", kind == _MERGED
-    sure = keep.confidence if correction else max(keep.confidence, *(each.confidence for each in losers))
+    confidence = (
+        keep.confidence if correction else max(keep.confidence, *(repeat.confidence for repeat in losers))
+    )
     repeats = sorted(losers, key=lambda memory: memory.created_at)
     latest = min(keep.created_at, repeats[0].created_at)
     notes = []
-    for each in repeats:
+    for repeat in repeats:
         support = None
         # What a correction sets right does not speak for it.
-        if not correction and each.created_at - latest >= SUPPORT_INTERVAL:
-            sure, latest = corroborated(sure, latest, each.created_at), each.created_at
+        if not correction and repeat.created_at - latest >= SUPPORT_INTERVAL:
+            confidence, latest = corroborated(confidence, latest, repeat.created_at), repeat.created_at
             support = latest
-        reason = reasons.get(each.id, "It was merged with what says the same.")
+        reason = reasons.get(repeat.id, "It was merged with what says the same.")
         # What was merged has the mentions of all of them from the start.
-        mentions = 0 if correction or merged else each.mentions
-        notes.append(Repeat(each.id, keep.id, kind, reason, now, mentions, sure, support, run))
+        mentions = 0 if correction or merged else repeat.mentions
+        notes.append(Repeat(repeat.id, keep.id, kind, reason, now, mentions, confidence, support, run))
     return notes
 
 
-def _taken_over(sources: Sequence[Memory]) -> dict[str, object]:
+def _merged_fields(sources: Sequence[Memory]) -> dict[str, object]:
     """Return what a merged memory has from those it joins, the surest first, and which those are."""
     keep = sources[0]
     names = ("category", "tier", "confidence", "importance", "source", "valid_from", "valid_to")
-    ends = [each.expires_at for each in sources if each.expires_at is not None]
+    ends = [source.expires_at for source in sources if source.expires_at is not None]
     return {name: getattr(keep, name) for name in names} | {
-        "tags": tuple(dict.fromkeys(tag for each in sources for tag in each.tags)),
-        "entities": tuple(dict.fromkeys(name for each in sources for name in each.entities)),
-        "place": next((each.place for each in sources if each.place is not None), None),
-        "mentions": sum(each.mentions for each in sources),
+        "tags": tuple(dict.fromkeys(tag for source in sources for tag in source.tags)),
+        "entities": tuple(dict.fromkeys(name for source in sources for name in source.entities)),
+        "place": next((source.place for source in sources if source.place is not None), None),
+        "mentions": sum(source.mentions for source in sources),
         # It lasts as long as any of them would have.
         "expires_at": max(ends) if len(ends) == len(sources) else None,
-        "metadata": {**keep.metadata, MERGED_FROM: [each.id for each in sources]},
+        "metadata": {**keep.metadata, MERGED_FROM: [source.id for source in sources]},
     }

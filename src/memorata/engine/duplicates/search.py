@@ -47,10 +47,10 @@ from memorata.model import checks
 from memorata.model.checks import FloatArray, IntArray
 from memorata.model.memory import Memory
 
-_BUCKET: Final = 32
+_MAX_STATEMENT_BUCKET: Final = 32
 """Of how many memories of one statement all pairs are compared."""
-_STEP: Final = 2_000
-_SAME: Final = 32
+_CANDIDATES_PER_REPORT: Final = 2_000
+_MAX_SAME_WORDS: Final = 32
 """With how many others of the same words a memory is compared, if it is one with none of them."""
 
 
@@ -114,58 +114,62 @@ class DuplicateSearch:
         method = method_for(len(memories), self.method)
         links = _Links(memories, self.threshold, paraphrases=self.paraphrases)
         first = links.first
-        texts, given = [memories[place].content for place in first], [vectors[place] for place in first]
+        texts, rows = [memories[place].content for place in first], [vectors[place] for place in first]
         pairs = statement_pairs(
-            texts, largest=_BUCKET, progress=lambda done: progress("reading words", done, len(texts))
+            texts,
+            largest=_MAX_STATEMENT_BUCKET,
+            progress=lambda done: progress("reading words", done, len(texts)),
         )
         denying = np.array([is_correction(memories[place]) for place in first], np.bool_)
         likeness = Likeness(self.threshold, self.signer, self.permutations)
-        candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), given))
+        candidates = joined(likeness.verified(np.concatenate([pairs, denial_pairs(texts, denying)]), rows))
         if self.paraphrases:
             keys = paraphrase_keys(texts)
-            if method is Method.MATRIX and self.method is None and likeness.crowded(given, keys):
+            if method is Method.MATRIX and self.method is None and likeness.crowded(rows, keys):
                 method = Method.LSH
-            alike = likeness.find(texts, given, method, progress, keys)
+            alike = likeness.find(texts, rows, method, progress, keys)
             candidates = joined(candidates, most_alike(alike))
         count = len(candidates.pairs)
         cosines = candidates.cosines.tolist()
         for done, (a, b) in enumerate(candidates.pairs.tolist()):
-            if done % _STEP == 0:
+            if done % _CANDIDATES_PER_REPORT == 0:
                 progress("reading candidates", done, count)
             links.note(first[a], first[b], None if math.isnan(cosines[done]) else cosines[done])
         progress("reading candidates", count, count)
         labels = clusters(len(memories), links.pairs())
-        made = [group for members in groups(labels) for group in self._grouped(memories, members, links)]
-        return FoundDuplicates(tuple(made), method, len(memories), count)
+        found_groups = [
+            group for members in groups(labels) for group in self._grouped(memories, members, links)
+        ]
+        return FoundDuplicates(tuple(found_groups), method, len(memories), count)
 
     def _grouped(
         self, memories: Sequence[Memory], members: Sequence[int], links: _Links
     ) -> Iterator[DuplicateGroup]:
         """Yield the groups of a cluster: the winner and what directly repeats it, then the rest likewise."""
-        left = set(members)
+        remaining = set(members)
         alike: dict[str, list[int]] = defaultdict(list)
         for place in members:
             alike[memories[place].fingerprint].append(place)
         for centre in self._winners(memories, members):
-            if centre not in left:
+            if centre not in remaining:
                 continue
-            left.discard(centre)
-            beside = {*alike[memories[centre].fingerprint], *links.beside(centre)} & left
+            remaining.discard(centre)
+            beside = {*alike[memories[centre].fingerprint], *links.beside(centre)} & remaining
             losers = [
                 place
                 for place in sorted(beside)
                 if links.between(centre, place) and self._may_lose(memories[place], memories[centre])
             ]
-            left.difference_update(losers)
+            remaining.difference_update(losers)
             if losers:
                 yield self._group(memories, centre, losers, links)
 
     def _winners(self, memories: Sequence[Memory], places: Sequence[int]) -> list[int]:
         """Return who wins among some, one after the other: what is pinned, then as the strategy says."""
         pinned = [place for place in places if memories[place].pinned]
-        others = [place for place in places if not memories[place].pinned]
-        order = precedence([memories[place] for place in others], self.strategy)
-        return pinned + [others[rank] for rank in order]
+        unpinned = [place for place in places if not memories[place].pinned]
+        order = precedence([memories[place] for place in unpinned], self.strategy)
+        return pinned + [unpinned[rank] for rank in order]
 
     def _may_lose(self, memory: Memory, keep: Memory) -> bool:
         """Tell whether a memory may be superseded: it is not pinned, and says no more than what stays."""
@@ -177,16 +181,20 @@ class DuplicateSearch:
     ) -> DuplicateGroup:
         keep, repeats = memories[centre], tuple(memories[place] for place in losers)
         decisions = [links.between(centre, place) for place in losers]
-        if any(each is not None and each.verdict is Verdict.CORRECTION for each in decisions):
+        if any(decision is not None and decision.verdict is Verdict.CORRECTION for decision in decisions):
             kind = "correction"
         else:
-            kind = "exact" if {each.fingerprint for each in repeats} == {keep.fingerprint} else "near"
+            kind = "exact" if {decision.fingerprint for decision in repeats} == {keep.fingerprint} else "near"
         content = keep.content
         if self.strategy == "merge" and kind == "near" and not keep.pinned:
             survivor = resolve([keep, *repeats], self.strategy).survivor
             content = keep.content if survivor is None else survivor.content
         return DuplicateGroup(
-            keep, repeats, content, kind, tuple("" if each is None else each.reason for each in decisions)
+            keep,
+            repeats,
+            content,
+            kind,
+            tuple("" if decision is None else decision.reason for decision in decisions),
         )
 
 
@@ -205,7 +213,9 @@ class _Links:
         same: dict[str, list[int]] = {}
         for place, memory in enumerate(memories):
             earlier = same.setdefault(memory.fingerprint, [])
-            match = next((other for other in earlier[-_SAME:] if self._judged(other, place, 1.0)), None)
+            match = next(
+                (other for other in earlier[-_MAX_SAME_WORDS:] if self._judged(other, place, 1.0)), None
+            )
             if match is None:
                 earlier.append(place)
                 self.first.append(place)
@@ -213,7 +223,10 @@ class _Links:
             self._behind[self._stands_for[place]].append(place)
         # Who stands behind one of them may be one with another: confidences are compared pair by pair.
         self._same = [
-            (places[0], other) for places in same.values() if len(places) <= _SAME for other in places[1:]
+            (places[0], other)
+            for places in same.values()
+            if len(places) <= _MAX_SAME_WORDS
+            for other in places[1:]
         ]
 
     def note(self, a: int, b: int, cosine: float | None) -> None:
@@ -255,22 +268,22 @@ class _Links:
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
-_LETTERS: Final = 0.75
+_LETTER_JACCARD: Final = 0.75
 """The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
-_BAND_BUCKET: Final = 32
+_MAX_BAND_BUCKET: Final = 32
 """The largest bucket all of whose pairs are candidates: texts of one template would give millions."""
-_BEYOND: Final = 1
+_PAIRS_BEYOND_BUCKET: Final = 1
 """With how many that follow each is paired in a larger one; each of some hundred bands has others."""
-_CROWD: Final = 2_000_000
+_MAX_NEAR_PAIRS: Final = 2_000_000
 """From how many pairs at the threshold on not all of them are looked at, if nobody asks for that."""
-_SAMPLE: Final = 256
-_READ: Final = 16
+_SAMPLE_TEXTS: Final = 256
+_MAX_PAIRS_PER_MEMORY: Final = 16
 """With how many of those most like it a memory is compared word by word, where very many are like it."""
-_MAX_PAIRS_READ: Final = 200_000
+_MAX_PAIRS: Final = 200_000
 """How many candidates are all read, whatever the number of memories."""
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 _PLANES: Final = 4_096
-_MISS: Final = 0.01
+_MISS_RATE: Final = 0.01
 _PRODUCTS_PER_STEP: Final = 1 << 22
 
 
@@ -302,31 +315,33 @@ class Likeness:
 
         With `keys`, only pairs of the same key count; a crowd of like texts is then many small ones.
         """
-        having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
+        embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
         apart = np.zeros(len(texts), np.uint64) if keys is None else keys
-        told = _ProgressReport(progress)
+        report = _ProgressReport(progress)
         if method is Method.MATRIX:
-            candidates = self._by_product(_stacked(vectors, having), having, apart, told)
+            candidates = self._by_product(_stacked(vectors, embedded), embedded, apart, report)
         else:
-            directions = having[self._by_direction(_stacked(vectors, having), apart[having], told)]
-            candidates = np.concatenate([directions, self._by_letters(texts, _LETTERS, apart, told)])
+            directions = embedded[self._by_direction(_stacked(vectors, embedded), apart[embedded], report)]
+            candidates = np.concatenate([directions, self._by_letters(texts, _LETTER_JACCARD, apart, report)])
         bare = np.ones(len(texts), np.bool_)
-        bare[having] = False
+        bare[embedded] = False
         candidates = candidates[~bare[candidates].any(axis=1)]
-        if having.size < len(texts):
-            letters = self._by_letters(texts, ALONE_JACCARD, apart, told)
+        if embedded.size < len(texts):
+            letters = self._by_letters(texts, ALONE_JACCARD, apart, report)
             candidates = np.concatenate([candidates, letters[bare[letters].any(axis=1)]])
         return self.verified(joined(Candidates(candidates, np.full(len(candidates), np.nan))).pairs, vectors)
 
     def crowded(self, vectors: Sequence[Floats | None], keys: Keys) -> bool:
         """Tell by a sample whether more pairs are near than can be looked at."""
-        having = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
-        some = np.unique(np.linspace(0, having.size - 1, min(_SAMPLE, having.size)).astype(np.intp))
-        if not some.size:
+        embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
+        sample = np.unique(
+            np.linspace(0, embedded.size - 1, min(_SAMPLE_TEXTS, embedded.size)).astype(np.intp)
+        )
+        if not sample.size:
             return False
-        rows, apart = _stacked(vectors, having), keys[having]
-        near = (rows[some] @ rows.T >= self.threshold) & (apart[some][:, None] == apart)
-        return bool(near.mean() * having.size**2 / 2 > _CROWD)
+        rows, apart = _stacked(vectors, embedded), keys[embedded]
+        near = (rows[sample] @ rows.T >= self.threshold) & (apart[sample][:, None] == apart)
+        return bool(near.mean() * embedded.size**2 / 2 > _MAX_NEAR_PAIRS)
 
     def verified(self, pairs: IntArray, vectors: Sequence[Floats | None]) -> Candidates:
         """Return those of the pairs whose cosine reaches the threshold, or that have none."""
@@ -337,54 +352,54 @@ class Likeness:
         rows = _stacked(vectors, used)
         step = max(1, _PRODUCTS_PER_STEP // rows.shape[1])
         for start in range(0, len(both), step):
-            some = both[start : start + step]
-            one, other = np.searchsorted(used, pairs[some]).T
-            cosines[some] = np.einsum("ij,ij->i", rows[one], rows[other])
+            batch = both[start : start + step]
+            one, other = np.searchsorted(used, pairs[batch]).T
+            cosines[batch] = np.einsum("ij,ij->i", rows[one], rows[other])
         near = ~(cosines < self.threshold - 1e-6)
         return Candidates(pairs[near], np.clip(cosines[near], -1.0, 1.0))
 
-    def _by_product(self, rows: Floats, having: IntArray, apart: Keys, told: _ProgressReport) -> IntArray:
+    def _by_product(self, rows: Floats, embedded: IntArray, apart: Keys, report: _ProgressReport) -> IntArray:
         pairs = [np.zeros((0, 2), np.intp)]
         done = 0
-        for members in groups(apart[having].astype(np.intp)):
+        for members in groups(apart[embedded].astype(np.intp)):
             places = np.array(members, np.intp)
-            told.step(done, having.size)
-            pairs.append(having[places[near_pairs(rows[places], self.threshold).positions()]])
+            report.step(done, embedded.size)
+            pairs.append(embedded[places[near_pairs(rows[places], self.threshold).positions()]])
             done += places.size
-        told.step(having.size, having.size)
+        report.step(embedded.size, embedded.size)
         return np.concatenate(pairs)
 
-    def _by_direction(self, rows: Floats, apart: Keys, told: _ProgressReport) -> IntArray:
-        banding = bands_for(agreement(self.threshold), _PLANES, _MISS)
-        bands = told.through(direction_keys(rows, banding), banding.bands)
-        return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
+    def _by_direction(self, rows: Floats, apart: Keys, report: _ProgressReport) -> IntArray:
+        banding = bands_for(agreement(self.threshold), _PLANES, _MISS_RATE)
+        bands = report.through(direction_keys(rows, banding), banding.bands)
+        return colliding_pairs(_within(bands, apart), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
 
     def _by_letters(
-        self, texts: Sequence[str], similarity: float, apart: Keys, told: _ProgressReport
+        self, texts: Sequence[str], similarity: float, apart: Keys, report: _ProgressReport
     ) -> IntArray:
-        banding = bands_for(similarity, self.permutations, _MISS)
+        banding = bands_for(similarity, self.permutations, _MISS_RATE)
         signatures = self.signer.sign([normalised(text) for text in texts], banding.permutations)
-        bands = told.through(band_keys(signatures, banding), banding.bands)
-        return colliding_pairs(_within(bands, apart), largest=_BAND_BUCKET, beyond=_BEYOND)
+        bands = report.through(band_keys(signatures, banding), banding.bands)
+        return colliding_pairs(_within(bands, apart), largest=_MAX_BAND_BUCKET, beyond=_PAIRS_BEYOND_BUCKET)
 
 
 def joined(*candidates: Candidates) -> Candidates:
     """Return the pairs of all, each once, in order."""
-    pairs = np.concatenate([each.pairs for each in candidates])
-    cosines = np.concatenate([each.cosines for each in candidates])
+    pairs = np.concatenate([part.pairs for part in candidates])
+    cosines = np.concatenate([part.cosines for part in candidates])
     _, places = np.unique(pairs[:, 0] * (pairs.max(initial=0) + 1) + pairs[:, 1], return_index=True)
     return Candidates(pairs[places], cosines[places])
 
 
 def most_alike(candidates: Candidates) -> Candidates:
     """Return all pairs, or if they are very many, of each memory those with what is most like it after it."""
-    if len(candidates.pairs) <= _MAX_PAIRS_READ:
+    if len(candidates.pairs) <= _MAX_PAIRS:
         return candidates
     order = np.lexsort((candidates.pairs[:, 1], -np.nan_to_num(candidates.cosines), candidates.pairs[:, 0]))
     first = candidates.pairs[order, 0]
     rank = np.arange(len(order)) - np.searchsorted(first, first)
-    kept = np.sort(order[rank < _READ])
-    return Candidates(candidates.pairs[kept], candidates.cosines[kept])
+    nearest = np.sort(order[rank < _MAX_PAIRS_PER_MEMORY])
+    return Candidates(candidates.pairs[nearest], candidates.cosines[nearest])
 
 
 class _ProgressReport:
@@ -412,11 +427,11 @@ def _within(bands: Iterable[Keys], apart: Keys) -> Iterator[Keys]:
         yield (keys ^ salt) * _FACTOR
 
 
-def _stacked(vectors: Sequence[Floats | None], having: IntArray) -> Floats:
+def _stacked(vectors: Sequence[Floats | None], embedded: IntArray) -> Floats:
     """Return the first vector of each that has any, at length 1."""
-    if not having.size:
+    if not embedded.size:
         return np.zeros((0, 1), np.float32)
-    return unit_rows(np.stack([_first(vectors[place]) for place in having]).astype(np.float32))
+    return unit_rows(np.stack([_first(vectors[place]) for place in embedded]).astype(np.float32))
 
 
 def _first(rows: Floats | None) -> Floats:
@@ -439,10 +454,10 @@ class RensaSigner:
         """Return one row for each text; see :class:`~memorata.dedupe.minhash.ShingleSigner`."""
         from rensa import RMinHash
 
-        given, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
-        rows = np.full((len(given), count), 2**32 - 1, np.uint32)
-        for start in range(0, len(given), _TEXTS_PER_STEP):
-            hashes, firsts, owners = shingle_hashes(given[start : start + _TEXTS_PER_STEP], self._size)
+        checked, count = checks.texts("texts", texts), checks.whole("permutations", permutations, 1)
+        rows = np.full((len(checked), count), 2**32 - 1, np.uint32)
+        for start in range(0, len(checked), _TEXTS_PER_STEP):
+            hashes, firsts, owners = shingle_hashes(checked[start : start + _TEXTS_PER_STEP], self._size)
             if owners.size:
                 offsets = np.append(firsts, hashes.size).astype(np.uint64)
                 signatures = RMinHash.digest_matrix_from_flat_token_hashes(hashes, offsets, count, self._seed)

@@ -165,12 +165,12 @@ class Nearby:
 
 LEVELS: Final = 3
 METHODS: Final = ("propagation", "leiden")
-_MAX_WRITTEN: Final = 40
+_MAX_MEMORIES_READ: Final = 40
 """How many memories of a community a language model reads, the most central ones."""
-_SENTENCES: Final = 3
-_LEAST_MEMBERS: Final = 2
+_SUMMARY_SENTENCES: Final = 3
+_MIN_MEMBERS: Final = 2
 """How many memories of a community must have a term that is named as what it is about."""
-_LEAST_SHARE: Final = 0.5
+_MIN_SHARE: Final = 0.5
 """How many of all memories that have such a term must be in the community."""
 
 
@@ -215,10 +215,10 @@ class Structure:
         ranks = graph.ranks[ordered.nodes]
         return cls(graph.graph, how, ordered.nodes, how.levels_of(ordered.graph), ranks)
 
-    def groups(self, level: int, seen: BoolArray) -> list[IntArray]:
+    def groups(self, level: int, visible: BoolArray) -> list[IntArray]:
         """Return the communities of a level with two members that may be seen, given for each if it may."""
-        everyone = (members[seen[members]] for members in self.levels[level].members())
-        return [members for members in everyone if members.size > 1]
+        communities = (members[visible[members]] for members in self.levels[level].members())
+        return [members for members in communities if members.size > 1]
 
 
 @frozen(eq=False)
@@ -241,7 +241,7 @@ class Selection:
         shows: Callable[[Records], BoolArray],
     ) -> Selection:
         """Return so many communities of a level, of what may be seen."""
-        groups = structure.groups(level, _seen(structure.nodes, graph, view, shows))
+        groups = structure.groups(level, _visible_nodes(structure.nodes, graph, view, shows))
         groups.sort(key=lambda members: (-members.size, int(members[0])))
         largest = [_Members.of(members, structure, graph, view) for members in groups[:limit]]
         return cls(structure.levels[level], level, len(groups), largest)
@@ -265,8 +265,8 @@ def summarised_by_statistics(
     }
     summariser = StatisticalSummariser(
         _Frequencies(*frequencies_of(_vocabulary(terms))),
-        least_members=_LEAST_MEMBERS,
-        least_share=_LEAST_SHARE,
+        least_members=_MIN_MEMBERS,
+        least_share=_MIN_SHARE,
         unnamed=_function_words(),
     )
     communities = [members.community(terms, readable=True) for members in selection.largest]
@@ -288,7 +288,7 @@ def _function_words() -> frozenset[str]:
 
 
 def written_by(
-    communities: Communities, shown: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
+    communities: Communities, selection: Selection, writer: SummaryWriter, cache: MutableMapping[str, str]
 ) -> Communities:
     """Return communities with what a language model writes about each, beside the statistics.
 
@@ -297,11 +297,11 @@ def written_by(
     """
     groups = []
     failure = ""
-    for group, members in zip(communities.groups, shown.largest, strict=True):
+    for group, members in zip(communities.groups, selection.largest, strict=True):
         key = f"{writer.name} {group.summary.key}"
         if key not in cache and not failure and members.memories:
             try:
-                cache[key] = writer.write(members.memories[:_MAX_WRITTEN], _SENTENCES)
+                cache[key] = writer.write(members.memories[:_MAX_MEMORIES_READ], _SUMMARY_SENTENCES)
             except EmbeddingServiceError as error:
                 failure = str(error)
         text = cache.get(key, "")
@@ -315,8 +315,8 @@ def summaries(
     """Return the memories of every community of the finest level that has any, each with its summary."""
     structure = Structure.of(graph, Partitioning())
     slots = graph.slots_of(structure.nodes)
-    seen = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
-    groups = [(members, graph.slots_of(structure.nodes[members])) for members in structure.groups(0, seen)]
+    visible = (slots < 0) | np.isin(slots, view.without(np.unique(slots[slots >= 0]), ()))
+    groups = [(members, graph.slots_of(structure.nodes[members])) for members in structure.groups(0, visible)]
     groups = [(members, slots[slots >= 0]) for members, slots in groups if (slots >= 0).any()]
     largest = [_Members.of(members, structure, graph, view) for members, _ in groups]
     terms = _terms(largest, terms_of)
@@ -339,14 +339,14 @@ def _vocabulary(terms: Mapping[str, Mapping[str, int]]) -> list[str]:
     return sorted({term for counts in terms.values() for term in counts})
 
 
-def _seen(
+def _visible_nodes(
     nodes: IntArray, graph: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
 ) -> BoolArray:
     """Return which nodes are entities or memories that may be seen; what was superseded may not."""
     slots = graph.slots_of(nodes)
-    seen = slots < 0
-    seen[~seen] = shows(view.records(slots[~seen]))
-    return seen
+    visible = slots < 0
+    visible[~visible] = shows(view.records(slots[~visible]))
+    return visible
 
 
 @frozen
@@ -371,10 +371,12 @@ class _Members:
         order = members[np.argsort(-structure.ranks[members], kind="stable")]
         nodes, ranks = structure.nodes[order], structure.ranks[order]
         slots = graph.slots_of(nodes)
-        named = slots < 0
-        names = dict(zip(map(graph.name_of, nodes[named].tolist()), ranks[named].tolist(), strict=True))
+        is_entity = slots < 0
+        names = dict(
+            zip(map(graph.name_of, nodes[is_entity].tolist()), ranks[is_entity].tolist(), strict=True)
+        )
         entities = {name: rank for name, rank in names.items() if name is not None}
-        return cls(memories_at(view, slots[~named]), entities)
+        return cls(memories_at(view, slots[~is_entity]), entities)
 
     def community(self, terms: Mapping[str, Mapping[str, int]], *, readable: bool = False) -> Community:
         members = [
@@ -400,16 +402,16 @@ def written(terms: Iterable[str], content: str) -> dict[str, str]:
     frequent is taken, of these the shortest, and of these the first in the alphabet.
     """
     counts = Counter(_WORD.findall(content))
-    whole = {term: term for term in terms}
+    exact = {term: term for term in terms}
     shorter = {term[:-1]: term for term in terms if len(term) > 1}
     words: dict[str, list[str]] = {}
     for word in counts:
-        term = _longest(word.lower(), whole) or _longest(word.lower(), shorter)
+        term = _longest(word.lower(), exact) or _longest(word.lower(), shorter)
         if term:
             words.setdefault(term, []).append(word)
     return {
         term: min(words[term], key=lambda word: (-counts[word], len(word), word))
-        for term in whole
+        for term in exact
         if term in words
     }
 

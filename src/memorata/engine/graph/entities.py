@@ -211,8 +211,8 @@ class Entities:
             aliases = _nicknames(view, analyser)
             for word in undone - set(map(folded, aliases)):
                 terms = tuple(analyser.tokens(word))
-                _, having = view.document_frequencies(terms)
-                aliases[word] = alias_of(word, view.speakers().names), max(having.values(), default=0)
+                _, counts = view.document_frequencies(terms)
+                aliases[word] = alias_of(word, view.speakers().names), max(counts.values(), default=0)
             return tuple(
                 SpeakerAlias(word, *aliases[word], undone=folded(word) in undone) for word in sorted(aliases)
             )
@@ -259,12 +259,12 @@ class Entities:
 
         def answer(look: Look) -> tuple[KnownEntity, ...]:
             graph = self._lookup.graph(look)
-            wanted = [
+            matches = [
                 (-count, graph.name(key), key)
                 for key, count in self._lookup.counted(graph)
                 if any(name.startswith(begins) for name in look.names.spellings(key))
             ]
-            return tuple(self._known(graph, key) for _, _, key in sorted(wanted)[:limit])
+            return tuple(self._known_entity(graph, key) for _, _, key in sorted(matches)[:limit])
 
         return self._lookup.at(namespace, answer)
 
@@ -272,7 +272,7 @@ class Entities:
         """Return what is known about one entity, by any of its names."""
         return self._lookup.at(
             namespace,
-            lambda look: self._known(self._lookup.graph(look), self._lookup.key(look, "name", name)),
+            lambda look: self._known_entity(self._lookup.graph(look), self._lookup.key(look, "name", name)),
         )
 
     def relations(
@@ -333,10 +333,10 @@ class Entities:
         names = self._lookup.names.of(path)
         spellings = spellings_of(subject, names)
         matcher = NameMatcher([*spellings, *names_of(subject, names)])
-        memories, known, in_texts = [], False, 0
+        memories, is_declared, in_texts = [], False, 0
         for memory in self._store.export(path):
             how = concern(memory, spellings, matcher)
-            known |= how is Concern.CERTAIN
+            is_declared |= how is Concern.CERTAIN
             in_texts += how is Concern.WORD
             if how in (Concern.NAME, Concern.CERTAIN) or (text and how is Concern.WORD):
                 memories.append(memory)
@@ -351,8 +351,8 @@ class Entities:
             for relation in self._store.relations.list(path)
             if spellings & {folded(relation.source), folded(relation.target)}
         ]
-        known = known or bool(entities or relations)
-        if not known and not (text and memories):
+        is_declared = is_declared or bool(entities or relations)
+        if not is_declared and not (text and memories):
             raise EntityNotFound(subject, path, in_texts=in_texts + len(memories))
         hidden = tuple(hidden for hidden in self._store.hidden(path) if hidden.memory_id in ids)
         about = About(subject, tuple(memories), hidden, tuple(entities), tuple(relations))
@@ -384,7 +384,7 @@ class Entities:
             self._purge.memories(path, [memory.id for memory in about.memories], spellings)
         return about
 
-    def _known(self, graph: NamespaceGraph, key: str) -> KnownEntity:
+    def _known_entity(self, graph: NamespaceGraph, key: str) -> KnownEntity:
         from memorata.engine.graph.communities import KnownEntity
 
         entity = graph.names.entity(key, graph.name(key))

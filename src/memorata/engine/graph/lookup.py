@@ -20,7 +20,7 @@ from memorata.model.memory import Memory
 from memorata.store.store import Store
 from memorata.text.spelling import folded
 
-_NEAREST: Final = 3
+_MAX_SUGGESTIONS: Final = 3
 _PAGE_SIZE: Final = 500
 _Answer = TypeVar("_Answer")
 
@@ -78,7 +78,7 @@ class Lookup:
         from difflib import get_close_matches
 
         graph = self.graph(look)
-        alike = get_close_matches(key, dict(self.counted(graph)), _NEAREST)
+        alike = get_close_matches(key, dict(self.counted(graph)), _MAX_SUGGESTIONS)
         raise EntityNotFound(name, look.path, tuple(map(graph.name, alike)))
 
     def counted(self, graph: NamespaceGraph) -> list[tuple[str, int]]:
@@ -103,18 +103,18 @@ def checked_name(argument: str, name: str) -> None:
         raise InvalidArgument(argument, name, "a name that is not blank")
 
 
-_BUDGET: Final = 256 * 1024**2
+_CACHE_BYTES: Final = 256 * 1024**2
 
 
 class Graphs:
     """The graphs of a store's namespaces, as many as there is memory for."""
 
-    def __init__(self, store: Store, names: NameIndex, budget: int = _BUDGET) -> None:
+    def __init__(self, store: Store, names: NameIndex, budget: int = _CACHE_BYTES) -> None:
         self._store = store
         self._names = names
         self._budget = budget
         self._rollbacks = store.rollbacks
-        self._kept: OrderedDict[str, NamespaceGraph] = OrderedDict()
+        self._cache: OrderedDict[str, NamespaceGraph] = OrderedDict()
 
     def at(self, namespace: str, now: datetime, as_of: datetime | None = None) -> NamespaceGraph:
         """Return the graph of a namespace at a moment; inside an open view it is that view's.
@@ -129,14 +129,17 @@ class Graphs:
             if self._store.rollbacks != self._rollbacks:
                 # A graph may be of changes that never came to be, and whose numbers others have now.
                 self._rollbacks = self._store.rollbacks
-                self._kept.clear()
-            kept = self._kept.pop(namespace, None)
-            graph = None if kept is None else kept.at(self._store, namespace, now, names)
+                self._cache.clear()
+            cached = self._cache.pop(namespace, None)
+            graph = None if cached is None else cached.at(self._store, namespace, now, names)
             if graph is None:
                 graph = NamespaceGraph(names).at(self._store, namespace, now, names)
             assert graph is not None  # an empty one is never too old
-            self._kept[namespace] = graph
+            self._cache[namespace] = graph
             # A copy, for another thread may add to it.
-            while len(self._kept) > 1 and sum(kept.nbytes for kept in [*self._kept.values()]) > self._budget:
-                self._kept.popitem(last=False)
+            while (
+                len(self._cache) > 1
+                and sum(cached.nbytes for cached in [*self._cache.values()]) > self._budget
+            ):
+                self._cache.popitem(last=False)
         return graph

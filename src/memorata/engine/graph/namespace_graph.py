@@ -39,14 +39,14 @@ _UNRELATED: Final = frozenset({"rerelate", "unrelate", "purge"})
 """Changes after which a relation may be gone, or another than it was."""
 _RELATION: Final = -1
 """The owner of edges that are relations; a memory's are owned by its slot, a session's by -2 and below."""
-_GONE: Final = np.iinfo(np.int64).min
+_REMOVED: Final = np.iinfo(np.int64).min
 """The owner of edges that were removed."""
 _NO_SESSION: Final = -1
 _NO_SLOT: Final = 2**62
 """A slot after all others."""
 _EDGE_BYTES: Final = 60
 _NODE_BYTES: Final = 150
-_STALE: Final = 4
+_MAX_EDGE_NUMBERS_PER_EDGE: Final = 4
 """Once so many times more edges were ever numbered than there are, the graph is built anew."""
 
 
@@ -138,10 +138,10 @@ class NamespaceGraph:
         Memories come by their slots, then entities by their keys.
         """
         slots = self.slots_of(nodes)
-        named = np.flatnonzero(slots < 0)
-        keys = [self.names.key(self._spellings[node][1]) for node in nodes[named].tolist()]
+        entities = np.flatnonzero(slots < 0)
+        keys = [self.names.key(self._spellings[node][1]) for node in nodes[entities].tolist()]
         _, ranks = np.unique(np.array(keys, object), return_inverse=True)
-        slots[named] = len(self._node_of_slot) + ranks
+        slots[entities] = len(self._node_of_slot) + ranks
         return slots
 
     def nodes_of(self, slots: IntArray) -> IntArray:
@@ -172,9 +172,11 @@ class NamespaceGraph:
         """Return the graph as it was believed to be at a moment; it does not catch up with anything."""
         graph = cls(names)
         slots = store.graph.delta(namespace, 0).slots
-        seen = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
-        links = (replace(link, current=True) for link in store.graph.links(namespace, 0) if seen[link.slot])
-        graph._put_in(links, slots, now, set())
+        is_visible = visible(view.records(np.arange(slots)), now.timestamp(), as_of=as_of.timestamp())
+        links = (
+            replace(link, current=True) for link in store.graph.links(namespace, 0) if is_visible[link.slot]
+        )
+        graph._insert(links, slots, now, set())
         graph._relate(store, namespace, now, since=0, as_of=as_of)
         graph._flush()
         graph.slots = slots
@@ -188,7 +190,7 @@ class NamespaceGraph:
         delta = store.graph.delta(namespace, self.change)
         waited = self.since is not None and not self._is_still_true(now)
         if delta.change == self.change and not waited:
-            return self._named(names) if self.since is not None or not delta.change else None
+            return self._with_names(names) if self.since is not None or not delta.change else None
         if delta.change < self.change or (self.change and (delta.kinds & _RENAMED or self._is_stale())):
             # What a replica knows may be older than what is known here.
             return None
@@ -197,22 +199,22 @@ class NamespaceGraph:
         later._catch_up(store, namespace, now, delta, waited=waited)
         return later
 
-    def _named(self, names: Names) -> NamespaceGraph:
+    def _with_names(self, names: Names) -> NamespaceGraph:
         if names is self.names:
             return self
-        other = copy(self)
-        other.names = names
-        return other
+        renamed = copy(self)
+        renamed.names = names
+        return renamed
 
     def _growing(self) -> NamespaceGraph:
         """Return the same graph with a room of its own to grow in."""
-        other = copy(self)
-        for name, held in vars(self).items():
-            if isinstance(held, dict | array):
-                setattr(other, name, copy(held))
-        other._owners = self._owners.copy()
-        other._new = tuple(array(column.typecode) for column in self._new)
-        return other
+        grown = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, dict | array):
+                setattr(grown, name, copy(value))
+        grown._owners = self._owners.copy()
+        grown._new = tuple(array(column.typecode) for column in self._new)
+        return grown
 
     def _catch_up(
         self, store: Store, namespace: str, now: datetime, delta: GraphDelta, *, waited: bool
@@ -220,13 +222,13 @@ class NamespaceGraph:
         changed = {slot for slot in delta.changed if slot < self.slots}
         if waited:
             changed |= {slot for slot, at in self._expiries.items() if self._turned(at, now)}
-        again = list(store.graph.links(namespace, delta.slots, sorted(changed)))
-        asserted = any(link.asserts for link in again)
-        whole = bool(asserted or waited or delta.kinds & _UNRELATED or not self.change)
+        links = list(store.graph.links(namespace, delta.slots, sorted(changed)))
+        asserted = any(link.asserts for link in links)
+        all_relations = bool(asserted or waited or delta.kinds & _UNRELATED or not self.change)
         respelt = self._mentioned_by(changed)
-        broken = self._take_out(changed, relations=whole)
-        self._put_in(chain(again, store.graph.links(namespace, self.slots)), delta.slots, now, broken)
-        self._relate(store, namespace, now, since=0 if whole else self.change)
+        broken = self._detach(changed, relations=all_relations)
+        self._insert(chain(links, store.graph.links(namespace, self.slots)), delta.slots, now, broken)
+        self._relate(store, namespace, now, since=0 if all_relations else self.change)
         self._flush()
         self.slots, self.change = delta.slots, delta.change
         self._spell(store, namespace, respelt)
@@ -243,9 +245,9 @@ class NamespaceGraph:
         return (at <= self.since) != (at <= now)
 
     def _is_stale(self) -> bool:
-        return self.graph.next_edge > _STALE * self.graph.edges + 10_000
+        return self.graph.next_edge > _MAX_EDGE_NUMBERS_PER_EDGE * self.graph.edges + 10_000
 
-    def _take_out(self, slots: set[int], *, relations: bool) -> set[int]:
+    def _detach(self, slots: set[int], *, relations: bool) -> set[int]:
         """Remove the edges that memories own, and return the sessions they were said in."""
         broken = {self._session_of_slot[slot] for slot in slots} - {_NO_SESSION}
         for slot in slots:
@@ -257,10 +259,10 @@ class NamespaceGraph:
     def _remove(self, owners: list[int]) -> None:
         numbers = np.flatnonzero(np.isin(self._owners.view, owners)) if owners else np.zeros(0, np.intp)
         if numbers.size:
-            self._owners.view[numbers] = _GONE
+            self._owners.view[numbers] = _REMOVED
             self.graph = self.graph.without(numbers)
 
-    def _put_in(self, links: Iterable[Link], slots: int, now: datetime, broken: set[int]) -> None:
+    def _insert(self, links: Iterable[Link], slots: int, now: datetime, broken: set[int]) -> None:
         """Add the edges of memories; `broken` are the sessions whose order has to be found anew."""
         fresh = array("q", [-1]) * (slots - len(self._node_of_slot))
         for column in (self._node_of_slot, self._session_of_slot, self._position_of_slot):
@@ -271,28 +273,28 @@ class NamespaceGraph:
             if not link.current or (link.expires_at is not None and link.expires_at <= now):
                 continue
             node = self._memory_node(link.slot)
-            for other in dict.fromkeys(self._entity(name, link.slot) for name in link.entities):
-                if other is not None:
-                    self._add(node, other, 1.0, MENTIONS, link.slot)
+            for entity in dict.fromkeys(self._entity(name, link.slot) for name in link.entities):
+                if entity is not None:
+                    self._add(node, entity, 1.0, MENTIONS, link.slot)
             for older in link.supersedes:
                 self._add(node, self._memory_node(older), 1.0, SUPERSEDES, link.slot)
             if link.session:
-                self._say(link, node, broken)
+                self._append_to_session(link, node, broken)
         self._chain(broken)
 
-    def _say(self, link: Link, node: int, broken: set[int]) -> None:
+    def _append_to_session(self, link: Link, node: int, broken: set[int]) -> None:
         """Put a memory into its session: at the end, if that is where it belongs."""
         session = self._sessions.setdefault(link.session, len(self._sessions))
-        here = (-1 if link.position is None else link.position, link.slot)
+        place = (-1 if link.position is None else link.position, link.slot)
         self._session_of_slot[link.slot] = session
-        self._position_of_slot[link.slot] = here[0]
+        self._position_of_slot[link.slot] = place[0]
         last = self._ends.get(session)
-        if last is not None and here < last:
+        if last is not None and place < last:
             broken.add(session)
             return
         if last is not None and session not in broken:
             self._add(self._memory_node(last[1]), node, 1.0, NEXT, -2 - session)
-        self._ends[session] = here
+        self._ends[session] = place
 
     def _chain(self, sessions: set[int]) -> None:
         """Write the edges of sessions anew: each memory to the one that was said after it."""
@@ -351,8 +353,8 @@ class NamespaceGraph:
         firsts = np.full(len(nodes), _NO_SLOT)
         np.minimum.at(firsts, edges.origin, self.slots_of(edges.nodes))
         at = dict(zip(nodes, firsts.tolist(), strict=True))
-        wanted = sorted({slot for slot in at.values() if slot != _NO_SLOT})
-        links = {link.slot: link for link in store.graph.links(namespace, self.slots, wanted)}
+        slots = sorted({slot for slot in at.values() if slot != _NO_SLOT})
+        links = {link.slot: link for link in store.graph.links(namespace, self.slots, slots)}
         for node, slot in at.items():
             spelt = self._spellings[node][1]
             key = self.names.key(spelt)
@@ -404,10 +406,10 @@ def in_order(original: NamespaceGraph) -> Ordered:
     keys = dict(zip(original.entity_nodes().tolist(), original.entity_keys, strict=True))
     linked = np.unique(np.concatenate([sources, targets])).astype(np.intp)
     slots = original.slots_of(linked)
-    is_said = slots >= 0
-    spoken = linked[is_said][np.argsort(slots[is_said])]
-    named = sorted(linked[~is_said].tolist(), key=keys.__getitem__)
-    nodes = np.concatenate([spoken, np.array(named, np.intp)])
+    is_memory = slots >= 0
+    memories = linked[is_memory][np.argsort(slots[is_memory])]
+    entities = sorted(linked[~is_memory].tolist(), key=keys.__getitem__)
+    nodes = np.concatenate([memories, np.array(entities, np.intp)])
     places = np.full(original.graph.nodes, -1, np.intp)
     places[nodes] = np.arange(nodes.size)
     sources, targets = places[sources], places[targets]

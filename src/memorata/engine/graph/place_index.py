@@ -23,7 +23,7 @@ _EXTRA_PLACES: Final = 64
 
 
 @dataclass(slots=True)
-class _Kept:
+class _CachedPlaces:
     change: int
     slot_count: int
     slots: IntArray
@@ -36,7 +36,7 @@ class PlaceIndex:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rollbacks = store.rollbacks
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._cache: OrderedDict[str, _CachedPlaces] = OrderedDict()
 
     def near(
         self,
@@ -49,40 +49,42 @@ class PlaceIndex:
         limit: int,
     ) -> tuple[IntArray, FloatArray]:
         """Return the slots of the visible memories nearest to a point, and their distances in metres."""
-        kept = self._caught_up(namespace)
+        cached = self._caught_up(namespace)
         if radius is not None:
-            return _visible(view, shows, kept, kept.places.within(lat, lon, radius), limit)
+            return _visible(view, shows, cached, cached.places.within(lat, lon, radius), limit)
         # Hidden memories have places too: ask for more until enough of them are seen, or there are no more.
-        asked = limit + _EXTRA_PLACES
+        count = limit + _EXTRA_PLACES
         while True:
-            nearest = _visible(view, shows, kept, kept.places.nearest(lat, lon, limit=asked), limit)
-            if nearest[0].size == limit or asked >= len(kept.places):
+            nearest = _visible(view, shows, cached, cached.places.nearest(lat, lon, limit=count), limit)
+            if nearest[0].size == limit or count >= len(cached.places):
                 return nearest
-            asked *= 4
+            count *= 4
 
-    def _caught_up(self, namespace: str) -> _Kept:
+    def _caught_up(self, namespace: str) -> _CachedPlaces:
         if self._store.rollbacks != self._rollbacks:
             # Places may be of changes that never came to be, and whose numbers others have now.
             self._rollbacks = self._store.rollbacks
-            self._kept.clear()
-        kept = self._kept.pop(namespace, None)
-        delta = self._store.graph.delta(namespace, 0 if kept is None else kept.change)
-        if kept is None or delta.kinds & _CHANGES_OF_PLACES:
+            self._cache.clear()
+        cached = self._cache.pop(namespace, None)
+        delta = self._store.graph.delta(namespace, 0 if cached is None else cached.change)
+        if cached is None or delta.kinds & _CHANGES_OF_PLACES:
             points = self._store.graph.points(namespace, 0)
-            kept = _Kept(delta.change, delta.slots, points.slots, Places(points.lats, points.lons))
-        elif delta.change != kept.change:
-            points = self._store.graph.points(namespace, kept.slot_count)
-            places = kept.places.added(points.lats, points.lons)
-            kept = _Kept(delta.change, delta.slots, np.concatenate([kept.slots, points.slots]), places)
-        self._kept[namespace] = kept
-        while len(self._kept) > _MAX_NAMESPACES:
-            self._kept.popitem(last=False)
-        return kept
+            cached = _CachedPlaces(delta.change, delta.slots, points.slots, Places(points.lats, points.lons))
+        elif delta.change != cached.change:
+            points = self._store.graph.points(namespace, cached.slot_count)
+            places = cached.places.added(points.lats, points.lons)
+            cached = _CachedPlaces(
+                delta.change, delta.slots, np.concatenate([cached.slots, points.slots]), places
+            )
+        self._cache[namespace] = cached
+        while len(self._cache) > _MAX_NAMESPACES:
+            self._cache.popitem(last=False)
+        return cached
 
 
 def _visible(
-    view: Index, shows: Callable[[Records], BoolArray], kept: _Kept, near: Near, limit: int
+    view: Index, shows: Callable[[Records], BoolArray], cached: _CachedPlaces, near: Near, limit: int
 ) -> tuple[IntArray, FloatArray]:
-    slots = kept.slots[near.positions]
+    slots = cached.slots[near.positions]
     at = np.flatnonzero(shows(view.records(slots)))[:limit]
     return slots[at], near.metres[at]

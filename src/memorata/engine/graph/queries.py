@@ -44,8 +44,8 @@ from memorata.rank.bm25 import BM25
 if TYPE_CHECKING:
     from memorata.engine.lifecycle.consolidation import Writer as SummaryWriter
 
-_KEPT_SUMMARIES: Final = 4_096
-_KEPT_STRUCTURES: Final = 16
+_MAX_SUMMARIES: Final = 4_096
+_MAX_STRUCTURES: Final = 16
 _DECAY: Final = 0.85
 """What each step of a way leaves of its score."""
 
@@ -148,8 +148,8 @@ class GraphQueries:
             ways = search.paths if to is None else _cut(search.paths, ends[1], decay)
             ordered = sorted(ways, key=lambda path: len(path.steps))
             reached = {} if ends[0] is None else search.scores
-            named = {graph.name_of(node): score for node, score in reached.items()}
-            scores = [(name, score) for name, score in named.items() if name is not None]
+            reached_names = {graph.name_of(node): score for node, score in reached.items()}
+            scores = [(name, score) for name, score in reached_names.items() if name is not None]
             by_name = dict(sorted(scores, key=lambda scored: (-scored[1], scored[0])))
             return Paths(_described(look, graph, ordered), search.truncated, by_name)
 
@@ -197,8 +197,8 @@ class GraphQueries:
         count = checks.whole("levels", levels, 1) if method == "propagation" else 1
         if checks.whole("level", level) >= count:
             raise InvalidArgument("level", level, f"a whole number from 0 to {count - 1}")
-        usual = 100 if method == "propagation" else 2
-        how = Partitioning(method, count, usual if iterations is None else iterations, resolution, seed)
+        default = 100 if method == "propagation" else 2
+        how = Partitioning(method, count, default if iterations is None else iterations, resolution, seed)
         checks.whole("limit", limit)
 
         def select(look: Look) -> Selection:
@@ -210,9 +210,9 @@ class GraphQueries:
             return self._lookup.at(namespace, lambda look: look.view.document_frequencies(terms), as_of)
 
         selection = self._lookup.at(namespace, select, as_of)
-        for kept in (self._summaries, self._written):
-            if len(kept) >= _KEPT_SUMMARIES:
-                kept.clear()
+        for cache in (self._summaries, self._written):
+            if len(cache) >= _MAX_SUMMARIES:
+                cache.clear()
         groups = summarised_by_statistics(
             selection, self._runtime.terms_of, frequencies_of, self._summaries, method
         )
@@ -276,8 +276,8 @@ class GraphQueries:
 
         def answer(look: Look) -> tuple[PlaceCell, ...]:
             points = self._store.graph.points(look.path, 0)
-            shown = look.shows(look.view.records(points.slots))
-            slots, lats, lons = points.slots[shown], points.lats[shown], points.lons[shown]
+            is_visible = look.shows(look.view.records(points.slots))
+            slots, lats, lons = points.slots[is_visible], points.lats[is_visible], points.lons[is_visible]
             rows, columns = names_of(lats, lons, precision)
             _, groups, sizes = np.unique(
                 np.stack([rows, columns]), axis=1, return_inverse=True, return_counts=True
@@ -370,11 +370,11 @@ class GraphQueries:
             slots = self._slots(look, entity)
             records = look.view.records(slots)
             events = records["event"]
-            shown = look.shows(records)
-            shown &= events >= (-math.inf if since is None else since.timestamp())
-            shown &= events < (math.inf if until is None else until.timestamp())
-            order = np.lexsort((slots[shown], events[shown]))
-            chosen = slots[shown][order[::-1] if newest_first else order][:limit]
+            selected = look.shows(records)
+            selected &= events >= (-math.inf if since is None else since.timestamp())
+            selected &= events < (math.inf if until is None else until.timestamp())
+            order = np.lexsort((slots[selected], events[selected]))
+            chosen = slots[selected][order[::-1] if newest_first else order][:limit]
             return tuple(memories_at(look.view, chosen))
 
         return self._lookup.at(namespace, answer, as_of)
@@ -389,7 +389,7 @@ class GraphQueries:
         structure = Structure.of(graph, how)
         # What was believed once is built for one query: it must not push out what is asked every day.
         if look.as_of is None:
-            if len(self._structures) >= _KEPT_STRUCTURES:
+            if len(self._structures) >= _MAX_STRUCTURES:
                 self._structures.clear()
             self._structures[look.path] = structure
         return structure

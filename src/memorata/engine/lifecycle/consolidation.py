@@ -80,10 +80,10 @@ class Consolidation:
                 for group in self._runtime.run([path], lambda: self._themes(path, now))
             )
         proposals = []
-        with self._leases.hold(WORK, path) as held:
+        with self._leases.hold(WORK, path) as lease:
             for group in self._runtime.run([path], lambda: self._themes(path, now)):
                 # A language model may take its time.
-                held.renew()
+                lease.renew()
                 draft = self._summary(group, writer, path)
                 with embedded_before(self._embedding.meaning(), [draft]), self._store.together():
                     (draft,) = self._writer.add_items([draft], path, DedupeMode.OFF, verbatim=True)
@@ -124,13 +124,13 @@ class Consolidation:
 
     def _themes(self, path: str, now: datetime) -> list[list[Memory]]:
         """Return groups of episodes on one theme, each in the order in which it happened."""
-        done = {
+        summarised = {
             source
             for summary in made_from_others(self._store, path, SUMMARY_OF)
             for source in sources_of(summary)
         }
         with self._store.view(path, now) as view:
-            episodes, vectors = self._episodes(view, path, now, done)
+            episodes, vectors = self._episodes(view, path, now, summarised)
         # Whoever speaks names themselves in everything they say.
         names = [
             frozenset(map(folded, memory.entities)) - {folded(memory.source.speaker)} for memory in episodes
@@ -138,8 +138,8 @@ class Consolidation:
         meaning = self._embedding.meaning()
         if meaning.languages:
             # A model finds all texts alike whose language it does not know.
-            known = [_knows(meaning.languages, memory.content) for memory in episodes]
-            vectors = vectors * np.array(known, np.float32)[:, None]
+            is_understood = [_knows(meaning.languages, memory.content) for memory in episodes]
+            vectors = vectors * np.array(is_understood, np.float32)[:, None]
         groups = themes(vectors, names, meaning.threshold, self._runtime.rules.summary_sources)
         return [
             sorted(
@@ -149,21 +149,23 @@ class Consolidation:
             for group in groups
         ]
 
-    def _episodes(self, view: Index, path: str, now: datetime, done: set[str]) -> tuple[list[Memory], Floats]:
+    def _episodes(
+        self, view: Index, path: str, now: datetime, summarised: set[str]
+    ) -> tuple[list[Memory], Floats]:
         slots = np.arange(self._store.graph.delta(path, 0).slots)
         records = view.records(slots)
         old = records["created"] <= now.timestamp() - self._runtime.rules.summary_days * _DAY
         episodic = records["tier"] == TIERS.index(Tier.EPISODIC.value)
-        wanted = slots[visible(records, now.timestamp()) & old & episodic]
-        kept: list[Memory] = []
-        at: list[int] = []
-        for start in range(0, wanted.size, _PAGE_SIZE):
-            some = wanted[start : start + _PAGE_SIZE]
-            for slot, memory in zip(some.tolist(), view.memories(some), strict=True):
-                if memory.id not in done and len(kept) < _MAX_EPISODES:
-                    kept.append(memory)
-                    at.append(slot)
-        return kept, view.vectors(np.array(at, np.intp))
+        candidates = slots[visible(records, now.timestamp()) & old & episodic]
+        episodes: list[Memory] = []
+        episode_slots: list[int] = []
+        for start in range(0, candidates.size, _PAGE_SIZE):
+            page = candidates[start : start + _PAGE_SIZE]
+            for slot, memory in zip(page.tolist(), view.memories(page), strict=True):
+                if memory.id not in summarised and len(episodes) < _MAX_EPISODES:
+                    episodes.append(memory)
+                    episode_slots.append(slot)
+        return episodes, view.vectors(np.array(episode_slots, np.intp))
 
     def _frequencies(self, path: str, words: Sequence[str]) -> tuple[int, Mapping[str, int]]:
         with self._store.view(path, self._runtime.clock()) as view:
@@ -195,18 +197,18 @@ class Consolidation:
 def _knows(languages: Sequence[str], text: str) -> bool:
     """Return whether a model of these languages, by their codes, was made for the language of a text."""
     code = LANGUAGE_CODES.get(detect(text))
-    return familiarity(text, languages) > _HALF if code is None else code in languages
+    return familiarity(text, languages) > _MIN_FAMILIARITY if code is None else code in languages
 
 
-_HALF: Final = 0.5
+_MIN_FAMILIARITY: Final = 0.5
 LEAST_COHESION: Final = 0.4
 """How strongly the memories of a theme are tied to each other on average at least, from 0 to 1."""
-_NAME_TIE: Final = 0.6
-_ENOUGH: Final = 30
+_MAX_NAME_TIE: Final = 0.6
+_MIN_MEMORIES_FOR_QUANTILE: Final = 30
 """From how many memories on their usual likeness is known."""
 _MAX_COMPARED: Final = 1_000
 """How many of them tell it."""
-_USUAL: Final = 0.9
+_UNALIKE_QUANTILE: Final = 0.9
 """The share of pairs that are not alike: a memory is on the theme of few others."""
 
 
@@ -220,12 +222,12 @@ def themes(vectors: Floats, names: Sequence[frozenset[str]], threshold: float, l
     if not names:
         return []
     cosines = vectors @ vectors.T
-    if len(names) >= _ENOUGH:
+    if len(names) >= _MIN_MEMORIES_FOR_QUANTILE:
         # Some models find any two texts half alike: what most pairs here reach says nothing.
-        known = np.flatnonzero(vectors.any(axis=1))
-        some = known[:: max(1, known.size // _MAX_COMPARED)]
-        pairs = cosines[np.ix_(some, some)][np.triu_indices(some.size, 1)]
-        threshold = max(threshold, float(np.quantile(pairs, _USUAL)) if pairs.size else threshold)
+        embedded = np.flatnonzero(vectors.any(axis=1))
+        sample = embedded[:: max(1, embedded.size // _MAX_COMPARED)]
+        pairs = cosines[np.ix_(sample, sample)][np.triu_indices(sample.size, 1)]
+        threshold = max(threshold, float(np.quantile(pairs, _UNALIKE_QUANTILE)) if pairs.size else threshold)
     ties = np.maximum((cosines - threshold) / (1.0 - threshold + 1e-9), 0.0).astype(np.float32)
     _tie_names(ties, names)
     groups = [np.array(sorted(group)) for group in linked(ties, LEAST_COHESION) if len(group) >= least]
@@ -242,7 +244,7 @@ def _tie_names(ties: Floats, names: Sequence[frozenset[str]]) -> None:
     for positions in mentioned.values():
         if 1 < len(positions) <= len(names) / 2:
             block = np.ix_(positions, positions)
-            worth[block] = np.maximum(worth[block], _NAME_TIE * (1.0 - len(positions) / len(names)))
+            worth[block] = np.maximum(worth[block], _MAX_NAME_TIE * (1.0 - len(positions) / len(names)))
     ties += worth
 
 
@@ -258,33 +260,35 @@ def linked(ties: Floats, least: float) -> list[list[int]]:
     alone: list[list[int]] = []
     chain: list[int] = []
     while groups:
-        here = chain[-1] if chain else next(iter(groups))
-        chain = chain or [here]
-        nearest = int(np.argmax(means[here]))
+        current = chain[-1] if chain else next(iter(groups))
+        chain = chain or [current]
+        nearest = int(np.argmax(means[current]))
         # Of equals the one it came from, or the chain would go round in circles.
-        if len(chain) > 1 and means[here, chain[-2]] >= means[here, nearest]:
+        if len(chain) > 1 and means[current, chain[-2]] >= means[current, nearest]:
             nearest = chain[-2]
-        if means[here, nearest] < least:
-            alone.append(groups.pop(here))
+        if means[current, nearest] < least:
+            alone.append(groups.pop(current))
             chain.pop()
         elif len(chain) > 1 and nearest == chain[-2]:
-            one, other = len(groups[nearest]), len(groups[here])
-            means[nearest] = (one * means[nearest] + other * means[here]) / (one + other)
+            nearest_size, current_size = len(groups[nearest]), len(groups[current])
+            means[nearest] = (nearest_size * means[nearest] + current_size * means[current]) / (
+                nearest_size + current_size
+            )
             means[:, nearest] = means[nearest]
             means[nearest, nearest] = -np.inf
-            groups[nearest] += groups.pop(here)
+            groups[nearest] += groups.pop(current)
             del chain[-2:]
         else:
             chain.append(nearest)
             continue
-        means[here], means[:, here] = -np.inf, -np.inf
+        means[current], means[:, current] = -np.inf, -np.inf
     return alone
 
 
-_TRADE: Final = 0.6
-_SHORT: Final = 8
+_RELEVANCE_WEIGHT: Final = 0.6
+_MIN_SENTENCE_WORDS: Final = 8
 """Sentences of fewer words count as if they had so many."""
-_LONGEST: Final = 400
+_MAX_SENTENCE_LENGTH: Final = 400
 """Sentences above this are cut: a list without full stops is not a summary of anything."""
 
 
@@ -327,20 +331,20 @@ class SentenceWriter:
         telling = self._telling([set(self._tokens(memory.content)) for memory in ordered])
         table = _weighted(counts, telling)
         # Short remarks have few words of any kind; the root keeps long ones from winning by length alone.
-        lengths = np.array([max(words.total(), _SHORT) for words in counts], np.float64)
+        lengths = np.array([max(words.total(), _MIN_SENTENCE_WORDS) for words in counts], np.float64)
         scores = table.sum(axis=1) / np.sqrt(lengths)
-        chosen = mmr(scores, table, trade=_TRADE, limit=min(limit, len(lines)))
+        chosen = mmr(scores, table, trade=_RELEVANCE_WEIGHT, limit=min(limit, len(lines)))
         return "\n".join(f"- {lines[position]}" for position in sorted(chosen.tolist()))
 
     def _telling(self, texts: Sequence[set[str]]) -> dict[str, float]:
         """Return how telling each word is: the share of these that have it, times how rare it is in all."""
-        here = Counter(word for words in texts for word in words)
+        counts = Counter(word for words in texts for word in words)
         if self._frequencies is None:
-            return {word: times / len(texts) for word, times in here.items()}
-        count, everywhere = self._frequencies(sorted(here))
+            return {word: times / len(texts) for word, times in counts.items()}
+        count, everywhere = self._frequencies(sorted(counts))
         return {
             word: times / len(texts) * math.log(1 + count / max(times, everywhere.get(word, 0)))
-            for word, times in here.items()
+            for word, times in counts.items()
         }
 
 
@@ -352,7 +356,7 @@ def headed(memories: Sequence[Memory], text: str) -> str:
 
 
 def _spoken(memory: Memory, sentence: str) -> str:
-    cut = sentence if len(sentence) <= _LONGEST else sentence[: _LONGEST - 1] + "…"
+    cut = sentence if len(sentence) <= _MAX_SENTENCE_LENGTH else sentence[: _MAX_SENTENCE_LENGTH - 1] + "…"
     return f"{memory.source.speaker}: {cut}" if memory.source.speaker else cut
 
 

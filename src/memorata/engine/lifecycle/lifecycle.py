@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _PAGE_SIZE: Final = 500
 STEPS: Final = ("promote", "demote", "expire", "summarise")
 """What `maintain` does, in this order: what was used enough to be promoted is not expired before."""
-_NEVER: Final = 2**62
+_UNREACHABLE_COUNT: Final = 2**62
 """More uses than any memory has."""
 _DAY: Final = timedelta(days=1)
 
@@ -71,12 +71,16 @@ class MaintenanceReport:
     def as_dict(self) -> dict[str, Any]:
         """Return this as plain data, for JSON."""
         moves = {
-            name: [{"id": each.id, "from": each.before.value, "to": each.after.value} for each in moved]
+            name: [{"id": move.id, "from": move.before.value, "to": move.after.value} for move in moved]
             for name, moved in (("promoted", self.promoted), ("demoted", self.demoted))
         }
         proposed = [
-            {"id": each.summary.id, "content": each.summary.content, "sources": list(each.sources)}
-            for each in self.proposed
+            {
+                "id": proposal.summary.id,
+                "content": proposal.summary.content,
+                "sources": list(proposal.sources),
+            }
+            for proposal in self.proposed
         ]
         return {
             "namespace": self.namespace,
@@ -150,19 +154,19 @@ class Lifecycle:
         path = self._runtime.path(namespace)
         if dry_run:
             return self._maintained(path, writer, progress, dry_run=True)
-        with self._leases.hold(WORK, path) as held:
+        with self._leases.hold(WORK, path) as lease:
 
-            def told(step: str, count: int) -> None:
-                held.renew()
+            def report(step: str, count: int) -> None:
+                lease.renew()
                 progress(step, count)
 
-            done = self._maintained(path, writer, told, dry_run=False)
+            maintained = self._maintained(path, writer, report, dry_run=False)
             self._finish_purge()
             # Another may be making them already.
             with suppress(WorkUnderWay):
                 if made := self._admin.index().made:
-                    told("index", made)
-            return done
+                    report("index", made)
+            return maintained
 
     def consolidate(
         self, *, dry_run: bool = False, writer: Writer | None = None, namespace: str | None = None
@@ -219,27 +223,27 @@ class Lifecycle:
 
         Recall and list never say so by themselves: that something was shown does not mean that it helped.
         """
-        path, wanted, now = (
+        path, checked, now = (
             self._runtime.path(namespace),
-            [memory_id("id", each) for each in ids],
+            [memory_id("id", id_) for id_ in ids],
             self._runtime.clock(),
         )
-        self._runtime.run([path], lambda: self._store.use(path, wanted, now))
+        self._runtime.run([path], lambda: self._store.use(path, checked, now))
 
     def confirm(self, *ids: str, namespace: str | None = None) -> None:
         """Say that memories are true, still or again: each grows a tenth surer of what doubt is left.
 
         A confidence grows at most once a day, from what it is by now (:meth:`confidence_of`).
         """
-        path, wanted, now = (
+        path, checked, now = (
             self._runtime.path(namespace),
-            [memory_id("id", each) for each in ids],
+            [memory_id("id", id_) for id_ in ids],
             self._runtime.clock(),
         )
 
         def grow() -> None:
             with self._store.together():
-                for id_ in wanted:
+                for id_ in checked:
                     (memory,) = self._store.get(path, [id_])
                     last = memory.supported_at or memory.created_at
                     grown = corroborated(self.rules.confidence(memory, now), last, now)
@@ -291,35 +295,39 @@ class Lifecycle:
         self, path: str, writer: Writer | None, progress: Callable[[str, int], None], *, dry_run: bool
     ) -> MaintenanceReport:
         now = self._runtime.clock()
-        done: dict[str, Any] = {}
+        results: dict[str, Any] = {}
         for name, step in (("promoted", self._promote), ("demoted", self._demote), ("expired", self._expire)):
-            done[name] = self._runtime.run([path], lambda step=step: step(path, now, dry_run))  # type: ignore[misc]
-            progress(STEPS[len(done) - 1], len(done[name]))
-        done["proposed"] = self._consolidation.run(path, dry_run=dry_run, writer=writer)
-        progress(STEPS[-1], len(done["proposed"]))
-        return MaintenanceReport(path, dry_run, **done)
+            results[name] = self._runtime.run([path], lambda step=step: step(path, now, dry_run))  # type: ignore[misc]
+            progress(STEPS[len(results) - 1], len(results[name]))
+        results["proposed"] = self._consolidation.run(path, dry_run=dry_run, writer=writer)
+        progress(STEPS[-1], len(results["proposed"]))
+        return MaintenanceReport(path, dry_run, **results)
 
     def _promote(self, path: str, now: datetime, dry_run: bool) -> tuple[TierChange, ...]:
         rules = self.rules
-        working = {"access_count": {">=": rules.working_uses or _NEVER}}
+        working = {"access_count": {">=": rules.working_uses or _UNREACHABLE_COUNT}}
         episodic = [
-            {"access_count": {">=": rules.episodic_uses or _NEVER}},
-            {"mentions": {">=": rules.episodic_mentions or _NEVER}},
+            {"access_count": {">=": rules.episodic_uses or _UNREACHABLE_COUNT}},
+            {"mentions": {">=": rules.episodic_mentions or _UNREACHABLE_COUNT}},
         ]
-        wanted = {"or": [{"tier": "working", **working}, {"tier": "episodic", "or": episodic}]}
-        return self._move(path, wanted, now, dry_run)
+        conditions = {"or": [{"tier": "working", **working}, {"tier": "episodic", "or": episodic}]}
+        return self._move(path, conditions, now, dry_run)
 
     def _demote(self, path: str, now: datetime, dry_run: bool) -> tuple[TierChange, ...]:
-        wanted = {"tier": "semantic", "importance": {"<": self.rules.demotion_importance}, "access_count": 0}
-        return self._move(path, wanted, now, dry_run) if self.rules.demotion_days else ()
+        conditions = {
+            "tier": "semantic",
+            "importance": {"<": self.rules.demotion_importance},
+            "access_count": 0,
+        }
+        return self._move(path, conditions, now, dry_run) if self.rules.demotion_days else ()
 
     def _move(
-        self, path: str, wanted: Mapping[str, Any], now: datetime, dry_run: bool
+        self, path: str, conditions: Mapping[str, Any], now: datetime, dry_run: bool
     ) -> tuple[TierChange, ...]:
         with nullcontext() if dry_run else self._store.together():
             moves = [
                 TierChange(memory.id, memory.tier, after)
-                for memory in self._unpinned(path, wanted)
+                for memory in self._unpinned(path, conditions)
                 if (after := self.rules.next_tier(memory, now)) is not memory.tier
             ]
             for move in () if dry_run else moves:
@@ -347,8 +355,8 @@ class Lifecycle:
     def _as_moved(self, memory: Memory, now: datetime) -> Memory:
         return replace(memory, tier=self.rules.next_tier(memory, now))
 
-    def _unpinned(self, path: str, wanted: Mapping[str, Any]) -> Iterator[Memory]:
+    def _unpinned(self, path: str, conditions: Mapping[str, Any]) -> Iterator[Memory]:
         from memorata.store.filters import parse
 
-        condition = parse({"pinned": False, "and": [dict(wanted)]})
+        condition = parse({"pinned": False, "and": [dict(conditions)]})
         return all_pages(lambda cursor: self._store.page(path, condition, _PAGE_SIZE, cursor, hidden=False))

@@ -180,5 +180,5 @@ DEFAULT_RULES: Final = LifecycleRules()
 """The rules where nobody says otherwise."""
 
 
-def _reached(count: int, enough: int) -> bool:
-    return 0 < enough <= count
+def _reached(count: int, threshold: int) -> bool:
+    return 0 < threshold <= count

@@ -32,7 +32,7 @@ _FUSIONS: Final = tuple(FUSIONS)
 _NORMALISERS: Final = tuple(NORMALISERS)
 _BY_RANK: Final = ("rrf", "zscored_rrf")
 """The fusions that divide by rrf_k and a rank."""
-_LARGEST_POOL: Final = 1000
+_MAX_POOL: Final = 1000
 
 GROUPS: Final = (
     "Words",
@@ -69,12 +69,12 @@ class Recipe:
     doc: str = ""
 
     analyser: Annotated[str, _words("How words are read.", choices=tuple(ANALYSERS))] = "snowball"
-    vector_pool: Annotated[
-        int, _candidates("Candidates by meaning; 0 leaves the leg out.", 0, _LARGEST_POOL)
-    ] = 100
-    lexical_pool: Annotated[
-        int, _candidates("Candidates by words; 0 leaves the leg out.", 0, _LARGEST_POOL)
-    ] = 100
+    vector_pool: Annotated[int, _candidates("Candidates by meaning; 0 leaves the leg out.", 0, _MAX_POOL)] = (
+        100
+    )
+    lexical_pool: Annotated[int, _candidates("Candidates by words; 0 leaves the leg out.", 0, _MAX_POOL)] = (
+        100
+    )
     pool_per_hit: Annotated[int, _candidates("At least so many of both for each hit asked for.", 0, 20)] = 0
 
     content_weight: Annotated[float, _words("Weight of words in the content.", 0, 5)] = 1.0
@@ -311,7 +311,7 @@ class Recipe:
         >>> [mine.for_limit(limit).vector_pool for limit in (10, 30, 3_000)], mine.for_limit(30).lexical_pool
         ([50, 150, 1000], 0)
         """
-        least = min(self.pool_per_hit * limit, _LARGEST_POOL)
+        least = min(self.pool_per_hit * limit, _MAX_POOL)
         pools = {"vector_pool": self.vector_pool, "lexical_pool": self.lexical_pool}
         larger = {name: least for name, pool in pools.items() if 0 < pool < least}
         return self.changed(larger) if larger else self
@@ -327,7 +327,7 @@ PARAMETERS: Final[tuple[Parameter, ...]] = parameters_of(Recipe)
 
 # Set on LoCoMo dev, and kept because LongMemEval-S dev, MuSiQue, Cranfield and the Russian facts agreed;
 # benchmarks/RESULTS.md has the measurements, and what happens without each of them.
-_OURS: Final[dict[str, Any]] = {
+_DEFAULTS: Final[dict[str, Any]] = {
     "vector_pool": 50,
     "lexical_pool": 50,
     "speaker_weight": 1.5,
@@ -351,7 +351,7 @@ _OURS: Final[dict[str, Any]] = {
 _BALANCED: Final = Recipe(
     name="balanced",
     doc="Our default: meaning, words in context, shared names, session, time; a gate, no repeats.",
-    **_OURS,
+    **_DEFAULTS,
     soft_weight=0.6,
     soft_before=0.4,
     soft_question=0.9,
@@ -366,7 +366,7 @@ _ALL: Final = (
     Recipe(
         name="fast",
         doc="The same without words of like meaning and without a second search.",
-        **_OURS,
+        **_DEFAULTS,
     ),
     replace(
         _BALANCED,

@@ -49,13 +49,13 @@ class SavedRecipes:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._known: dict[tuple[str, str], Recipe] = {}
+        self._recipes: dict[tuple[str, str], Recipe] = {}
         self._used: dict[str, Recipe | None] = {}
         self._marks: dict[str, tuple[tuple[int, int], int]] = {}
 
     def forget(self) -> None:
         """Look everything up again: this process has written."""
-        self._known.clear()
+        self._recipes.clear()
         self._used.clear()
         self._marks.clear()
 
@@ -64,20 +64,22 @@ class SavedRecipes:
         if name in RECIPES:
             return RECIPES[name]
         checks.text("recipe", name)
-        self._look(namespace)
+        self._refresh(namespace)
         key = namespace, name
-        if key not in self._known:
+        if key not in self._recipes:
             versions = self._store.saved_settings.list(namespace, RECIPE, name)
             if not versions:
                 # Not kept: there is no end to the names that nobody has.
-                own = dict.fromkeys(each.name for each in self._store.saved_settings.list(namespace, RECIPE))
+                own = dict.fromkeys(
+                    setting.name for setting in self._store.saved_settings.list(namespace, RECIPE)
+                )
                 return RECIPES[checks.one_of("recipe", name, (*RECIPES, *own))]
-            self._known[key] = recipe_of(versions[0])
-        return self._known[key]
+            self._recipes[key] = recipe_of(versions[0])
+        return self._recipes[key]
 
     def in_use(self, namespace: str) -> Recipe | None:
         """Return the recipe that a namespace uses; None for the engine's."""
-        self._look(namespace)
+        self._refresh(namespace)
         if namespace not in self._used:
             versions = self._store.saved_settings.list(namespace, IN_USE)
             name = versions[0].data["recipe"] if versions else None
@@ -87,7 +89,7 @@ class SavedRecipes:
             self._used[namespace] = self.named(namespace, name) if name is not None and exists else None
         return self._used[namespace]
 
-    def _look(self, namespace: str) -> None:
+    def _refresh(self, namespace: str) -> None:
         if self._store.is_remote:
             # What a recall asks last comes with what it asks first.
             self._store.contradictions.expect(namespace, *(() if namespace in self._marks else (IN_USE,)))
@@ -98,8 +100,8 @@ class SavedRecipes:
                 self.forget()
             self._marks[namespace] = mark
             self._used.pop(namespace, None)
-            for key in [key for key in self._known if key[0] == namespace]:
-                del self._known[key]
+            for key in [key for key in self._recipes if key[0] == namespace]:
+                del self._recipes[key]
 
 
 class Recipes:
@@ -155,15 +157,15 @@ class Recipes:
         data = replace(recipe, name=name).as_dict()
         self._store.saved_settings.save(path, RECIPE, name, data, _plain(evidence), self._runtime.clock())
         self._saved.forget()
-        return next(each for each in self.list(namespace=path) if each.recipe.name == name)
+        return next(saved for saved in self.list(namespace=path) if saved.recipe.name == name)
 
     def list(self, *, namespace: str | None = None) -> tuple[SavedRecipe, ...]:
         """Return the saved recipes by name, each in its latest version."""
         path = self._runtime.path(namespace)
         used = self._saved.in_use(path)
         versions: dict[str, _Versions] = {}
-        for each in self._store.saved_settings.list(path, RECIPE):
-            versions.setdefault(each.name, []).append(each)
+        for setting in self._store.saved_settings.list(path, RECIPE):
+            versions.setdefault(setting.name, []).append(setting)
         return tuple(
             SavedRecipe(
                 recipe_of(rows[0]),
@@ -206,7 +208,7 @@ class Recipes:
                 raise NotGiven(
                     "name", "where no recipe was ever put in use: there is nothing to go back from"
                 )
-            own = dict.fromkeys(each.name for each in self._store.saved_settings.list(path, RECIPE))
+            own = dict.fromkeys(setting.name for setting in self._store.saved_settings.list(path, RECIPE))
             expected = (
                 f"one of the saved recipes: {', '.join(own)}"
                 if own

@@ -44,8 +44,8 @@ HASTY: Final = {"timeout": 5.0, "attempts": 2}
 """Somebody waits for the answer."""
 
 _LOG: Final = logging.getLogger(__name__)
-_LONGEST: Final = 2_000
-_ALONE: Final = 30.0
+_MAX_QUERY_CHARACTERS: Final = 2_000
+_RETRY_SECONDS: Final = 30.0
 """Seconds for which a service that is away is not asked."""
 _DAY: Final = timedelta(days=1)
 
@@ -91,31 +91,31 @@ class ChatAnchors:
         if not text.strip():
             return AnchorReading(None)
         try:
-            return AnchorReading(self._read(text, now))
+            return AnchorReading(self._expression(text, now))
         except EmbeddingServiceError as error:
             _LOG.warning("the time of a question was read by rules: %s", error)
             failure = f"the time of the question was read by rules: {error}"
             return AnchorReading(self._otherwise.anchor(text, now), failure)
 
-    def _read(self, text: str, now: datetime) -> TimeExpression | None:
-        if len(text) > _LONGEST:
-            raise ServiceAnswerInvalid(f"the question is longer than {_LONGEST:,} characters")
+    def _expression(self, text: str, now: datetime) -> TimeExpression | None:
+        if len(text) > _MAX_QUERY_CHARACTERS:
+            raise ServiceAnswerInvalid(f"the question is longer than {_MAX_QUERY_CHARACTERS:,} characters")
         key = self._key(text, now)
-        kept = self._kept(key, text, now)
-        if kept is not None:
-            return kept.expression
+        cached = self._cached_reading(key, text, now)
+        if cached is not None:
+            return cached.expression
         answer = self._ask(text, now)
-        read = expression(answer, text, now)
+        reading = expression(answer, text, now)
         if self._cache is not None:
             self._cache[key] = json.dumps(answer)
-        return read
+        return reading
 
-    def _kept(self, key: str, text: str, now: datetime) -> AnchorReading | None:
-        kept = None if self._cache is None else self._cache.get(key)
-        if kept is None:
+    def _cached_reading(self, key: str, text: str, now: datetime) -> AnchorReading | None:
+        cached = None if self._cache is None else self._cache.get(key)
+        if cached is None:
             return None
         try:
-            return AnchorReading(expression(json.loads(kept), text, now))
+            return AnchorReading(expression(json.loads(cached), text, now))
         except (ValueError, TypeError, ServiceAnswerInvalid):
             # What somebody else put there is not ours to trust; the model is asked again.
             return None
@@ -123,18 +123,18 @@ class ChatAnchors:
     def _ask(self, text: str, now: datetime) -> object:
         if self._away is not None and self._clock() < self._away[0]:
             raise ServiceUnreachable(self._away[1])
-        asked = {"today": f"{now:%A}, {now.date().isoformat()}", "question": text}
+        material = {"today": f"{now:%A}, {now.date().isoformat()}", "question": text}
         try:
-            answer = self._service.ask_about(PROMPT, asked)
+            answer = self._service.ask_about(PROMPT, material)
         except ServiceUnreachable as error:
-            self._away = self._clock() + _ALONE, str(error)
+            self._away = self._clock() + _RETRY_SECONDS, str(error)
             raise
         self._away = None
         return answer_json(answer)
 
     def _key(self, text: str, now: datetime) -> str:
-        asked = f"{self.name}\0{now.date().isoformat()}\0{text}"
-        return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+        identity = f"{self.name}\0{now.date().isoformat()}\0{text}"
+        return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def expression(answer: object, text: str, now: datetime) -> TimeExpression | None:

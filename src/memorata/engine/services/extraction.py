@@ -42,8 +42,8 @@ PROMPT: Final = (
 )
 
 _NOT_SNAKE = re.compile(r"\W+")
-_LONGEST_NAME = 200
-_LONGEST_TYPE = 60
+_MAX_NAME_LENGTH = 200
+_MAX_TYPE_LENGTH = 60
 
 
 @frozen
@@ -61,13 +61,13 @@ class Reading:
                 f"the model said {shown(data)} about a text, where an object was expected"
             )
         entities, relations = [], []
-        for one in _objects(data.get("entities")):
-            if name := _words(one.get("name"), _LONGEST_NAME):
-                kind = _words(one.get("type"), _LONGEST_TYPE).lower()
+        for item in _objects(data.get("entities")):
+            if name := _words(item.get("name"), _MAX_NAME_LENGTH):
+                kind = _words(item.get("type"), _MAX_TYPE_LENGTH).lower()
                 entities.append(Entity(name, type=kind if kind in CHAT_TYPES else "other"))
-        for one in _objects(data.get("relations")):
-            ends = [_words(one.get(end), _LONGEST_NAME) for end in ("source", "target")]
-            verb = _NOT_SNAKE.sub("_", _words(one.get("type"), _LONGEST_TYPE).lower()).strip("_")
+        for item in _objects(data.get("relations")):
+            ends = [_words(item.get(end), _MAX_NAME_LENGTH) for end in ("source", "target")]
+            verb = _NOT_SNAKE.sub("_", _words(item.get("type"), _MAX_TYPE_LENGTH).lower()).strip("_")
             if all(ends) and verb:
                 relations.append(Relation(ends[0], verb, ends[1]))
         return cls(tuple(entities), tuple(dict.fromkeys(relations)))
@@ -88,13 +88,13 @@ class Reading:
         return json.dumps({"entities": entities, "relations": relations}, ensure_ascii=False)
 
     def grounded(
-        self, text: str, known: Gazetteer
+        self, text: str, declared: Gazetteer
     ) -> tuple[list[tuple[int, int, str]], tuple[Relation, ...]]:
         """Return where the names stand in `text`, and the relations between names that stand there."""
         names = Gazetteer(self.entities)
         spans = [(start, end, names.owner(text[start:end])) for start, end in names.spans(text)]
         present = {folded(text[start:end]) for start, end, _ in spans}
-        present |= {folded(text[start:end]) for start, end in known.spans(text)}
+        present |= {folded(text[start:end]) for start, end in declared.spans(text)}
         return (
             [(start, end, entity.type if entity else "other") for start, end, entity in spans],
             tuple(r for r in self.relations if {folded(r.source), folded(r.target)} <= present),
@@ -106,8 +106,8 @@ def readings(answer: object, count: int) -> list[Reading]:
     data = answer_json(answer)
     items = data.get("texts") if isinstance(data, dict) else None
     if not isinstance(items, list) or len(items) != count:
-        given = f"{len(items)} items" if isinstance(items, list) else shown(data)
-        raise ServiceAnswerInvalid(f"the model gave {given} for {count} texts")
+        received = f"{len(items)} items" if isinstance(items, list) else shown(data)
+        raise ServiceAnswerInvalid(f"the model gave {received} for {count} texts")
     return [Reading.parsed(item) for item in items]
 
 
@@ -115,15 +115,15 @@ def _objects(value: object) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _words(value: object, longest: int) -> str:
+def _words(value: object, max_length: int) -> str:
     """Return a short text without odd blanks; nothing where there is none, or far too much."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
-    return text if len(text) <= longest else ""
+    return text if len(text) <= max_length else ""
 
 
-_TOO_MUCH = frozenset({400, 413, 422})
+_TEXT_DEPENDENT_STATUSES = frozenset({400, 413, 422})
 """Refusals that may be about one text of a batch, or its size; the others are about all of them."""
-_OVERLAP = 8
+_OVERLAP_DIVISOR = 8
 """The part of a piece that the next one repeats is one in this many characters."""
 
 
@@ -157,12 +157,16 @@ class ChatExtractor:
         """Return the mentions and relations of each text, or nothing and why."""
         checked = checks.texts("texts", texts)
         gazetteer = gazetteer or Gazetteer()
-        pieces = [character_passages(text, self._longest, self._longest // _OVERLAP) for text in checked]
-        wanted = dict.fromkeys(piece for parts in pieces for piece in parts if piece.strip())
-        read = {piece: kept for piece in wanted if (kept := self._kept(piece)) is not None}
-        failures = self._ask([piece for piece in wanted if piece not in read], read)
+        pieces = [
+            character_passages(text, self._longest, self._longest // _OVERLAP_DIVISOR) for text in checked
+        ]
+        unique = dict.fromkeys(piece for parts in pieces for piece in parts if piece.strip())
+        readings_by_piece = {
+            piece: cached for piece in unique if (cached := self._cached_reading(piece)) is not None
+        }
+        failures = self._ask([piece for piece in unique if piece not in readings_by_piece], readings_by_piece)
         return [
-            self._extraction(text, parts, read, failures, gazetteer)
+            self._extraction(text, parts, readings_by_piece, failures, gazetteer)
             for text, parts in zip(checked, pieces, strict=True)
         ]
 
@@ -170,19 +174,19 @@ class ChatExtractor:
         self,
         text: str,
         parts: Sequence[str],
-        read: Mapping[str, Reading],
+        readings_by_piece: Mapping[str, Reading],
         failures: Mapping[str, str],
         gazetteer: Gazetteer,
     ) -> Extraction:
         failure = next((failures[part] for part in parts if part in failures), "")
-        reading = Reading.joined([read[part] for part in parts if part in read])
+        reading = Reading.joined([readings_by_piece[part] for part in parts if part in readings_by_piece])
         if failure:
             return Extraction(failure=failure)
-        named, relations = reading.grounded(text, gazetteer)
+        mentions, relations = reading.grounded(text, gazetteer)
         spans = [(start, end, "known") for start, end in gazetteer.spans(text)]
-        return Extraction(non_overlapping(text, [*spans, *named, *machine_names(text)]), relations)
+        return Extraction(non_overlapping(text, [*spans, *mentions, *machine_names(text)]), relations)
 
-    def _ask(self, pieces: list[str], read: dict[str, Reading]) -> dict[str, str]:
+    def _ask(self, pieces: list[str], readings_by_piece: dict[str, Reading]) -> dict[str, str]:
         """Ask about the pieces, put what is read into `read`, and return why the others are not there."""
         failures: dict[str, str] = {}
         waiting = [pieces[start : start + self._batch] for start in range(0, len(pieces), self._batch)]
@@ -199,12 +203,12 @@ class ChatExtractor:
                 else:
                     # Who is away, or wants another key, is not asked about every batch that is left.
                     failures |= dict.fromkeys(
-                        [*batch, *(piece for rest in waiting for piece in rest)], str(error)
+                        [*batch, *(piece for other in waiting for piece in other)], str(error)
                     )
                     break
             else:
                 for piece, reading in zip(batch, answers, strict=True):
-                    read[piece] = reading
+                    readings_by_piece[piece] = reading
                     if self._cache is not None:
                         self._cache[self._key(piece)] = reading.dumped()
         return failures
@@ -212,12 +216,12 @@ class ChatExtractor:
     def _answers(self, batch: Sequence[str]) -> list[Reading]:
         return readings(self._service.ask_about(PROMPT, batch), len(batch))
 
-    def _kept(self, piece: str) -> Reading | None:
-        kept = None if self._cache is None else self._cache.get(self._key(piece))
-        if kept is None:
+    def _cached_reading(self, piece: str) -> Reading | None:
+        cached = None if self._cache is None else self._cache.get(self._key(piece))
+        if cached is None:
             return None
         try:
-            return Reading.parsed(json.loads(kept))
+            return Reading.parsed(json.loads(cached))
         except (ValueError, TypeError, ServiceAnswerInvalid):
             # What somebody else put there is not ours to trust; the model is asked again.
             return None
@@ -229,7 +233,7 @@ class ChatExtractor:
 def _concerns_some(error: EmbeddingServiceError) -> bool:
     """Return whether an error may be about one text, and not about the service."""
     if isinstance(error, ServiceRefused):
-        return error.status in _TOO_MUCH
+        return error.status in _TEXT_DEPENDENT_STATUSES
     return isinstance(error, ServiceAnswerInvalid)
 
 
@@ -262,7 +266,7 @@ class SpacyExtractor:
         """Return the mentions of each text; a tagger reads no relations."""
         checked = checks.texts("texts", texts)
         gazetteer = gazetteer or Gazetteer()
-        read = []
+        extractions = []
         for text, document in zip(checked, self._pipeline.pipe(checked, batch_size=self._batch), strict=True):
             spans = [(start, end, "known") for start, end in gazetteer.spans(text)]
             spans += machine_names(text)
@@ -271,8 +275,8 @@ class SpacyExtractor:
                 for entity in document.ents
                 if entity.label_ in SPACY_KINDS and entity.text.strip()
             ]
-            read.append(Extraction(non_overlapping(text, spans)))
-        return read
+            extractions.append(Extraction(non_overlapping(text, spans)))
+        return extractions
 
 
 def _loaded(model: str) -> Any:  # noqa: ANN401 - a pipeline of a library that need not be there

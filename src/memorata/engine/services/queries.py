@@ -99,19 +99,19 @@ class ChatClassifier(_QueryService):
         if not query.strip():
             return self._otherwise.classify(query), ""
         try:
-            return self._asked(query[:_MAX_QUERY_CHARACTERS]), ""
+            return self._classified(query[:_MAX_QUERY_CHARACTERS]), ""
         except EmbeddingServiceError as error:
             return self._otherwise.classify(query), f"the type of the query was told by rules: {error}"
 
-    def _asked(self, query: str) -> Classification:
+    def _classified(self, query: str) -> Classification:
         answer = self._ask(CLASSIFIER_PROMPT, {"query": query})
         fields = answer if isinstance(answer, dict) else {}
-        kind, sure = fields.get("type"), fields.get("confidence")
-        if kind not in QUERY_TYPES or not isinstance(sure, int | float) or isinstance(sure, bool):
+        kind, confidence = fields.get("type"), fields.get("confidence")
+        if kind not in QUERY_TYPES or not isinstance(confidence, int | float) or isinstance(confidence, bool):
             raise ServiceAnswerInvalid(f"the model said {shown(answer)}, where a type was expected")
-        if not 0 <= sure <= 1:
-            raise ServiceAnswerInvalid(f"the model said {shown(sure)}, where a confidence was expected")
-        return Classification(kind, float(sure))
+        if not 0 <= confidence <= 1:
+            raise ServiceAnswerInvalid(f"the model said {shown(confidence)}, where a confidence was expected")
+        return Classification(kind, float(confidence))
 
 
 class ChatReranker(_QueryService):

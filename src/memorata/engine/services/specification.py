@@ -51,13 +51,13 @@ def open_reranker(specification: str, resources: Resources) -> Reranker | None:
 
 def chat_address(setting: str, specification: str) -> tuple[str, str]:
     """Return the model and the address of ``chat:MODEL@ADDRESS``, or raise."""
-    form, _, rest = specification.partition(":")
-    model, address = service_address(form, rest)
+    form, _, location = specification.partition(":")
+    model, address = service_address(form, location)
     if form != "chat" or not model or not address:
         from memorata.embed.selection import without_secrets
 
-        usual = "none" if setting == "summaries" else "rules"
-        raise InvalidArgument(setting, without_secrets(specification), f"{usual!r} or 'chat:MODEL@ADDRESS'")
+        default = "none" if setting == "summaries" else "rules"
+        raise InvalidArgument(setting, without_secrets(specification), f"{default!r} or 'chat:MODEL@ADDRESS'")
     return model, address
 
 

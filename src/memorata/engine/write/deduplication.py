@@ -145,7 +145,7 @@ class Deduplicator:
                 same_words.setdefault(memory.fingerprint, []).append(memory)
                 unmatched.append(entry)
         if mode is DedupeMode.NEAR:
-            compared = [(entry, []) for entry in unmatched] if alone else self._like_others(path, unmatched)
+            compared = [(entry, []) for entry in unmatched] if alone else self._comparable(path, unmatched)
         else:
             compared = _corrections(unmatched) if corrects else []
         if compared:
@@ -156,7 +156,7 @@ class Deduplicator:
                 else:
                     self._compare_nearly(view, compared, findings)
 
-    def _like_others(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
+    def _comparable(self, path: str, entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]]]:
         """Return those entries that may repeat or contradict others, and the ones before them that are near.
 
         Which is none that is far from all before it in its batch, and surely like nothing in the namespace.
@@ -170,9 +170,10 @@ class Deduplicator:
             same_subject = about.setdefault(subject, []) if subject else []
             if rows is not None and place:
                 inside = rows[:place] @ rows[place]
-                wanted = {*np.flatnonzero(inside >= self.threshold).tolist(), *same_subject[-_MAX_SUBJECT:]}
+                places = {*np.flatnonzero(inside >= self.threshold).tolist(), *same_subject[-_MAX_SUBJECT:]}
                 near = [
-                    _Candidate(float(inside[other]), memory=entries[other].memory) for other in sorted(wanted)
+                    _Candidate(float(inside[place_before]), memory=entries[place_before].memory)
+                    for place_before in sorted(places)
                 ]
             same_subject.append(place)
             if near or _concerns_all(entry.memory) or not self.store.is_new(path, entry.memory.content):
@@ -198,10 +199,10 @@ class Deduplicator:
         ]
         if any(
             findings.judged(entry.memory, older, candidate.cosine, _NEAR, self.threshold)
-            for older, candidate in zip(_read(view, close), close, strict=True)
+            for older, candidate in zip(_memories_of(view, close), close, strict=True)
         ):
             return
-        older = _read(view, _closest(candidates))
+        older = _memories_of(view, _closest(candidates))
         if not _concerns_all(entry.memory):
             content = entry.memory.content
             subject = opening(content).subject
@@ -217,9 +218,9 @@ class Deduplicator:
         if row is None:
             slots = _plain(view, _by_words(view, entry))
             return [_Candidate(None, slot) for slot in slots.tolist()]
-        near, enough = self._nearest(view, row)
+        near, is_complete = self._nearest(view, row)
         slots = _plain(view, near)
-        if not enough or slots.size < _MAX_READ:
+        if not is_complete or slots.size < _MAX_READ:
             # Among these are those that no vector has been computed of yet.
             slots = np.concatenate([slots, _plain(view, np.setdiff1d(_by_words(view, entry), near))])
         if not slots.size:
@@ -303,18 +304,18 @@ class _Findings:
         ):
             return False
         elif decision.verdict is Verdict.DUPLICATE and self._prefers(new, older):
-            sure = max(older.confidence, new.confidence)
-            repeat = Repeat(older.id, new.id, kind, decision.reason, at, older.mentions, sure, None)
+            confidence = max(older.confidence, new.confidence)
+            repeat = Repeat(older.id, new.id, kind, decision.reason, at, older.mentions, confidence, None)
             self._superseded_by[older.id] = new.id
         elif decision.verdict in (Verdict.DUPLICATE, Verdict.CORRECTION):
             latest = max(filter(None, (older.created_at, older.supported_at)))
-            sure = corroborated(max(older.confidence, new.confidence), latest, at)
+            confidence = corroborated(max(older.confidence, new.confidence), latest, at)
             # Support that does not count is not noted either: what is repeated every hour is supported daily.
             support = at if at - latest >= SUPPORT_INTERVAL else None
             self._updated[older.id] = replace(
-                older, confidence=sure, supported_at=support or older.supported_at
+                older, confidence=confidence, supported_at=support or older.supported_at
             )
-            repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, sure, support)
+            repeat = Repeat(new.id, older.id, kind, decision.reason, at, new.mentions, confidence, support)
             self._superseded_by[new.id] = older.id
         else:
             return False
@@ -423,7 +424,7 @@ def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
     return near[:_MAX_READ]
 
 
-def _read(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
+def _memories_of(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
     """Return the memories of candidates: rows are read of those that cosines have left, and of no others."""
     unread = [candidate.slot for candidate in candidates if candidate.memory is None]
     rows = iter(view.memories(np.array(unread, np.intp)) if unread else ())
@@ -449,8 +450,8 @@ def _by_words(view: Index, entry: Entry) -> IntArray:
         return np.zeros(0, np.intp)
     _, frequencies = view.document_frequencies(terms)
     rarest = sorted((count, term) for term, count in frequencies.items() if count)
-    wanted = {term: 1.0 for _, term in rarest[:_MAX_RARE_TERMS]}
-    return view.search(LexicalQuery(wanted, {"content": 1.0}), _FIRST_NEAREST).slots
+    weights = {term: 1.0 for _, term in rarest[:_MAX_RARE_TERMS]}
+    return view.search(LexicalQuery(weights, {"content": 1.0}), _FIRST_NEAREST).slots
 
 
 def _all_differ(entries: Sequence[Entry]) -> bool:

@@ -19,11 +19,11 @@ from memorata.model.parameter import Declared, Parameter, parameters_of
 from memorata.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
-_KNOWN_DETAILS: Final = frozenset(_DETAILS)
+_DETAIL_NAMES: Final = frozenset(_DETAILS)
 UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "browser", "search"})
 """Speakers, in small letters, whose words are somebody else's."""
-_KNOWN_FIELDS: Final = _KNOWN_DETAILS | {"content", "namespace"}
-_SPEAK_FOR_OTHERS: Final = frozenset({PYTHON, IMPORT})
+_FIELD_NAMES: Final = _DETAIL_NAMES | {"content", "namespace"}
+_RELAYING_INTERFACES: Final = frozenset({PYTHON, IMPORT})
 """Interfaces that may say what a memory came through: a program, and what was exported with it."""
 
 
@@ -42,9 +42,9 @@ class DedupeMode(StrEnum):
     """Everything is written as it comes."""
 
     @classmethod
-    def of(cls, given: str) -> DedupeMode:
+    def of(cls, name: str) -> DedupeMode:
         """Return the mode of a name, or raise."""
-        return cls(checks.one_of("duplicates", given, [mode.value for mode in cls]))
+        return cls(checks.one_of("duplicates", name, [mode.value for mode in cls]))
 
 
 @frozen
@@ -112,8 +112,8 @@ class Drafts:
 
     def draft(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
         """Return a memory; a source and a place may be plain mappings, as JSON holds them."""
-        made = self._made(content, namespace, details)
-        return self._read(made, *self._names_in([made]))
+        memory = self._built_memory(content, namespace, details)
+        return self._annotated(memory, *self._names_in([memory]))
 
     def from_items(
         self, items: Sequence[Memory | Mapping[str, Any] | str], namespace: str, *, verbatim: bool = False
@@ -123,37 +123,37 @@ class Drafts:
         One that is a memory already and names entities is left as it is; with `verbatim`, any that is one.
         """
         unread = [self._unparsed(item, namespace) for item in items]
-        wanted = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
-        names = iter(self._names_in(list(compress(unread, wanted))))
+        is_read = [not isinstance(item, Memory) or not (verbatim or item.entities) for item in items]
+        names = iter(self._names_in(list(compress(unread, is_read))))
         return [
-            self._read(memory, next(names)) if wants else memory
-            for memory, wants in zip(unread, wanted, strict=True)
+            self._annotated(memory, next(names)) if read else memory
+            for memory, read in zip(unread, is_read, strict=True)
         ]
 
-    def _made(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
-        if not _KNOWN_DETAILS.issuperset(details):
-            _refuse_others(details)
+    def _built_memory(self, content: str, namespace: str, details: Mapping[str, Any]) -> Memory:
+        if not _DETAIL_NAMES.issuperset(details):
+            _check_details(details)
         return self._filled({**details, "content": content, "namespace": namespace})
 
-    def _filled(self, given: dict[str, Any]) -> Memory:
+    def _filled(self, values: dict[str, Any]) -> Memory:
         """Return the memory of some fields; it gets those that every memory has and nobody gave."""
         now = self.clock()
-        given.setdefault("created_at", now)
-        if "id" not in given:
-            given["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
-        if "source" in given and isinstance(given["source"], Mapping):
-            given["source"] = built("source", Source, {"via": self.via, **given["source"]})
-        elif "source" not in given and self.via != PYTHON:
-            given["source"] = unattributed(self.via)
-        if self.via not in _SPEAK_FOR_OTHERS and given["source"].via != self.via:
-            given["source"] = replace(given["source"], via=self.via)
-        if "place" in given and isinstance(given["place"], Mapping):
-            given["place"] = built("place", Place, given["place"])
-        memory = build_memory(given)
+        values.setdefault("created_at", now)
+        if "id" not in values:
+            values["id"] = uuid7(now, self.random_bits(RANDOM_BITS))
+        if "source" in values and isinstance(values["source"], Mapping):
+            values["source"] = built("source", Source, {"via": self.via, **values["source"]})
+        elif "source" not in values and self.via != PYTHON:
+            values["source"] = unattributed(self.via)
+        if self.via not in _RELAYING_INTERFACES and values["source"].via != self.via:
+            values["source"] = replace(values["source"], via=self.via)
+        if "place" in values and isinstance(values["place"], Mapping):
+            values["place"] = built("place", Place, values["place"])
+        memory = build_memory(values)
         if memory.source.speaker.lower() in UNTRUSTED_SPEAKERS and UNTRUSTED not in memory.tags:
             memory = replace(memory, tags=(*memory.tags, UNTRUSTED))
         # A page that says "always send …" gives no standing instruction.
-        if "category" not in given and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
+        if "category" not in values and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
             # Loaded by who writes: its patterns take 5 ms to compile.
             from memorata.text.standing_sentences import standing
 
@@ -165,12 +165,12 @@ class Drafts:
         if isinstance(item, Memory):
             return self.clean(item)
         if isinstance(item, str):
-            return self._made(item, namespace, {})
+            return self._built_memory(item, namespace, {})
         # Asking whether a dictionary is a Mapping would take longer than looking into it.
         if (type(item) is not dict and not isinstance(item, Mapping)) or "content" not in item:
             raise InvalidArgument("items", item, "memories, mappings with a content, or texts")
-        if not _KNOWN_FIELDS.issuperset(item):
-            _refuse_others(name for name in item if name not in ("content", "namespace"))
+        if not _FIELD_NAMES.issuperset(item):
+            _check_details(name for name in item if name not in ("content", "namespace"))
         return self._filled({**item, "namespace": item.get("namespace") or namespace})
 
     def clean(self, memory: Memory) -> Memory:
@@ -189,14 +189,14 @@ class Drafts:
             return [memory.entities for memory in memories]
         return self.mentioned([(memory.content, memory.namespace, memory.entities) for memory in memories])
 
-    def _read(self, memory: Memory, names: tuple[str, ...]) -> Memory:
+    def _annotated(self, memory: Memory, names: tuple[str, ...]) -> Memory:
         """Return a memory with its names, and with the day that its text tells of."""
         if self.dated is not None:
             memory = self.dated(memory)
         return memory if names == memory.entities else memory.mentioning(names)
 
 
-def _refuse_others(names: Iterable[str]) -> None:
+def _check_details(names: Iterable[str]) -> None:
     for name in names:
         checks.one_of("details", name, _DETAILS)
 
@@ -216,14 +216,14 @@ def built(name: str, kind: type[Source] | type[Place], values: Mapping[str, Any]
     return kind(**values)
 
 
-_FREE: Final = ("content", "category", "tags", "entities", "metadata", "source", "place")
+_TEXT_FIELDS: Final = ("content", "category", "tags", "entities", "metadata", "source", "place")
 
 
 def without_secrets(memory: Memory) -> Memory:
     """Return a memory with a marker in the place of each secret; the same one if there is none."""
-    given = {name: getattr(memory, name) for name in _FREE}
-    clean = {name: cleaned(value) for name, value in given.items()}
-    return memory if clean == given else replace(memory, **clean)
+    texts = {name: getattr(memory, name) for name in _TEXT_FIELDS}
+    clean = {name: cleaned(value) for name, value in texts.items()}
+    return memory if clean == texts else replace(memory, **clean)
 
 
 def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
@@ -234,9 +234,9 @@ def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
     if isinstance(value, str) and type(value) is str:
         return redacted(value)
     if isinstance(value, Mapping):
-        return {name: cleaned(each) for name, each in value.items()}
+        return {name: cleaned(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(cleaned(each) for each in value)
+        return type(value)(cleaned(item) for item in value)
     if isinstance(value, Source):
         return replace(
             value,

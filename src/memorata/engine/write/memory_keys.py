@@ -23,11 +23,11 @@ KEY_CREATED_AT: Final = "key_created_at"
 """Under which it holds when the first version was written; `created_at` is that of the version."""
 MAX_KEY: Final = 1_000
 _FAMILY: Final = uuid.UUID("0d0f4a64-7d2b-5c1e-9a53-6c1d4f5b7e21")
-_WINDOW: Final = 64
+_VERSIONS_PER_QUERY: Final = 64
 """Versions that are looked up at once; purged ones may leave gaps, and fewer in a row than this."""
 _MAX_ATTEMPTS: Final = 100
 
-Known = Callable[[list[str]], set[str]]
+ExistingIds = Callable[[list[str]], set[str]]
 """Which of some ids are taken."""
 
 
@@ -48,16 +48,16 @@ def checked_key(key: object) -> str:
     return text
 
 
-def latest_version(key: str, known: Known) -> int:
+def latest_version(key: str, existing_ids: ExistingIds) -> int:
     """Return the number of the last version of a key, hidden ones too; -1 if it never had any."""
     last, start = -1, 0
     while True:
-        ids = [version_id(key, number) for number in range(start, start + _WINDOW)]
-        taken = known(ids)
-        if not taken:
+        ids = [version_id(key, number) for number in range(start, start + _VERSIONS_PER_QUERY)]
+        existing = existing_ids(ids)
+        if not existing:
             return last
-        last = max(start + place for place, id_ in enumerate(ids) if id_ in taken)
-        start += _WINDOW
+        last = max(start + place for place, id_ in enumerate(ids) if id_ in existing)
+        start += _VERSIONS_PER_QUERY
 
 
 class MemoryKeys:
@@ -71,7 +71,7 @@ class MemoryKeys:
         self._remember = remember
         self._update = update
 
-    def _known(self, ids: list[str]) -> set[str]:
+    def _existing_ids(self, ids: list[str]) -> set[str]:
         return {id_ for _, id_ in self._store.known([(self._path, id_) for id_ in ids])}
 
     def _visible(self, id: str) -> Memory | None:
@@ -80,7 +80,7 @@ class MemoryKeys:
 
     def find(self, key: str) -> Memory | None:
         """Return the current version; None if there is none, or if it was forgotten."""
-        last = latest_version(checked_key(key), self._known)
+        last = latest_version(checked_key(key), self._existing_ids)
         return None if last < 0 else self._visible(version_id(key, last))
 
     def get(self, key: str) -> Memory:
@@ -98,7 +98,7 @@ class MemoryKeys:
         checked_key(key)
         metadata = dict(details.pop("metadata", None) or {})
         for _ in range(_MAX_ATTEMPTS):
-            last = latest_version(key, self._known)
+            last = latest_version(key, self._existing_ids)
             current = None if last < 0 else self._visible(version_id(key, last))
             metadata[KEY] = key
             metadata.pop(KEY_CREATED_AT, None)
@@ -107,8 +107,8 @@ class MemoryKeys:
                 if current.content == content:
                     # The same text has its vector.
                     details.pop("vector", None)
-                    kept = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
-                    return self._update(current.id, **{**details, "metadata": {**metadata, **kept}})
+                    creation = {KEY_CREATED_AT: first} if KEY_CREATED_AT in current.metadata else {}
+                    return self._update(current.id, **{**details, "metadata": {**metadata, **creation}})
                 metadata[KEY_CREATED_AT] = first
             id_ = version_id(key, last + 1)
             supersedes = () if current is None else (current.id,)
@@ -123,6 +123,6 @@ class MemoryKeys:
                 )
             except InvalidArgument:
                 # Somebody else wrote this version meanwhile; whatever else is wrong stays wrong.
-                if id_ not in self._known([id_]):
+                if id_ not in self._existing_ids([id_]):
                     raise
         raise InvalidArgument("key", key, f"one that others do not write {_MAX_ATTEMPTS} times meanwhile")

@@ -25,9 +25,9 @@ from memorata.text.spelling import folded
 _CHANGES: Final = frozenset({"describe", "rename", "merge", "unmerge"})
 """What can happen to names beside that there are more of them."""
 _LOG: Final = logging.getLogger(__name__)
-_KEPT_RELATIONS: Final = 4_096
+_MAX_TEXTS_WITH_RELATIONS: Final = 4_096
 """Of how many texts the relations are kept between reading and writing; batches are smaller."""
-_KEPT: Final = 256
+_MAX_NAMESPACES: Final = 256
 """How many namespaces' names are kept; those read longest ago go first."""
 
 
@@ -56,7 +56,7 @@ class Names:
                 own.append(spelling)
 
     @property
-    def known(self) -> Gazetteer | None:
+    def gazetteer(self) -> Gazetteer | None:
         """What a text is searched for; None where nothing is declared."""
         if self._gazetteer is None and self._records:
             self._gazetteer = Gazetteer([record.entity for record in self._records])
@@ -112,7 +112,7 @@ class NameIndex:
     def __init__(self, store: Store, extractor: EntityExtractor | None) -> None:
         self._store = store
         self._extractor = extractor
-        self._kept: OrderedDict[str, tuple[int, Names]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[int, Names]] = OrderedDict()
         self._rollbacks = store.rollbacks
         self._read_relations: OrderedDict[tuple[str, str], tuple[Relation, ...]] = OrderedDict()
 
@@ -123,7 +123,7 @@ class NameIndex:
 
     def clear(self) -> None:
         """Let go of all that was read; it is read anew when somebody asks."""
-        self._kept.clear()
+        self._cache.clear()
 
     def of(self, namespace: str) -> Names:
         """Return the names of a namespace."""
@@ -132,13 +132,13 @@ class NameIndex:
             self._rollbacks = self._store.rollbacks
             self.clear()
         change = self._store.naming_change(namespace)
-        kept = self._kept.get(namespace)
-        if kept is not None and kept[0] == change:
-            return kept[1]
-        names = self._read(namespace, *(kept or (0, Names())))
-        self._kept[namespace] = change, names
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
+        cached = self._cache.get(namespace)
+        if cached is not None and cached[0] == change:
+            return cached[1]
+        names = self._reloaded(namespace, *(cached or (0, Names())))
+        self._cache[namespace] = change, names
+        while len(self._cache) > _MAX_NAMESPACES:
+            self._cache.popitem(last=False)
         return names
 
     def relations_in(self, memory: Memory) -> list[Relation]:
@@ -150,63 +150,68 @@ class NameIndex:
         relations = self._read_relations.get((memory.namespace, memory.content), ())
         return [replace(relation, asserted_by=memory.id, created_at=None) for relation in relations]
 
-    def _read(self, namespace: str, change: int, known: Names) -> Names:
+    def _reloaded(self, namespace: str, change: int, names: Names) -> Names:
         """Return the names as they are now, given those of a change: often there are just more of them."""
         if change and not self._store.graph.delta(namespace, change).kinds & _CHANGES:
-            return known.added(self._store.entities.list(namespace, len(known)))
+            return names.added(self._store.entities.list(namespace, len(names)))
         return Names(self._store.entities.list(namespace))
 
-    def mentioned(self, text: str, namespace: str, given: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def mentioned(self, text: str, namespace: str, names: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the given names and after them those that a text mentions, each entity's name once.
 
         A declared name is spelt as it was declared, others as the text spells them. A text that could not be
         read mentions nobody, and the log says why.
         """
-        return self.mentioned_by_all([(text, namespace, given)])[0]
+        return self.mentioned_by_all([(text, namespace, names)])[0]
 
-    def mentioned_by_all(self, asked: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    def mentioned_by_all(self, items: Sequence[tuple[str, str, tuple[str, ...]]]) -> list[tuple[str, ...]]:
         """Return what `mentioned` does of each text, namespace and given names, by the names there are now.
 
         They are read in one go: an extractor behind a service answers many texts in the time of one, and
         notices once that it is away.
         """
         if self._extractor is None:
-            return [given for _, _, given in asked]
+            return [names for _, _, names in items]
         texts: dict[str, dict[str, None]] = {}
-        for text, namespace, _ in asked:
+        for text, namespace, _ in items:
             texts.setdefault(namespace, {})[text] = None
-        gazetteers = {namespace: self.of(namespace).known for namespace in texts}
-        read = {
+        gazetteers = {namespace: self.of(namespace).gazetteer for namespace in texts}
+        extractions = {
             namespace: dict(
                 zip(distinct, self._extractor.extract(list(distinct), gazetteers[namespace]), strict=True)
             )
             for namespace, distinct in texts.items()
         }
         return [
-            self._named(read[namespace][text], text, namespace, gazetteers[namespace], given)
-            for text, namespace, given in asked
+            self._merged_names(extractions[namespace][text], text, namespace, gazetteers[namespace], names)
+            for text, namespace, names in items
         ]
 
-    def _named(
-        self, read: Extraction, text: str, namespace: str, known: Gazetteer | None, given: tuple[str, ...]
+    def _merged_names(
+        self,
+        extraction: Extraction,
+        text: str,
+        namespace: str,
+        gazetteer: Gazetteer | None,
+        explicit: tuple[str, ...],
     ) -> tuple[str, ...]:
         """Return the given names and those that were read; relations are kept until they can be written."""
-        if read.failure:
-            _LOG.warning("a text in %s was not read for names: %s", namespace, read.failure)
-        if read.relations:
-            self._read_relations[namespace, text] = read.relations
-            while len(self._read_relations) > _KEPT_RELATIONS:
+        if extraction.failure:
+            _LOG.warning("a text in %s was not read for names: %s", namespace, extraction.failure)
+        if extraction.relations:
+            self._read_relations[namespace, text] = extraction.relations
+            while len(self._read_relations) > _MAX_TEXTS_WITH_RELATIONS:
                 self._read_relations.popitem(last=False)
-        if not read.mentions:
-            return given
-        names = {folded(name): name for name in reversed(given)}
-        for mention in read.mentions:
+        if not extraction.mentions:
+            return explicit
+        names = {folded(name): name for name in reversed(explicit)}
+        for mention in extraction.mentions:
             key = folded(mention.text)
             if key and key not in names:
-                owner = None if known is None else known.owner(mention.text)
+                owner = None if gazetteer is None else gazetteer.owner(mention.text)
                 if owner is not None and is_only_word(mention.text, text):
                     continue
                 declared = () if owner is None else (owner.name, *owner.aliases)
                 names[key] = next((name for name in declared if folded(name) == key), mention.text)
-        own = {folded(name) for name in given}
-        return (*given, *(name for key, name in names.items() if key not in own))
+        own = {folded(name) for name in explicit}
+        return (*explicit, *(name for key, name in names.items() if key not in own))

@@ -50,11 +50,11 @@ class Purge:
         self, path: str, ids: Sequence[str], names: Iterable[str] = (), *, dry_run: bool = False
     ) -> list[str]:
         """Purge memories with their copies, and what the logs say of these names; return the ids of all."""
-        wanted, erased = self._with_copies(path, ids), sorted(names)
+        doomed, erased = self._with_copies(path, ids), sorted(names)
         if not dry_run:
             self.before()
-            self._runtime.run([path], lambda: self._store.purge(path, wanted, erased, self._runtime.terms_of))
-        return wanted
+            self._runtime.run([path], lambda: self._store.purge(path, doomed, erased, self._runtime.terms_of))
+        return doomed
 
     def namespace(self, namespace: str) -> int:
         """Remove a namespace for good: its memories, names, relations, logs, and its own name.
@@ -76,14 +76,14 @@ class Purge:
         doomed = dict.fromkeys(ids)
         while more := [id_ for id_ in self._repeats_of(path, list(doomed), _JOINED) if id_ not in doomed]:
             doomed |= dict.fromkeys(more)
-        made = [
-            (memory.id, _named(memory, key))
+        derived = [
+            (memory.id, _source_ids(memory, key))
             for key in (SUMMARY_OF, MERGED_FROM)
             for memory in made_from_others(self._store, path, key)
         ]
         fresh = list(doomed)
         while fresh:
-            more = [id_ for id_, sources in made if not sources.isdisjoint(fresh)]
+            more = [id_ for id_, sources in derived if not sources.isdisjoint(fresh)]
             # Of what else was joined there nobody has spoken: it is current again.
             more += self._repeats_of(path, fresh, _REPEATED)
             fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in doomed]
@@ -92,39 +92,43 @@ class Purge:
 
     def _repeats_of(self, path: str, ids: Sequence[str], kinds: frozenset[str]) -> list[str]:
         """Return the ids of memories that were superseded because they only repeat one of these."""
-        again: list[str] = []
+        repeated: list[str] = []
         for start in range(0, len(ids), _PAGE_SIZE):
-            some = ids[start : start + _PAGE_SIZE]
-            again += [
-                note.memory_id for note in self._store.duplicates.repeats(path, of=some) if note.kind in kinds
+            page = ids[start : start + _PAGE_SIZE]
+            repeated += [
+                note.memory_id for note in self._store.duplicates.repeats(path, of=page) if note.kind in kinds
             ]
             # What came from another store has brought no notes.
-            replaced = self._store.duplicates.replaced(path, some)
+            replaced = self._store.duplicates.replaced(path, page)
             prints = {
                 memory.id: memory.fingerprint for memory in self._store.get(path, _superseders(replaced))
             }
-            again += [
+            repeated += [
                 memory.id for memory in replaced if prints[str(memory.superseded_by)] == memory.fingerprint
             ]
-        return again
+        return repeated
 
 
 def made_from_others(store: Store, path: str, key: str) -> Iterator[Memory]:
     """Return the memories whose metadata name those they were made from, under a key."""
     from memorata.store.filters import parse
 
-    made_from_others = parse({f"metadata.{key}": {"exists": True}})
-    return all_pages(lambda cursor: store.page(path, made_from_others, _PAGE_SIZE, cursor, hidden=True))
+    condition = parse({f"metadata.{key}": {"exists": True}})
+    return all_pages(lambda cursor: store.page(path, condition, _PAGE_SIZE, cursor, hidden=True))
 
 
 def sources_of(summary: Memory) -> frozenset[str]:
     """Return the ids of the memories that a summary was made from; none for any other memory."""
-    return _named(summary, SUMMARY_OF)
+    return _source_ids(summary, SUMMARY_OF)
 
 
-def _named(memory: Memory, key: str) -> frozenset[str]:
-    named = memory.metadata.get(key)
-    return frozenset(id_ for id_ in named if isinstance(id_, str)) if isinstance(named, list) else frozenset()
+def _source_ids(memory: Memory, key: str) -> frozenset[str]:
+    sources = memory.metadata.get(key)
+    return (
+        frozenset(id_ for id_ in sources if isinstance(id_, str))
+        if isinstance(sources, list)
+        else frozenset()
+    )
 
 
 def _superseders(replaced: Sequence[Memory]) -> list[str]:
@@ -150,14 +154,14 @@ def selected(ids: Sequence[str], filter: Mapping[str, Any] | None) -> Sequence[s
 
 
 def matching(
-    store: Store, path: str, wanted: Sequence[str] | Filter, *, hidden: bool = False
+    store: Store, path: str, selection: Sequence[str] | Filter, *, hidden: bool = False
 ) -> Sequence[str]:
     """Return the ids that are meant; one that is missing raises now, and not when it matters."""
-    if not isinstance(wanted, Sequence):
-        pages = partial(store.page, path, wanted, _PAGE_SIZE, hidden=hidden)
+    if not isinstance(selection, Sequence):
+        pages = partial(store.page, path, selection, _PAGE_SIZE, hidden=hidden)
         return [memory.id for memory in all_pages(lambda cursor: pages(cursor=cursor))]
-    store.get(path, wanted)
-    return wanted
+    store.get(path, selection)
+    return selection
 
 
 class Concern(Enum):

@@ -39,10 +39,10 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
     if beginnings:
         fields["roots"] = term_counts(beginnings)
     fields["dates"] = _dates(memory, analyser)
-    if named := named_times(content, memory.created_at):
+    if times := named_times(content, memory.created_at):
         # Beside the names, whose lists have no lengths that count: as words of the date these would make it
         # a long one, and hold back what names a time.
-        keys = {key: 1 for each in named if not each.vague for key in date_keys(each.period)}
+        keys = {key: 1 for time in times if not time.vague for key in date_keys(time.period)}
         fields["names"] = fields.get("names", {}) | keys
     return fields
 
@@ -68,12 +68,12 @@ def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, in
 
 def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
     own = _date_terms(memory.event_time.date(), analyser)
-    named = named_times(memory.content, memory.created_at)
-    if not named:
+    times = named_times(memory.content, memory.created_at)
+    if not times:
         return own
     terms = dict(own)
-    for each in named:
-        for term in analyser.tokens(date_terms(each.period)):
+    for time in times:
+        for term in analyser.tokens(date_terms(time.period)):
             # A date that is named twice is still one date.
             terms.setdefault(term, 1)
     return terms
@@ -81,8 +81,8 @@ def _dates(memory: Memory, analyser: Analyser) -> dict[str, int]:
 
 @lru_cache(maxsize=4096)
 def _date_terms(day: date, analyser: Analyser) -> dict[str, int]:
-    written = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
-    return dict(Counter(analyser.tokens(written)))
+    text = f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}"
+    return dict(Counter(analyser.tokens(text)))
 
 
 # Not strftime's names: those change with the locale of the process.
@@ -111,11 +111,11 @@ def dated(memory: Memory) -> Memory:
     """Return the memory with the first day its text names as its event time, if it has none of its own."""
     if memory.valid_from is not None or PHRASE in memory.metadata:
         return memory
-    for each in named_times(memory.content, memory.created_at):
-        period = each.period
+    for time in named_times(memory.content, memory.created_at):
+        period = time.period
         if period.end - period.start <= _DAY and period.tolerance <= _DAY:
             if memory.valid_to is not None and memory.valid_to < period.start:
                 return memory
-            noted = {**memory.metadata, PHRASE: each.phrase}
+            noted = {**memory.metadata, PHRASE: time.phrase}
             return replace(memory, valid_from=period.start, metadata=noted)
     return memory

@@ -91,13 +91,13 @@ class Writer:
         items, vectors = _vectors_apart(batch)
 
         def write() -> list[Memory]:
-            drafts, given = self.drafts.from_items(items, whose, verbatim=verbatim), vectors
+            drafts, kept_vectors = self.drafts.from_items(items, whose, verbatim=verbatim), vectors
             # Only an item that brought its own id can be known already.
-            named = [draft for draft, item in zip(drafts, items, strict=True) if has_id(item)]
-            if existing := self._store.known([(draft.namespace, draft.id) for draft in named]):
+            identified = [draft for draft, item in zip(drafts, items, strict=True) if has_id(item)]
+            if existing := self._store.known([(draft.namespace, draft.id) for draft in identified]):
                 fresh = [(draft.namespace, draft.id) not in existing for draft in drafts]
-                drafts, given = list(compress(drafts, fresh)), list(compress(given, fresh))
-            return self.add(drafts, mode, given)
+                drafts, kept_vectors = list(compress(drafts, fresh)), list(compress(kept_vectors, fresh))
+            return self.add(drafts, mode, kept_vectors)
 
         return self._store.attempt(write)[0]
 
@@ -124,20 +124,20 @@ class Writer:
         return remembered
 
     def add(
-        self, drafts: Sequence[Memory], mode: DedupeMode, given: Sequence[GivenVector | None] = ()
+        self, drafts: Sequence[Memory], mode: DedupeMode, vectors: Sequence[GivenVector | None] = ()
     ) -> list[Memory]:
         """Write drafts in one transaction; return for each the memory that now says it."""
         if not drafts:
             return []
-        entries = self.entries(drafts, given)
+        entries = self.entries(drafts, vectors)
         if not self._names.has_relations:
             return self._deduplicated(entries, mode).survivors
 
         def take() -> list[Memory]:
             with self._store.together():
-                written = self._deduplicated(entries, mode)
-                self._relate(written.fresh)
-            return written.survivors
+                result = self._deduplicated(entries, mode)
+                self._relate(result.fresh)
+            return result.survivors
 
         return self._runtime.run(sorted({draft.namespace for draft in drafts}), take)
 
@@ -147,17 +147,17 @@ class Writer:
         """Change fields of a memory; see :meth:`Engine.update`."""
         if expected_version is not None:
             checks.whole("expected_version", expected_version, 1)
-        given = _checked(cleaned(fields) if self.drafts.redact else fields)
+        changes = _checked(cleaned(fields) if self.drafts.redact else fields)
         while True:
             current = self._store.get(path, [id])[0]
             version = current.version if expected_version is None else expected_version
             if version != current.version:
                 raise VersionConflict(id, version, current.version)
-            changed = replace(current, **given)
+            changed = replace(current, **changes)
             if changed == current:
                 return current
             try:
-                return self._runtime.run([path], partial(self._written, changed, version))
+                return self._runtime.run([path], partial(self._update, changed, version))
             except VersionConflict:
                 if expected_version is not None:
                     raise
@@ -165,18 +165,18 @@ class Writer:
 
     def inherited(self, old: Memory, content: str, *, pinned: bool) -> dict[str, Any]:
         """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
-        kept: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
+        values: dict[str, Any] = {name: getattr(old, name) for name in _INHERITED}
         # The words that its time was read from are not those of the new text.
-        kept["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
-        read = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
-        kept["entities"] = tuple(name for name in old.entities if folded(name) not in read)
+        values["metadata"] = {name: value for name, value in old.metadata.items() if name != PHRASE}
+        mentioned = {folded(name) for name in self._names.mentioned(old.content, old.namespace)}
+        values["entities"] = tuple(name for name in old.entities if folded(name) not in mentioned)
         if old.place is not None:
             parts = {folded(part) for part in old.place.name.split(",") if part.strip()}
             if contains_any(old.content, parts) and not contains_any(content, parts):
-                kept["place"] = None
+                values["place"] = None
         if old.expires_at is not None and old.expires_at > self._runtime.clock() and not pinned:
-            kept["expires_at"] = old.expires_at
-        return kept
+            values["expires_at"] = old.expires_at
+        return values
 
     def entries(self, drafts: Sequence[Memory], given: Sequence[GivenVector | None] = ()) -> list[Entry]:
         """Return drafts with everything that is derived from them."""
@@ -210,7 +210,7 @@ class Writer:
         for path, relations in by_namespace.items():
             self._store.relations.add(path, relations, self._runtime.clock())
 
-    def _written(self, changed: Memory, version: int) -> Memory:
+    def _update(self, changed: Memory, version: int) -> Memory:
         return self._store.update(changed, version, self._runtime.terms_of)
 
 
@@ -221,13 +221,13 @@ def _vectors_apart(
     if not any(isinstance(item, Mapping) and "vector" in item for item in batch):
         return batch, ()
     items: list[Memory | Mapping[str, Any] | str] = []
-    given: list[GivenVector | None] = []
+    vectors: list[GivenVector | None] = []
     for item in batch:
         bare = {**item} if isinstance(item, Mapping) else {}
         vector = bare.pop("vector", None)
-        given.append(None if vector is None else GivenVector(vector, bare.get("embedder") or None))
+        vectors.append(None if vector is None else GivenVector(vector, bare.get("embedder") or None))
         items.append(bare or item)
-    return items, given
+    return items, vectors
 
 
 def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,10 +237,10 @@ def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
                 "fields", name, "what is known about a memory; to say something new, use correct"
             )
         checks.one_of("fields", name, UPDATABLE)
-    given = dict(fields)
-    if isinstance(given.get("place"), Mapping):
-        given["place"] = built("place", Place, given["place"])
-    return given
+    values = dict(fields)
+    if isinstance(values.get("place"), Mapping):
+        values["place"] = built("place", Place, values["place"])
+    return values
 
 
 def batches(items: Iterable[_Item], size: int) -> Iterator[list[_Item]]:
