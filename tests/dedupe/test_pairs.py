@@ -196,7 +196,7 @@ def test_beyond_the_largest_bucket_fewer_neighbours_may_do() -> None:
 
 
 def test_many_bands_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memorata.dedupe.pairs._MAX_WAITING", 10)
+    monkeypatch.setattr("memorata.dedupe.pairs._MAX_PENDING_PAIRS", 10)
     bands = [np.array([1, 1, 2, 2, 2], np.uint64)] * 5
     assert colliding_pairs(bands).tolist() == [[0, 1], [2, 3], [2, 4], [3, 4]]
 

@@ -115,12 +115,17 @@ def sense(word: str) -> Sense:
     if not entry:
         return PLAIN
 
-    def named(kind: str) -> frozenset[str]:
+    def names_of(kind: str) -> frozenset[str]:
         return frozenset(name for of, name in entry if of == kind)
 
-    flags = named("flags")
+    flags = names_of("flags")
     return Sense(
-        named("attributes"), named("classes"), named("heads"), named("lacks"), flags, "light" in flags
+        names_of("attributes"),
+        names_of("classes"),
+        names_of("heads"),
+        names_of("lacks"),
+        flags,
+        "light" in flags,
     )
 
 

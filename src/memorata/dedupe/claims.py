@@ -13,11 +13,11 @@ from memorata.dedupe.cue_words import word_set
 from memorata.dedupe.wording import Word, pieces, root, spelt, stem_of
 
 MAX_CLAUSES: Final = 8
-_MAX_WORDS: Final = 40
+_MAX_CLAUSE_WORDS: Final = 40
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`]*`", re.DOTALL)
 _SENTENCE: Final = re.compile(r"[^.!?;。！？；\n]+(?:[.](?=\w)[^.!?;。！？；\n]+)*[.!?;。！？；\n]*")
 _COMMA: Final = re.compile(r"[，,]+(?=\s*\S)")
-_LONG: Final = 12
+_MAX_SENTENCE_WORDS: Final = 12
 """Sentences of more words are cut at their commas as well."""
 _DIGITS: Final = re.compile(r"\d+")
 _HAN_RUN: Final = re.compile("[\u3400-\u9fff]+")
@@ -155,7 +155,7 @@ def clause_texts(text: str) -> list[str]:
 
 def _cut(sentence: str) -> list[str]:
     """Return the clauses of a sentence; the end of a question asks, and what goes before it need not."""
-    if _HAN_RUN.search(sentence) is None and len(sentence.split()) <= _LONG:
+    if _HAN_RUN.search(sentence) is None and len(sentence.split()) <= _MAX_SENTENCE_WORDS:
         return [sentence]
     return [part for part in _COMMA.split(sentence) if part.strip()]
 
@@ -188,18 +188,20 @@ def _spelt(piece: str) -> tuple[Token, ...]:
 
 
 def _token(word: Word) -> Token:
-    read = sense(word.text)
+    meaning = sense(word.text)
     stem = value = ""
-    if read is PLAIN and word.text.isascii() and word.text.isalpha() and number(word.text) is None:
+    if meaning is PLAIN and word.text.isascii() and word.text.isalpha() and number(word.text) is None:
         # Most words are nothing else.
-        return Token(word.text, word.name, False, read, stem_of(word.text), "name" if word.name else "word")
-    if not (read.light or read.flags & {"negative", "me"}):
+        return Token(
+            word.text, word.name, False, meaning, stem_of(word.text), "name" if word.name else "word"
+        )
+    if not (meaning.light or meaning.flags & {"negative", "me"}):
         stem = number(word.text) or root(Word(word.text))
-        if not read.attributes and not read.flags & _NO_VALUES:
-            value = _kind(word, read)
-        if read.flags & _ASIDE and not (read.classes or read.attributes):
+        if not meaning.attributes and not meaning.flags & _NO_VALUES:
+            value = _kind(word, meaning)
+        if meaning.flags & _ASIDE and not (meaning.classes or meaning.attributes):
             stem = ""
-    return Token(word.text, word.name, word.number, read, stem, value)
+    return Token(word.text, word.name, word.number, meaning, stem, value)
 
 
 def _han(text: str) -> list[Word]:
@@ -220,11 +222,11 @@ def _han(text: str) -> list[Word]:
 
 
 def _clause(text: str, subject: str, speaker: str) -> Clause | None:
-    tokens = tokens_in(text)[:_MAX_WORDS]
+    tokens = tokens_in(text)[:_MAX_CLAUSE_WORDS]
     if not tokens:
         return None
     senses = [token.sense for token in tokens]
-    flags = _union([each.flags for each in senses])
+    flags = _union([meaning.flags for meaning in senses])
     names = names_of(tokens)
     about = subject_of(tokens, names, speaker) or subject
     content = {token.stem for token in content_words(tokens, about)}
@@ -243,9 +245,9 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
             for token, following in zip(tokens, [*tokens[1:], None], strict=True)
         )
     )
-    classes = _union([each.classes for each in senses])
-    heads = _union([each.heads for each in senses])
-    lacks = _union([each.lacks for each in senses])
+    classes = _union([meaning.classes for meaning in senses])
+    heads = _union([meaning.heads for meaning in senses])
+    lacks = _union([meaning.lacks for meaning in senses])
     sign = ("good" in flags) - ("bad" in flags)
     # "Only an only child" and "no longer" are told by their words; a denied liking is a disliking.
     return Clause(
@@ -283,7 +285,7 @@ def _union(sets: Sequence[frozenset[str]]) -> frozenset[str]:
 
 def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the attributes that a clause names; what somebody's favourite is of belongs to the name."""
-    named = set()
+    attributes = set()
     for place, token in enumerate(tokens):
         if not token.sense.attributes:
             continue
@@ -292,20 +294,20 @@ def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
             continue
         for name in token.sense.attributes:
             if name != "favourite":
-                named.add(name)
+                attributes.add(name)
                 continue
             near = tokens[place + 1 : place + 3]
-            thing = next(
-                (root(Word(other.text)) for other in near if not other.sense.light and not other.name), ""
+            noun = next(
+                (root(Word(later.text)) for later in near if not later.sense.light and not later.name), ""
             )
-            named.add(f"favourite {thing}" if thing and following not in COPULAS else "favourite")
-    return frozenset(named)
+            attributes.add(f"favourite {noun}" if noun and following not in COPULAS else "favourite")
+    return frozenset(attributes)
 
 
-def _kind(word: Word, read: Sense) -> str:
+def _kind(word: Word, meaning: Sense) -> str:
     if number(word.text) is not None:
         return "number"
-    if "week" in read.flags:
+    if "week" in meaning.flags:
         return "day"
     return "han" if _HAN_RUN.match(word.text) else "name" if word.name else "word"
 
@@ -313,18 +315,18 @@ def _kind(word: Word, read: Sense) -> str:
 def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) -> str:
     """Return the root of a word such as "sister" if a clause begins with somebody's."""
     for place, token in enumerate(tokens[:6]):
-        read = token.sense
+        meaning = token.sense
         if (
             place
             and tokens[place - 1].text in _MINE - {"我"}
-            and not (read.attributes or read.flags & {"changed", "me"})
+            and not (meaning.attributes or meaning.flags & {"changed", "me"})
         ):
             return root(Word(token.text))
-        if "person" not in read.flags:
+        if "person" not in meaning.flags:
             if (
-                "me" not in read.flags
+                "me" not in meaning.flags
                 and token.text not in names
-                and not read.light
+                and not meaning.light
                 and not _HAN_RUN.match(token.text)
             ):
                 return ""
@@ -376,8 +378,8 @@ def names_of(tokens: Sequence[Token]) -> frozenset[str]:
     )
 
 
-def _is_ordinary(read: Sense) -> bool:
-    return bool(read.light or read.flags or read.attributes or read.classes or read.lacks)
+def _is_ordinary(meaning: Sense) -> bool:
+    return bool(meaning.light or meaning.flags or meaning.attributes or meaning.classes or meaning.lacks)
 
 
 def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> str:
@@ -420,11 +422,11 @@ def _numbers(tokens: Sequence[Token]) -> tuple[tuple[str, frozenset[str]], ...]:
         if value is None:
             continue
         near = [
-            root(Word(tokens[other].text))
-            for other in (place - 2, place - 1, place + 1, place + 2)
-            if 0 <= other < len(tokens)
-            and not tokens[other].sense.light
-            and number(tokens[other].text) is None
+            root(Word(tokens[position].text))
+            for position in (place - 2, place - 1, place + 1, place + 2)
+            if 0 <= position < len(tokens)
+            and not tokens[position].sense.light
+            and number(tokens[position].text) is None
         ]
         numbers.append((value, frozenset(near)))
     return tuple(numbers)

@@ -29,16 +29,16 @@ from memorata.dedupe.cue_words import (
 from memorata.dedupe.wording import Word, Wording, root, same_word, wording, words_in
 from memorata.model import checks
 
-_LONGEST: Final = 40
+_MAX_CLAIM_WORDS: Final = 40
 """Longer claims are compared with nothing: they say more than one thing."""
-_LARGEST_RESIDUE: Final = 4
-_NEGATION_OVERLAP: Final = 0.6
-_NUMBER_OVERLAP: Final = 0.5
-_ONCE: Final = ("birth", "price", "time", "age", "secret")
+_MAX_RESIDUE_WORDS: Final = 4
+_MIN_NEGATION_OVERLAP: Final = 0.6
+_MIN_NUMBER_OVERLAP: Final = 0.5
+_YEAR_SLOTS: Final = ("birth", "price", "time", "age", "secret")
 """Slots of which a year or a day says the value, and not only when something happened."""
-_NAMED: Final = frozenset({"residence", "partner", "holder", "place", "name"})
+_NAME_SLOTS: Final = frozenset({"residence", "partner", "holder", "place", "name"})
 """Slots whose values are names: whatever else is said there ("my boss is strict") is no value of it."""
-_SEVERAL: Final = frozenset({"use", "time", "work", "measure", "price", "age", "birth"})
+_MULTI_VALUE_SLOTS: Final = frozenset({"use", "time", "work", "measure", "price", "age", "birth"})
 """Slots that may hold several values, or others than words, unless a word of change says otherwise."""
 _ME: Final = Word("i")
 MINE: Final = Word("my")
@@ -127,40 +127,44 @@ def contradiction(older: str, newer: str) -> Hint | None:
     """
     if not _same_subject(_beginning(checks.text("older", older)), _beginning(checks.text("newer", newer))):
         return None
-    before, after = _claimed(older), _claimed(newer)
+    before, after = _read_claim(older), _read_claim(newer)
     if not (before.fits and after.fits) or _too_unlike(before, after):
         return None
-    one, other = before.read, after.read
+    first, second = before.wording, after.wording
     difference = _difference(before.claim, after.claim)
     return (
-        _negation(one, other, difference)
+        _negation(first, second, difference)
         or _opposite(difference)
-        or _number(one, other, difference)
-        or _value(one, other, difference)
+        or _number(first, second, difference)
+        or _value(first, second, difference)
     )
 
 
-def _negation(one: Wording, other: Wording, difference: _Difference) -> Hint | None:
-    if one.negated == other.negated:
+def _negation(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
+    if older.negated == newer.negated:
         return None
     # The denied claim may be told shorter ("no longer works at the bank"), hardly ever longer by much.
-    left = len(difference.before) + len(difference.after)
+    residue_size = len(difference.before) + len(difference.after)
     if difference.before and difference.after:
         return None
     if (
         len(difference.shared) < 2
-        or left > 2
-        or difference.overlap < _NEGATION_OVERLAP
+        or residue_size > 2
+        or difference.overlap < _MIN_NEGATION_OVERLAP
         or _differ_by_name(difference)
     ):
         return None
-    denies = "newer" if other.negated else "older"
+    denies = "newer" if newer.negated else "older"
     return _hint(Cue.NEGATION, difference, f"the {denies} one denies what the other says")
 
 
 def _opposite(difference: _Difference) -> Hint | None:
     residue = difference.before + difference.after
-    if len(residue) > _LARGEST_RESIDUE or any(word.number for word in residue) or _differ_by_name(difference):
+    if (
+        len(residue) > _MAX_RESIDUE_WORDS
+        or any(word.number for word in residue)
+        or _differ_by_name(difference)
+    ):
         return None
     for before in difference.before:
         against = OPPOSITES.get(before.text, frozenset())
@@ -170,41 +174,43 @@ def _opposite(difference: _Difference) -> Hint | None:
     return None
 
 
-def _number(one: Wording, other: Wording, difference: _Difference) -> Hint | None:
+def _number(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
     before = [word for word in difference.before if word.number]
     after = [word for word in difference.after if word.number]
-    if len(before) != 1 or len(after) != 1 or one.negated != other.negated:
+    if len(before) != 1 or len(after) != 1 or older.negated != newer.negated:
         return None
-    if len(difference.before) + len(difference.after) > 3 or difference.overlap < _NUMBER_OVERLAP:
+    if len(difference.before) + len(difference.after) > 3 or difference.overlap < _MIN_NUMBER_OVERLAP:
         return None
-    slots = _slots(one) & _slots(other)
-    if (_is_year(before[0]) and _is_year(after[0]) and not slots & set(_ONCE)) or not slots:
+    slots = _slots(older) & _slots(newer)
+    if (_is_year(before[0]) and _is_year(after[0]) and not slots & set(_YEAR_SLOTS)) or not slots:
         return None
-    if _is_name(before[0], one) or _is_name(after[0], other):
+    if _is_name(before[0], older) or _is_name(after[0], newer):
         return None
     if _differ_by_name(difference):
         return None
     return _hint(Cue.NUMBER, difference, f"the number differs: {before[0].text} and {after[0].text}")
 
 
-def _value(one: Wording, other: Wording, difference: _Difference) -> Hint | None:
-    slots = _slots(one) & _slots(other)
+def _value(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
+    slots = _slots(older) & _slots(newer)
     before, after = (
         [word for word in part if SLOTS.get(word.text) not in slots]
         for part in (difference.before, difference.after)
     )
-    if not slots or not before or not after or one.negated or other.negated:
+    if not slots or not before or not after or older.negated or newer.negated:
         return None
     if len(before) > 3 or len(after) > 3 or any(word.number for word in difference.before + difference.after):
         return None
     if (_days(before) or _days(after)) and (slots != {"time"} or _days(before) != _days(after)):
         return None
     value = f"another {sorted(slots)[0]}"
-    if any(word.text in CHANGES for word in other.words):
+    if any(word.text in CHANGES for word in newer.words):
         return _hint(Cue.CHANGE, difference, f"the newer one tells of a change: {value}")
-    if len(before) > 2 or len(after) > 2 or not _parallel(one, other) or not _in_one_place(one, other):
+    if len(before) > 2 or len(after) > 2 or not _parallel(older, newer) or not _in_one_place(older, newer):
         return None
-    if not (slots - _SEVERAL or _days(before)) or (slots & _NAMED and not _differ_by_name(difference)):
+    if not (slots - _MULTI_VALUE_SLOTS or _days(before)) or (
+        slots & _NAME_SLOTS and not _differ_by_name(difference)
+    ):
         return None
     return _hint(Cue.VALUE, difference, f"{value}, where there is one at a time")
 
@@ -214,9 +220,11 @@ def _hint(cue: Cue, difference: _Difference, reason: str) -> Hint:
     return Hint(cue, before, after, reason)
 
 
-def _spoken(read: Wording) -> Wording:
+def _spoken(wording_: Wording) -> Wording:
     """Return a wording in which every pronoun of the speaker is one word, and every "my" another."""
-    return replace(read, words=tuple(map(spoken, read.words)), claim=tuple(map(spoken, read.claim)))
+    return replace(
+        wording_, words=tuple(map(spoken, wording_.words)), claim=tuple(map(spoken, wording_.claim))
+    )
 
 
 def spoken(word: Word) -> Word:
@@ -224,8 +232,8 @@ def spoken(word: Word) -> Word:
     return _ME if word.text in SPEAKER else MINE if word.text in SPEAKERS else word
 
 
-def _without_changes(read: Wording) -> tuple[Word, ...]:
-    return tuple(word for word in read.claim if word.text not in CHANGES or word.text in SLOTS)
+def _without_changes(wording_: Wording) -> tuple[Word, ...]:
+    return tuple(word for word in wording_.claim if word.text not in CHANGES or word.text in SLOTS)
 
 
 @lru_cache(maxsize=1_024)
@@ -244,27 +252,32 @@ def _beginning(text: str) -> tuple[Word, ...]:
 
 
 @frozen
-class _Claimed:
+class _ReadClaim:
     """A text as it is compared with others: read, its claim without changes, the roots of that, its slots."""
 
-    read: Wording
+    wording: Wording
     claim: tuple[Word, ...]
     roots: tuple[str, ...]
     slots: frozenset[str]
 
     @property
     def fits(self) -> bool:
-        return 1 <= len(self.claim) <= _LONGEST
+        return 1 <= len(self.claim) <= _MAX_CLAIM_WORDS
 
 
 @lru_cache(maxsize=1_024)
-def _claimed(text: str) -> _Claimed:
-    read = _spoken(wording(text))
-    claim = _without_changes(read)
-    return _Claimed(read, claim, tuple(map(root, claim)), frozenset(_slots(read)) if claim else frozenset())
+def _read_claim(text: str) -> _ReadClaim:
+    spoken_wording = _spoken(wording(text))
+    claim = _without_changes(spoken_wording)
+    return _ReadClaim(
+        spoken_wording,
+        claim,
+        tuple(map(root, claim)),
+        frozenset(_slots(spoken_wording)) if claim else frozenset(),
+    )
 
 
-def _too_unlike(before: _Claimed, after: _Claimed) -> bool:
+def _too_unlike(before: _ReadClaim, after: _ReadClaim) -> bool:
     """Tell at a glance that two claims differ in more than any rule accepts.
 
     What two sequences share in order is at most what they share in any order, so at least ``len(before) +
@@ -272,56 +285,58 @@ def _too_unlike(before: _Claimed, after: _Claimed) -> bool:
     """
     if before.slots & after.slots:
         return False
-    most = len(before.roots) + len(after.roots) - _LARGEST_RESIDUE
+    max_shared = len(before.roots) + len(after.roots) - _MAX_RESIDUE_WORDS
     # A word that is said twice may be counted too often here, and never too seldom.
-    if 2 * sum(map(set(after.roots).__contains__, before.roots)) < most:
+    if 2 * sum(map(set(after.roots).__contains__, before.roots)) < max_shared:
         return True
-    return 2 * (Counter(before.roots) & Counter(after.roots)).total() < most
+    return 2 * (Counter(before.roots) & Counter(after.roots)).total() < max_shared
 
 
-def _difference(one: tuple[Word, ...], other: tuple[Word, ...]) -> _Difference:
+def _difference(older: tuple[Word, ...], newer: tuple[Word, ...]) -> _Difference:
     """Lay two claims side by side; a word and a form of it count as the same."""
-    roots = [root(word) for word in one], [root(word) for word in other]
+    roots = [root(word) for word in older], [root(word) for word in newer]
     matcher = SequenceMatcher(None, roots[0], roots[1], autojunk=False)
     shared: list[Word] = []
     before: list[Word] = []
     after: list[Word] = []
     for tag, a, b, c, d in matcher.get_opcodes():
         if tag == "equal":
-            shared += one[a:b]
+            shared += older[a:b]
         else:
-            before += one[a:b]
-            after += other[c:d]
+            before += older[a:b]
+            after += newer[c:d]
     return _Difference(tuple(shared), tuple(before), tuple(after))
 
 
-def _same_subject(one: tuple[Word, ...], other: tuple[Word, ...]) -> bool:
+def _same_subject(older: tuple[Word, ...], newer: tuple[Word, ...]) -> bool:
     """Return whether the words that a claim begins with are the same on both sides, changes left aside.
 
     That is one word, or two where the first says whose: "my sister".
     """
-    length = 2 if one and one[0] is MINE else 1
-    return len(one) >= length <= len(other) and all(map(same_word, one[:length], other[:length]))
+    length = 2 if older and older[0] is MINE else 1
+    return len(older) >= length <= len(newer) and all(map(same_word, older[:length], newer[:length]))
 
 
-def _slots(read: Wording) -> set[str]:
-    slots = {SLOTS[word.text] for word in read.words if word.text in SLOTS}
+def _slots(wording_: Wording) -> set[str]:
+    slots = {SLOTS[word.text] for word in wording_.words if word.text in SLOTS}
     # "Lives are at stake": what a sentence begins with is its subject, and no verb.
-    return slots - {"residence", "work"} if read.claim[0].text in SLOTS else slots
+    return slots - {"residence", "work"} if wording_.claim[0].text in SLOTS else slots
 
 
-def _parallel(one: Wording, other: Wording) -> bool:
+def _parallel(older: Wording, newer: Wording) -> bool:
     """Return whether the words of both slots are the same, so that what differs is the value in them."""
-    slots = [[word.text for word in read.claim if word.text in SLOTS] for read in (one, other)]
+    slots = [[word.text for word in wording_.claim if word.text in SLOTS] for wording_ in (older, newer)]
     return bool(slots[0]) and slots[0] == slots[1]
 
 
-def _in_one_place(one: Wording, other: Wording) -> bool:
+def _in_one_place(older: Wording, newer: Wording) -> bool:
     """Return whether the two differ in one place, and there in nothing but the value.
 
     "On Saturday" and "in Rome" are not two values of one slot: the preposition is another.
     """
-    words = [[word.text for word in read.words if word.text not in CHANGES] for read in (one, other)]
+    words = [
+        [word.text for word in wording_.words if word.text not in CHANGES] for wording_ in (older, newer)
+    ]
     places = [
         (words[0][a:b], words[1][c:d])
         for tag, a, b, c, d in SequenceMatcher(None, words[0], words[1], autojunk=False).get_opcodes()
@@ -347,8 +362,8 @@ def _is_year(word: Word) -> bool:
     return len(word.text) == _YEAR_DIGITS and word.text.isdecimal() and int(word.text) in _YEARS
 
 
-def _is_name(number: Word, read: Wording) -> bool:
+def _is_name(number: Word, wording_: Wording) -> bool:
     """Return whether a number belongs to the name of the subject, as in "room 12": right after it."""
-    place = [word.text for word in read.words].index(number.text)
-    ahead = [word for word in read.words[:place] if word.text not in LIGHT]
-    return len(ahead) <= 1 and (not ahead or (read.words[place - 1] is ahead[0] and ahead[0] is not _ME))
+    place = [word.text for word in wording_.words].index(number.text)
+    ahead = [word for word in wording_.words[:place] if word.text not in LIGHT]
+    return len(ahead) <= 1 and (not ahead or (wording_.words[place - 1] is ahead[0] and ahead[0] is not _ME))

@@ -32,12 +32,12 @@ from memorata.dedupe.claims import (
     tokens_in,
 )
 from memorata.dedupe.contradiction import Cue, Hint, contradiction
-from memorata.dedupe.cue_words import OPPOSITES
+from memorata.dedupe.cue_words import OPPOSITES, word_set
 from memorata.dedupe.wording import Word, root
 from memorata.model import checks
 
 _MAX_QUOTED: Final = 80
-_WEAK: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
+_WEAK_ATTRIBUTES: Final = frozenset({"use", "where", "state", "diet", "school", "origin"})
 """Attributes that often have several values all the same."""
 _WEIGHTS: Final = {
     "bias": -0.29,
@@ -81,9 +81,9 @@ EVIDENCE: Final = (
     "never", "opposite", "kind", "being", "name_value", "number_only", "count",
 )  # fmt: skip
 """Features of which a contradiction has one: that two texts share a word is none."""
-_TELLING: Final = tuple(map(FEATURES.index, EVIDENCE))
+_EVIDENCE_COLUMNS: Final = tuple(map(FEATURES.index, EVIDENCE))
 _LIKING: Final = frozenset({"good", "bad"})
-_NAMED: Final = frozenset({"residence", "partner", "holder", "place", "name", "time", "phone", "mail", "car"})
+_NAME_ATTRIBUTES: Final = word_set("residence partner holder place name time phone mail car")
 """Attributes whose values are names, numbers or days: another word tells more of the same."""
 _ROLES: Final = {
     word: role
@@ -168,13 +168,13 @@ def assess(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> A
     best, odds = None, -math.inf
     for row in features(older, newer, speakers):
         total = math.fsum(value * weight for value, weight in zip(row, _LOG_ODDS, strict=True))
-        if total > odds and any(row[place] for place in _TELLING):
+        if total > odds and any(row[place] for place in _EVIDENCE_COLUMNS):
             best, odds = row, total
     if best is None:
         return _NOTHING
     score = 1.0 / (1.0 + math.exp(-odds))
-    one, other = claims(older, speakers[0]), claims(newer, speakers[1])
-    short = max(len(one.clauses), len(other.clauses)) <= MAX_CORRECTION_CLAUSES
+    before, after = claims(older, speakers[0]), claims(newer, speakers[1])
+    short = max(len(before.clauses), len(after.clauses)) <= MAX_CORRECTION_CLAUSES
     return Assessment(score, _hint(older, newer, best) if score >= NOTED else None, short)
 
 
@@ -254,30 +254,30 @@ def may_contradict(older: Signs, newer: Signs) -> bool:
     if not (topic or denied or both & (_COPULA | _OPPOSED)):
         return False
     weight = _WEIGHTS
-    told = [weight["name_value"]] if both & _NAME else []
+    weights = [weight["name_value"]] if both & _NAME else []
     if both & _NUMBER:
-        told += [weight["number"], weight["count"], weight["number_only"] if both & _STATE else 0.0]
+        weights += [weight["number"], weight["count"], weight["number_only"] if both & _STATE else 0.0]
     if both & _ATTRIBUTES:
-        told.append(weight["attribute_value" if both & _ATTRIBUTES & ~_WEAK_BITS else "weak_value"])
+        weights.append(weight["attribute_value" if both & _ATTRIBUTES & ~_WEAK_BITS else "weak_value"])
     if both & _COPULA:
-        told.append(max(weight["kind"], weight["being"]))
+        weights.append(max(weight["kind"], weight["being"]))
     if denied:
-        told.append(weight["class_denied"])
+        weights.append(weight["class_denied"])
     if both & _OPPOSED:
-        told.append(weight["opposite"])
+        weights.append(weight["opposite"])
     if topic and b & _CHANGED:
-        told.append(weight["changed"])
+        weights.append(weight["changed"])
     if topic and b & _ENDED:
-        told.append(weight["ended"])
+        weights.append(weight["ended"])
     if shared and either & _NEGATIVE:
-        told.append(weight["negated"])
+        weights.append(weight["negated"])
     if shared and both & _LIKED and either & (_NEGATIVE | _DISLIKED):
-        told.append(weight["sign"])
+        weights.append(weight["sign"])
     if (shared or denied) and either & _NEVER:
-        told.append(weight["never"])
+        weights.append(weight["never"])
     me = weight["same_me"] if both & _ME else 0.0
     odds = weight["bias"] + weight["unlike"] + weight["other_before"] + me
-    return bool(told) and odds + math.fsum(max(0.0, part) for part in told) >= -_ROUNDING
+    return bool(weights) and odds + math.fsum(max(0.0, part) for part in weights) >= -_ROUNDING
 
 
 _ROUNDING: Final = 1e-9
@@ -304,7 +304,7 @@ def _attribute_bits(names: Iterable[str]) -> int:
     return sum(1 << _ATTRIBUTE_NAMES.index(name) for name in names if name in _ATTRIBUTE_NAMES)
 
 
-_WEAK_BITS: Final = _attribute_bits(_WEAK)
+_WEAK_BITS: Final = _attribute_bits(_WEAK_ATTRIBUTES)
 
 
 def _class_bits(names: Iterable[str], place: int) -> int:
@@ -314,12 +314,12 @@ def _class_bits(names: Iterable[str], place: int) -> int:
 @lru_cache(maxsize=16_384)
 def _sign_bits(word: str) -> int:
     """Return what a word adds to the signs of a text."""
-    read = sense(word)
+    meaning = sense(word)
     bits = 0
-    if read is not PLAIN:
-        bits = _attribute_bits(read.attributes) | _class_bits(read.classes, 0)
-        bits |= _class_bits(read.lacks, 1) | _class_bits(read.heads, 2)
-        for flag in read.flags & _FLAGS.keys():
+    if meaning is not PLAIN:
+        bits = _attribute_bits(meaning.attributes) | _class_bits(meaning.classes, 0)
+        bits |= _class_bits(meaning.lacks, 1) | _class_bits(meaning.heads, 2)
+        for flag in meaning.flags & _FLAGS.keys():
             bits |= _FLAGS[flag]
     if number(word) is not None:
         bits |= _NUMBER
@@ -333,21 +333,21 @@ def _hint(older: str, newer: str, row: Sequence[float]) -> Hint:
     rule = contradiction(older, newer)
     if rule is not None:
         return rule
-    told = dict(zip(FEATURES, row, strict=True))
+    values = dict(zip(FEATURES, row, strict=True))
     for name, cue, reason in _CUES:
-        if told[name]:
+        if values[name]:
             return Hint(cue, older[:_MAX_QUOTED], newer[:_MAX_QUOTED], reason)
     return Hint(Cue.VALUE, older[:_MAX_QUOTED], newer[:_MAX_QUOTED], "they say something else of the same")
 
 
 def features(older: str, newer: str, speakers: tuple[str, str] = ("", "")) -> list[list[float]]:
     """Return the features of each pair of clauses, in the order of :data:`FEATURES`."""
-    one, other = claims(older, speakers[0]), claims(newer, speakers[1])
+    older_claims, newer_claims = claims(older, speakers[0]), claims(newer, speakers[1])
     rule = contradiction(older, newer) is not None
-    pairs = math.log2(max(1, len(one.clauses) * len(other.clauses)))
+    pairs = math.log2(max(1, len(older_claims.clauses) * len(newer_claims.clauses)))
     rows = []
-    for before in one.clauses:
-        for after in other.clauses:
+    for before in older_claims.clauses:
+        for after in newer_claims.clauses:
             row = _pair(before, after, rule=rule, pairs=pairs)
             if row is not None:
                 rows.append(row)
@@ -355,25 +355,25 @@ def features(older: str, newer: str, speakers: tuple[str, str] = ("", "")) -> li
 
 
 def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | None:
-    if _others(a, b):
+    if _differ_in_subject(a, b):
         return None
     shared = a.content & b.content
     union = a.content | b.content
     overlap = len(shared) / len(union) if union else 0.0
-    named = (a.attributes & b.attributes) - {"frequency"}
-    left, right = a.value.keys() - b.value.keys(), b.value.keys() - a.value.keys()
-    kinds = {a.value[word] for word in left}, {b.value[word] for word in right}
-    differs = bool(left and right) and a.negative == b.negative
+    common = (a.attributes & b.attributes) - {"frequency"}
+    removed, added = a.value.keys() - b.value.keys(), b.value.keys() - a.value.keys()
+    kinds = {a.value[word] for word in removed}, {b.value[word] for word in added}
+    differs = bool(removed and added) and a.negative == b.negative
     if _ROLES.get(a.before) == _ROLES.get(b.before) == "company":
         differs = False
-    same_value = bool(a.value and b.value) and not (left and right)
+    same_value = bool(a.value and b.value) and not (removed and added)
     classes = (a.denied & b.classes) | (b.denied & a.classes)
     ended = "ended" in b.flags and "ended" not in a.flags
-    topic = bool(shared or named - {"being", "kind"})
+    topic = bool(shared or common - {"being", "kind"})
     opposite = any(OPPOSITES.get(word, frozenset()) & set(b.words) for word in a.words)
-    plain = named & {"being", "kind"}
-    named -= plain
-    changed = "changed" in b.flags and (bool(named) or _tells_change(b))
+    plain = common & {"being", "kind"}
+    common -= plain
+    changed = "changed" in b.flags and (bool(common) or _tells_change(b))
     if not (topic or plain or classes or rule or opposite) or (not classes and _relatives(a, b)):
         return None
     several = "several" in a.flags and "several" in b.flags
@@ -385,11 +385,11 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "rule": float(rule),
         "same_name": float(bool(a.subject and a.subject == b.subject and a.subject != "i")),
         "same_me": float(a.subject == b.subject == "i"),
-        "attribute_value": float(bool(named - _WEAK) and differs and not classes),
-        "weak_value": float(bool(named) and not named - _WEAK and differs and not classes),
-        "attribute_same": float(bool(named) and same_value and not ended),
+        "attribute_value": float(bool(common - _WEAK_ATTRIBUTES) and differs and not classes),
+        "weak_value": float(bool(common) and not common - _WEAK_ATTRIBUTES and differs and not classes),
+        "attribute_same": float(bool(common) and same_value and not ended),
         "several": float(
-            several and a.sign == b.sign and not any(name.startswith("favourite") for name in named)
+            several and a.sign == b.sign and not any(name.startswith("favourite") for name in common)
         ),
         "substitution": 0.0 if several else substituted,
         "number": _number(a, b, overlap),
@@ -397,7 +397,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "negated": overlap if a.negative != b.negative and shared - liked else 0.0,
         "sign": float(a.sign * b.sign < 0 and bool(shared - liked))
         * min(1.0, 2.0 * overlap)
-        * (0.5 if left and right else 1.0),
+        * (0.5 if removed and added else 1.0),
         "changed": float(changed and topic),
         "ended": float(ended and topic),
         "past": float("past" in a.flags),
@@ -405,19 +405,19 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
         "overlap": overlap,
         "other_before": float(bool(a.before and b.before and a.before != b.before)),
         "never": float("never" in a.flags ^ b.flags) * (1.0 if shared or classes else 0.0),
-        "name_value": float(bool(left & _other_names(a)) and bool(right & _other_names(b)) and differs),
-        "day_value": float(differs and "day" in kinds[0] & kinds[1] and "time" not in named),
+        "name_value": float(bool(removed & _other_names(a)) and bool(added & _other_names(b)) and differs),
+        "day_value": float(differs and "day" in kinds[0] & kinds[1] and "time" not in common),
         "unlike": float(len(a.words) + len(b.words) > 24),
         "opposite": float(opposite),
-        "kind": float("kind" in plain and differs and not named),
-        "being": float("being" in plain and differs and not named and "kind" not in plain),
+        "kind": float("kind" in plain and differs and not common),
+        "being": float("being" in plain and differs and not common and "kind" not in plain),
         "pairs": pairs,
-        "plain_words": float(differs and kinds == ({"word"}, {"word"}) and bool(named & _NAMED)),
+        "plain_words": float(differs and kinds == ({"word"}, {"word"}) and bool(common & _NAME_ATTRIBUTES)),
         "count": float(differs and _counted(a, b)),
         "number_only": float(differs and kinds == ({"number"}, {"number"}) and a.state and b.state),
         "other_kind": float(differs and kinds[0].isdisjoint(kinds[1]) and substituted > 0),
         "other_preposition": float(
-            bool(named)
+            bool(common)
             and differs
             and _ROLES.get(a.before, "") != _ROLES.get(b.before, "")
             and a.before in _ROLES
@@ -430,7 +430,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
 def _relatives(a: Clause, b: Clause) -> bool:
     """Return whether one of two clauses is about somebody of the other's subject, who is not in the other."""
     return a.relative != b.relative and any(
-        one.relative and one.relative not in other.content for one, other in ((a, b), (b, a))
+        clause.relative and clause.relative not in other.content for clause, other in ((a, b), (b, a))
     )
 
 
@@ -439,7 +439,7 @@ def _other_names(clause: Clause) -> frozenset[str]:
     return clause.names - {clause.subject}
 
 
-def _others(a: Clause, b: Clause) -> bool:
+def _differ_in_subject(a: Clause, b: Clause) -> bool:
     """Return whether two clauses are about two subjects."""
     if not a.subject or not b.subject or a.subject == b.subject:
         return False
@@ -448,16 +448,16 @@ def _others(a: Clause, b: Clause) -> bool:
     return a.subject not in b.words and b.subject not in a.words
 
 
-def _substitution(one: Sequence[str], other: Sequence[str]) -> float:
+def _substitution(before: Sequence[str], after: Sequence[str]) -> float:
     """Return the share of words around one place in which two clauses differ; 0 if it is not one."""
     start = 0
-    while start < min(len(one), len(other)) and one[start] == other[start]:
+    while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
     end = 0
-    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
         end += 1
-    longest = max(len(one), len(other))
-    if start + end >= min(len(one), len(other)):
+    longest = max(len(before), len(after))
+    if start + end >= min(len(before), len(after)):
         return 0.0
     return (start + end) / longest
 
@@ -472,7 +472,7 @@ def _tells_change(clause: Clause) -> bool:
 def _counted(a: Clause, b: Clause) -> bool:
     """Return whether two clauses count the same things of the same topic, and come to other numbers."""
     units = [
-        {(word, other) for word, other in pairwise(clause.words) if number(word) and not sense(other).light}
+        {(word, unit) for word, unit in pairwise(clause.words) if number(word) and not sense(unit).light}
         for clause in (a, b)
     ]
     # Of a topic that says no more than the number, or that both share.
@@ -486,14 +486,14 @@ def _counted(a: Clause, b: Clause) -> bool:
 
 def _number(a: Clause, b: Clause, overlap: float) -> float:
     """Return 1 if a number counts the same in both, and is another; less where little else is the same."""
-    here, there = {value for value, _ in a.numbers}, {value for value, _ in b.numbers}
-    if not here or not there or here & there:
+    older_values, newer_values = {value for value, _ in a.numbers}, {value for value, _ in b.numbers}
+    if not older_values or not newer_values or older_values & newer_values:
         return 0.0
     near = max(
         (
-            len(one & other) / max(1, min(len(one), len(other)))
-            for _, one in a.numbers
-            for _, other in b.numbers
+            len(older_words & newer_words) / max(1, min(len(older_words), len(newer_words)))
+            for _, older_words in a.numbers
+            for _, newer_words in b.numbers
         ),
         default=0.0,
     )

@@ -151,9 +151,11 @@ def bands_for(threshold: float, permutations: int, miss: float = 0.01) -> Bandin
     if miss == 1.0:
         raise InvalidArgument("miss", miss, "a number above 0 and below 1")
     for rows in range(permutations, 0, -1):
-        most = permutations // rows
-        if miss_probability(threshold, most, rows) <= miss:
-            safe = (bands for bands in range(1, most + 1) if miss_probability(threshold, bands, rows) <= miss)
+        max_bands = permutations // rows
+        if miss_probability(threshold, max_bands, rows) <= miss:
+            safe = (
+                bands for bands in range(1, max_bands + 1) if miss_probability(threshold, bands, rows) <= miss
+            )
             return Banding(next(safe), rows)
     # One row per band needs the fewest hashes; their number is an estimate because logarithms round.
     needed = math.log(miss) / math.log1p(-threshold)
@@ -277,14 +279,18 @@ def agreement(cosine: float) -> float:
 def _direction_keys(rows: npt.NDArray[np.float32], banding: Banding, seed: int) -> Iterator[Keys]:
     width, bits = rows.shape[1], banding.rows
     for start in range(0, banding.bands, _BAND_BLOCK):
-        some = min(_BAND_BLOCK, banding.bands - start)
-        planes = _normal(width * bits * some, seed + start).reshape(width, some * bits).astype(np.float32)
-        packed = np.zeros((len(rows), some, 8), np.uint8)
+        block_bands = min(_BAND_BLOCK, banding.bands - start)
+        planes = (
+            _normal(width * bits * block_bands, seed + start)
+            .reshape(width, block_bands * bits)
+            .astype(np.float32)
+        )
+        packed = np.zeros((len(rows), block_bands, 8), np.uint8)
         for first in range(0, len(rows), _ROW_BLOCK):
             sides = rows[first : first + _ROW_BLOCK] @ planes >= 0
-            bytes_ = np.packbits(sides.reshape(-1, some, bits), axis=2)
+            bytes_ = np.packbits(sides.reshape(-1, block_bands, bits), axis=2)
             packed[first : first + _ROW_BLOCK, :, : bytes_.shape[2]] = bytes_
-        for band in range(some):
+        for band in range(block_bands):
             yield np.ascontiguousarray(packed[:, band]).view(np.uint64)[:, 0]
 
 

@@ -59,8 +59,8 @@ BITS: Final = 64
 """How many bits words are spread over."""
 _MAX_PIECES: Final = 8_192
 """How many pieces of text the cache holds."""
-_MAX_ON_A_SIDE: Final = 3
-_MAX_IN_ALL: Final = 4
+_MAX_WORDS_PER_SIDE: Final = 3
+_MAX_DIFFERING_WORDS: Final = 4
 _KINDS: Final = {slot: 1 << place for place, slot in enumerate(sorted(set(SLOTS.values())), 1)}
 _FIRST_HAN: Final = "\u3400"
 _OPPOSED: Final = 1
@@ -105,13 +105,13 @@ def opening(text: str) -> Opening:
 
 def gist(text: str) -> Gist:
     """Return the gist of a text; of two that repeat or contradict each other :func:`are_close` holds."""
-    read = [_PIECES[piece] for piece in pieces(text)]
+    parts = [_PIECES[piece] for piece in pieces(text)]
     words = kinds = 0
-    for _, _, bits, slots in read:
+    for _, _, bits, slots in parts:
         words |= bits
         kinds |= slots
     # A text of nothing but fillers is compared by those.
-    letters = "".join([part[1] for part in read]) or "".join([part[0] for part in read])
+    letters = "".join([part[1] for part in parts]) or "".join([part[0] for part in parts])
     return Gist(words, kinds, zlib.crc32(letters.encode("utf-8", "surrogatepass")))
 
 
@@ -124,11 +124,11 @@ class _Pieces(dict[str, tuple[str, str, int, int]]):
     def __missing__(self, piece: str) -> tuple[str, str, int, int]:
         if len(self) >= _MAX_PIECES:
             self.clear()
-        added = self[piece] = _read(piece)
+        added = self[piece] = _piece_gist(piece)
         return added
 
 
-def _read(piece: str) -> tuple[str, str, int, int]:
+def _piece_gist(piece: str) -> tuple[str, str, int, int]:
     """Return what a piece of text adds to a gist: fillers, other letters, its bits as words, and as kinds."""
     fillers = letters = ""
     words = kinds = 0
@@ -151,7 +151,7 @@ def _read(piece: str) -> tuple[str, str, int, int]:
     return fillers, letters, words, kinds
 
 
-def are_close(one: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
+def are_close(own: Gist, words: UintArray, kinds: UintArray, spellings: UintArray) -> BoolArray:
     """Return the mask of the texts, by their gists, that one text may repeat or contradict.
 
     Each rule accepts few words that only one of the two has, of those that have a bit:
@@ -161,16 +161,18 @@ def are_close(one: Gist, words: UintArray, kinds: UintArray, spellings: UintArra
     - what is denied, or goes on: three on one side, and none on the other;
     - the same letters: any.
     """
-    ours = np.uint64(one.words)
-    close: BoolArray = spellings == one.spelling
+    ours = np.uint64(own.words)
+    close: BoolArray = spellings == own.spelling
     # Of most, more than any rule accepts; one look is enough for those.
-    if not (np.bitwise_count(words ^ ours) <= 2 * _MAX_ON_A_SIDE).any():
+    if not (np.bitwise_count(words ^ ours) <= 2 * _MAX_WORDS_PER_SIDE).any():
         return close
-    here, there = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
-    most, all_of_them = np.maximum(here, there), here + there
-    shared = kinds & kinds.dtype.type(one.kinds)
-    close |= (most <= _MAX_ON_A_SIDE) & ((most == all_of_them) | (shared & ~kinds.dtype.type(_OPPOSED) > 0))
-    close |= (all_of_them <= _MAX_IN_ALL) & (shared & _OPPOSED > 0)
+    own_only, theirs_only = np.bitwise_count(ours & ~words), np.bitwise_count(words & ~ours)
+    larger_side, total = np.maximum(own_only, theirs_only), own_only + theirs_only
+    shared = kinds & kinds.dtype.type(own.kinds)
+    close |= (larger_side <= _MAX_WORDS_PER_SIDE) & (
+        (larger_side == total) | (shared & ~kinds.dtype.type(_OPPOSED) > 0)
+    )
+    close |= (total <= _MAX_DIFFERING_WORDS) & (shared & _OPPOSED > 0)
     return close
 
 
@@ -206,7 +208,7 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
     from memorata.dedupe.contradiction_score import may_contradict, signs
 
     older = [*alike, *about]
-    telling = _telling(newer) if older else None
+    telling = _filter(newer) if older else None
     if telling is not None:
         older = [text for text in alike if telling.may_concern(text, may_repeat=True)]
         older += [text for text in about if telling.may_concern(text, may_repeat=False)]
@@ -215,9 +217,9 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
     gists = [gist(text) for text in older]
     close = are_close(
         gist(newer),
-        np.array([other.words for other in gists], np.uint64),
-        np.array([other.kinds for other in gists], np.uint64),
-        np.array([other.spelling for other in gists], np.uint64),
+        np.array([older_gist.words for older_gist in gists], np.uint64),
+        np.array([older_gist.kinds for older_gist in gists], np.uint64),
+        np.array([older_gist.spelling for older_gist in gists], np.uint64),
     ).tolist()
     return [
         text
@@ -227,10 +229,10 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
 
 
 @frozen
-class _Telling:
+class _Filter:
     """What another text of plain letters has to hold to concern a text that begins like it."""
 
-    named: list[str]
+    keywords: list[str]
     """Words of the same attributes, words that exclude one of it, pronouns: one of them is enough."""
     shared: list[str]
     """The beginnings of words that both may have: what contradicts it by no other word holds one of these."""
@@ -239,7 +241,7 @@ class _Telling:
     claim: list[str]
     """The beginnings of words that carry its claim, but the subject: what says the same has most of them."""
     letters: str
-    """Its letters without fillers; empty if it is not plain, and only `named` and `shared` tell."""
+    """Its letters without fillers; empty if it is not plain, and only `keywords` and `shared` tell."""
 
     def may_concern(self, text: str, *, may_repeat: bool) -> bool:
         """Return whether a text may contradict it or, if it begins with the same letters, repeat it."""
@@ -247,7 +249,7 @@ class _Telling:
             return True
         spaced = _spaced(text)
         holds = spaced.__contains__
-        if any(map(holds, self.named)):
+        if any(map(holds, self.keywords)):
             return True
         shares = any(map(holds, self.shared))
         if not self.letters or not is_plain(text):
@@ -255,13 +257,13 @@ class _Telling:
         if not shares and not may_repeat:
             return False
         return (
-            sum(map(holds, self.claim)) >= len(self.claim) - _MAX_ON_A_SIDE
+            sum(map(holds, self.claim)) >= len(self.claim) - _MAX_WORDS_PER_SIDE
             or (shares and (self.turns or not _denials().isdisjoint(spaced.split())))
             or (may_repeat and _core_letters(spaced) == self.letters)
         )
 
 
-def _telling(text: str) -> _Telling | None:
+def _filter(text: str) -> _Filter | None:
     """Return what tells of other texts whether they may concern one of the same subject.
 
     None if they need hold no part of it, or may write it in other ways, as numbers are.
@@ -273,12 +275,12 @@ def _telling(text: str) -> _Telling | None:
     if words is None:
         return None
     plain, subject = is_plain(text), opening(text).subject
-    named, pronouns = [*_as_spaced(words)], 0
+    keywords, pronouns = [*_as_spaced(words)], 0
     shared = set(map(_start, own.content))
     claim: set[str] = set()
     for word in pieces(text.lower()) if plain else [word.text for word in wording(text).words]:
         part = _part(word)
-        named += part.named
+        keywords += part.keywords
         pronouns += part.is_pronoun
         if part.starts and part.settled != subject:
             shared.update(part.starts)
@@ -287,9 +289,9 @@ def _telling(text: str) -> _Telling | None:
     if "" in shared:
         return None
     if pronouns > (subject == _ME or subject.startswith("my ")):
-        named += [_spaced(pronoun) for pronoun in _PRONOUNS if pronoun.isascii()]
+        keywords += [_spaced(pronoun) for pronoun in _PRONOUNS if pronoun.isascii()]
     letters = _core_letters(_spaced(text)) if plain else ""
-    return _Telling(named, [*shared], own.turns, [*claim], letters)
+    return _Filter(keywords, [*shared], own.turns, [*claim], letters)
 
 
 class _Part(NamedTuple):
@@ -300,24 +302,24 @@ class _Part(NamedTuple):
     """How it may begin in a spaced text; none if it carries no claim."""
     carries: bool
     """Whether what is said alike has it too, but for a few such words."""
-    named: tuple[str, ...]
+    keywords: tuple[str, ...]
     """Words of the same slot, and words that exclude it."""
     is_pronoun: bool
 
 
 @lru_cache(maxsize=8_192)
 def _part(word: str) -> _Part:
-    named = _WORDS_OF_SLOTS.get(SLOTS.get(word, ""), ())
+    keywords = _WORDS_OF_SLOTS.get(SLOTS.get(word, ""), ())
     if word not in FILLERS:
-        named = (*named, *OPPOSITES.get(word, ()))
-    named = tuple([_spaced(other) for other in named if other.isascii()])
+        keywords = (*keywords, *OPPOSITES.get(word, ()))
+    keywords = tuple([_spaced(keyword) for keyword in keywords if keyword.isascii()])
     settled_root = settled.__wrapped__(word)
     if word in LIGHT or word in NEGATIONS:
-        return _Part(settled_root, (), False, named, False)
+        return _Part(settled_root, (), False, keywords, False)
     is_pronoun, short = word in _PRONOUNS, root(Word(word))
     carries = not is_pronoun and word not in PASSED and settled_root not in _SLOT_WORDS
     starts = tuple(map(_start, (short, *SHORTENED.get(short, ()))))
-    return _Part(settled_root, starts, carries, named, is_pronoun)
+    return _Part(settled_root, starts, carries, keywords, is_pronoun)
 
 
 @lru_cache(maxsize=1)

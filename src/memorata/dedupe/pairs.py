@@ -34,7 +34,7 @@ from memorata.model.parameter import Declared
 
 _VERIFY_BLOCK: Final = 1 << 20
 """How many numbers the float64 check holds at a time: 8 MB for each side of the products."""
-_MAX_WAITING: Final = 1 << 22
+_MAX_PENDING_PAIRS: Final = 1 << 22
 """How many pairs may wait before those that were found by several bands become one."""
 
 _Float32Array: TypeAlias = npt.NDArray[np.float32]
@@ -122,13 +122,13 @@ def near_pairs(vectors: Rows, threshold: float = 0.92, *, block: int = 1024) -> 
     rows = checks.matrix("vectors", vectors)
     threshold = checks.within("threshold", threshold, -1.0, 1.0)
     block = checks.whole("block", block, 1)
-    unit, kept = _directions(rows)
+    unit, positions = _directions(rows)
     blocks = list(_verified(unit, threshold - ROUNDING, block))
     first = np.concatenate([first for first, _, _ in blocks] or [np.empty(0, np.intp)])
     second = np.concatenate([second for _, second, _ in blocks] or [np.empty(0, np.intp)])
     cosine = np.concatenate([cosine for _, _, cosine in blocks] or [np.empty(0)])
     order = np.lexsort((second, first))
-    return NearPairs(kept[first[order]], kept[second[order]], cosine[order])
+    return NearPairs(positions[first[order]], positions[second[order]], cosine[order])
 
 
 def colliding_pairs(
@@ -147,11 +147,11 @@ def colliding_pairs(
     each puts the same items into another large bucket, a few of each band come to many.
     """
     largest = checks.whole("largest", largest, 2)
-    few = largest if beyond is None else checks.whole("beyond", beyond, 1)
-    if few > largest:
+    reach = largest if beyond is None else checks.whole("beyond", beyond, 1)
+    if reach > largest:
         raise InvalidArgument("beyond", beyond, f"a number from 1 to the largest bucket, {largest}")
     distinct = np.zeros(0, np.int64)
-    waiting: list[npt.NDArray[np.int64]] = []
+    pending: list[npt.NDArray[np.int64]] = []
     count = None
     for number, keys in enumerate(bands):
         if not isinstance(keys, np.ndarray) or keys.ndim != 1 or keys.dtype != np.uint64:
@@ -159,10 +159,10 @@ def colliding_pairs(
         if count is not None and len(keys) != count:
             raise InvalidArgument(f"bands[{number}]", len(keys), f"as many numbers as the first has, {count}")
         count = len(keys)
-        waiting += _pairs_of(keys, largest, few)
-        if sum(map(len, waiting)) > _MAX_WAITING:
-            distinct, waiting = np.unique(np.concatenate([distinct, *waiting])), []
-    distinct = np.unique(np.concatenate([distinct, *waiting]))
+        pending += _pairs_of(keys, largest, reach)
+        if sum(map(len, pending)) > _MAX_PENDING_PAIRS:
+            distinct, pending = np.unique(np.concatenate([distinct, *pending])), []
+    distinct = np.unique(np.concatenate([distinct, *pending]))
     return np.stack(np.divmod(distinct, max(count or 1, 1)), axis=1).astype(np.intp)
 
 
@@ -183,14 +183,14 @@ def clusters(count: int, pairs: Sequence[tuple[int, int]] | npt.NDArray[np.integ
     [0, 1, 0, 3, 1, 1]
     """
     count = checks.whole("count", count)
-    one, other = _position_pairs(pairs, count).T
+    first, second = _position_pairs(pairs, count).T
     root = np.arange(count)
     while True:
-        a, b = root[one], root[other]
+        a, b = root[first], root[second]
         apart = a != b
         if not apart.any():
             return root
-        one, other, a, b = one[apart], other[apart], a[apart], b[apart]
+        first, second, a, b = first[apart], second[apart], a[apart], b[apart]
         # A root only ever hooks on to a smaller one: no cycles, and the last root is the smallest member.
         np.minimum.at(root, np.maximum(a, b), np.minimum(a, b))
         while not np.array_equal(shorter := root[root], root):
@@ -214,10 +214,10 @@ def groups(labels: IntArray | Sequence[int], smallest: int = 2) -> tuple[tuple[i
 def _directions(rows: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the rows that have a direction, at length 1, and their positions."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
-    kept = np.flatnonzero(largest)
+    positions = np.flatnonzero(largest)
     # Scaling by the largest component first keeps the squares of huge and of tiny ones within float64.
-    scaled = rows[kept] / largest[kept, None]
-    return scaled / np.sqrt((scaled * scaled).sum(axis=1))[:, None], kept
+    scaled = rows[positions] / largest[positions, None]
+    return scaled / np.sqrt((scaled * scaled).sum(axis=1))[:, None], positions
 
 
 def _verified(unit: FloatArray, least: float, block: int) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
@@ -250,7 +250,7 @@ def _proposals(
     return first + top, second + left
 
 
-def _pairs_of(keys: Keys, largest: int, few: int) -> list[npt.NDArray[np.int64]]:
+def _pairs_of(keys: Keys, largest: int, reach: int) -> list[npt.NDArray[np.int64]]:
     """Return the pairs of equal keys as ``first · count + second``; of large buckets, up to `few` apart."""
     order = np.argsort(keys, kind="stable").astype(np.int64)
     ordered = keys[order]
@@ -260,7 +260,7 @@ def _pairs_of(keys: Keys, largest: int, few: int) -> list[npt.NDArray[np.int64]]
     pairs = []
     for apart in range(1, min(largest, len(keys) - 1) + 1):
         equal = ordered[apart:] == ordered[:-apart]
-        same = np.flatnonzero(equal if apart <= few else equal & small[:-apart])
+        same = np.flatnonzero(equal if apart <= reach else equal & small[:-apart])
         if not same.size:
             break
         # The sort is stable, so of two equal keys the one that was first still is.

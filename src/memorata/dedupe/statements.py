@@ -58,10 +58,10 @@ def statement_pairs(
         shorter.append(shortened)
     progress(len(checked))
     pairs = {
-        (min(position, other), max(position, other))
+        (min(position, shorter_position), max(position, shorter_position))
         for position, shortened in enumerate(shorter)
         for words in shortened
-        for other in filed.get(words, ())
+        for shorter_position in filed.get(words, ())
     }
     pairs.update(map(tuple, colliding_pairs([keys], largest=largest).tolist()))
     return np.array(sorted(pairs), np.intp).reshape(-1, 2)
@@ -82,12 +82,15 @@ def denial_pairs(texts: Sequence[str], denying: BoolArray, *, largest: Largest =
     corrections = np.flatnonzero(denying)
     if not corrections.size:
         return np.zeros((0, 2), np.intp)
-    most, reach = max(largest, _MAX_DENIALS // corrections.size), max(largest, _MAX_GISTS // corrections.size)
-    wanted = {opening(checked[position]).subject for position in corrections.tolist()}
+    max_pairs, reach = (
+        max(largest, _MAX_DENIALS // corrections.size),
+        max(largest, _MAX_GISTS // corrections.size),
+    )
+    subjects = {opening(checked[position]).subject for position in corrections.tolist()}
     about: dict[str, list[int]] = defaultdict(list)
     for position, text in enumerate(checked):
         subject = opening(text).subject
-        if subject in wanted:
+        if subject in subjects:
             about[subject].append(position)
     pairs: set[tuple[int, int]] = set()
     for members in about.values():
@@ -95,16 +98,18 @@ def denial_pairs(texts: Sequence[str], denying: BoolArray, *, largest: Largest =
         gists = [gist(checked[position]) for position in members]
         words, kinds, spellings = (
             np.array(column, np.uint64)
-            for column in zip(*((one.words, one.kinds, one.spelling) for one in gists), strict=True)
+            for column in zip(*((entry.words, entry.kinds, entry.spelling) for entry in gists), strict=True)
         )
         for rank in np.flatnonzero(denying[places]).tolist():
             part = slice(max(0, rank - reach), rank + reach + 1)
             close = np.flatnonzero(are_close(gists[rank], words[part], kinds[part], spellings[part]))
             close = close[close + part.start != rank] + part.start
-            if close.size > most:
-                close = close[np.argsort(np.abs(close - rank), kind="stable")[:most]]
-            one = members[rank]
-            pairs.update((min(one, other), max(one, other)) for other in places[close].tolist())
+            if close.size > max_pairs:
+                close = close[np.argsort(np.abs(close - rank), kind="stable")[:max_pairs]]
+            correction = members[rank]
+            pairs.update(
+                (min(correction, denied), max(correction, denied)) for denied in places[close].tolist()
+            )
     return np.array(sorted(pairs), np.intp).reshape(-1, 2)
 
 
@@ -116,6 +121,6 @@ def paraphrase_keys(texts: Sequence[str]) -> Keys:
     numbers: dict[tuple[bool, tuple[str, ...]], int] = {}
     keys = []
     for text in checks.texts("texts", texts):
-        read = wording(text)
-        keys.append(numbers.setdefault((read.negated, tuple(sorted(read.numbers))), len(numbers)))
+        statement = wording(text)
+        keys.append(numbers.setdefault((statement.negated, tuple(sorted(statement.numbers))), len(numbers)))
     return np.array(keys, np.uint64)

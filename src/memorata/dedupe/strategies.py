@@ -67,13 +67,13 @@ class Strategy(Protocol):
 def keep_highest_confidence(claims: Sequence[C], /) -> Resolution[C]:
     """Keep the surest claim as it is; ties go to the newest, the most mentioned, the first given."""
     _check(claims)
-    return _kept(surest(claims), claims)
+    return _kept_unchanged(surest(claims), claims)
 
 
 def keep_most_recent(claims: Sequence[C], /) -> Resolution[C]:
     """Keep the claim learnt last, as it is; ties go to the surest, the most mentioned, the first given."""
     _check(claims)
-    return _kept(newest(claims), claims)
+    return _kept_unchanged(newest(claims), claims)
 
 
 def merge(claims: Sequence[C], /) -> Resolution[C]:
@@ -149,7 +149,7 @@ def resolve(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> R
     chosen = STRATEGIES[checks.one_of("strategy", strategy, list(STRATEGIES))]
     _check(claims)
     corrections = [claim for claim in claims if is_correction(claim)]
-    return _kept(newest(corrections), claims) if corrections else chosen(claims)
+    return _kept_unchanged(newest(corrections), claims) if corrections else chosen(claims)
 
 
 def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -> list[int]:
@@ -197,7 +197,7 @@ def _check(claims: object) -> None:
         check_claim(f"claims[{position}]", claim)
 
 
-def _kept(winner: C, claims: Sequence[C]) -> Resolution[C]:
+def _kept_unchanged(winner: C, claims: Sequence[C]) -> Resolution[C]:
     """Return the resolution in which `winner` stays as it is."""
     survivor = Survivor(winner.content, winner.confidence, winner.created_at, winner.mentions)
     return Resolution(winner, _superseded(winner, claims), survivor)
@@ -213,7 +213,9 @@ def _is_repeated(place: int, keys: Sequence[str]) -> bool:
     """Return whether the words at `place` stand in those of another, or are the same as earlier ones."""
     key = keys[place]
     return any(
-        key in other and (key != other or rival < place) for rival, other in enumerate(keys) if rival != place
+        key in other_key and (key != other_key or rival < place)
+        for rival, other_key in enumerate(keys)
+        if rival != place
     )
 
 

@@ -57,8 +57,8 @@ def is_turn(memory: Memory) -> bool:
 
 def resemblance(a: str, b: str) -> float:
     """Return the Jaccard index of the character shingles of two texts, case, spacing and last stops aside."""
-    one, other = normalised(checks.text("a", a)), normalised(checks.text("b", b))
-    return jaccard(character_shingles(one), character_shingles(other))
+    first, second = normalised(checks.text("a", a)), normalised(checks.text("b", b))
+    return jaccard(character_shingles(first), character_shingles(second))
 
 
 def judge(
@@ -120,11 +120,11 @@ def judge(
     decision = decide(similarity, a, b, threshold=threshold)
     if decision.verdict is Verdict.DUPLICATE and same:
         return Decision(Verdict.DUPLICATE, None, "The words are the same.")
-    if decision.verdict is Verdict.DUPLICATE and not _said_twice(
+    if decision.verdict is Verdict.DUPLICATE and not _is_same_claim(
         a.content, b.content, paraphrases=paraphrases
     ):
         return Decision(Verdict.DISTINCT, None, "They sound alike, but what they say differs.")
-    if decision.verdict is Verdict.CORRECTION and not _set_right(a, b, decision):
+    if decision.verdict is Verdict.CORRECTION and not _is_corrected(a, b, decision):
         return Decision(Verdict.DISTINCT, None, "The correction is about something else.")
     return decision
 
@@ -152,18 +152,18 @@ def _names(memory: Memory) -> set[str]:
     return set(map(folded, memory.entities))
 
 
-def _said_twice(a: str, b: str, *, paraphrases: bool) -> bool:
+def _is_same_claim(a: str, b: str, *, paraphrases: bool) -> bool:
     if same_statement(a, b) or extends(a, b) or extends(b, a):
         return True
     if not paraphrases:
         return False
-    one, other = wording(a), wording(b)
-    if sorted(one.numbers) != sorted(other.numbers) or one.negated != other.negated:
+    first, second = wording(a), wording(b)
+    if sorted(first.numbers) != sorted(second.numbers) or first.negated != second.negated:
         return False
     return contradiction(a, b) is None and contradiction(b, a) is None
 
 
-def _set_right(a: Memory, b: Memory, decision: Decision[Memory]) -> bool:
+def _is_corrected(a: Memory, b: Memory, decision: Decision[Memory]) -> bool:
     """Return whether the winner repeats or contradicts the other one."""
     loser = b if decision.winner is a else a
     winner = a if decision.winner is a else b

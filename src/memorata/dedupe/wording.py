@@ -37,7 +37,7 @@ _SIGN: Final = re.compile(r"[^\w\s!-~]")
 _JOINERS: Final = "\u200c\u200d"
 """What keeps letters apart or together inside a word of Persian or Hindi."""
 _CONTRACTED: Final = re.compile(r"(?<=\w)n['’]t$")
-_WHOLE: Final = {"ca": "can", "wo": "will", "sha": "shall"}
+_CONTRACTED_VERBS: Final = {"ca": "can", "wo": "will", "sha": "shall"}
 _SHORT_VERB: Final = re.compile(
     r"(i|you|we|they|he|she|it|that|there|here|what|who|where|how)'(m|re|ve|ll|s)"
 )
@@ -45,9 +45,9 @@ _VERBS: Final = {"m": "am", "re": "are", "ve": "have", "ll": "will", "s": "is"}
 """Verbs as they are written behind a pronoun: "I'm" and "I am" are the same words."""
 SHORTENED: Final = {"will": ("ll", "wo"), "shall": ("sha",), "can": ("ca",)}
 """How verbs that say something are written in part before an apostrophe or after it."""
-_SHORTEST_STEM: Final = 3
+_MIN_STEM_LENGTH: Final = 3
 _ENDING_SIZES: Final = tuple(sorted({len(ending) for ending in ENDINGS}, reverse=True))
-_MORE: Final = 3
+_MAX_EXTENSION_WORDS: Final = 3
 _TURNS: Final = NEGATIONS | CHANGES | QUALIFIERS
 """Words with which a text that goes on says something else."""
 
@@ -83,13 +83,13 @@ class Wording:
 
 def wording(text: str) -> Wording:
     """Return the wording of a text."""
-    return _read(checks.text("text", text))
+    return _wording(checks.text("text", text))
 
 
 def words_in(text: str) -> Iterator[Word]:
     """Yield the words of a text in order, folded and without punctuation."""
-    pattern, read = _readable(checks.text("text", text))
-    for match in pattern.finditer(read):
+    pattern, readable = _readable(checks.text("text", text))
+    for match in pattern.finditer(readable):
         yield from spelt(match.group())
 
 
@@ -100,8 +100,8 @@ def pieces(text: str) -> list[str]:
     """
     if is_plain(checks.text("text", text)):
         return text.translate(_MARKS).split()
-    pattern, read = _readable(text)
-    return pattern.findall(read)
+    pattern, readable = _readable(text)
+    return pattern.findall(readable)
 
 
 def is_plain(text: str) -> bool:
@@ -117,10 +117,10 @@ def _readable(text: str) -> tuple[re.Pattern[str], str]:
     """
     if text.isascii():
         return _pattern(""), text
-    read = unicodedata.normalize("NFKC", text)
-    signs = set(_SIGN.findall(read))
+    readable = unicodedata.normalize("NFKC", text)
+    signs = set(_SIGN.findall(readable))
     marks = [sign for sign in signs if sign in _JOINERS or unicodedata.category(sign)[0] == "M"]
-    return _pattern("".join(sorted(marks))), read
+    return _pattern("".join(sorted(marks))), readable
 
 
 @lru_cache(maxsize=256)
@@ -130,7 +130,7 @@ def _pattern(marks: str) -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1_024)
-def _read(text: str) -> Wording:
+def _wording(text: str) -> Wording:
     # Kept for a while: one new text is compared with many, and the same candidates come up again.
     words = tuple([word for piece in pieces(text) for word in spelt(piece)])
     claim = tuple(word for word in words if word.text not in LIGHT and word.text not in NEGATIONS)
@@ -150,7 +150,7 @@ def spelt(raw: str) -> tuple[Word, ...]:
     key = folded(raw).replace("’", "'").replace("ё", "е")
     if _CONTRACTED.search(key):
         verb = _CONTRACTED.sub("", key)
-        return Word(_WHOLE.get(verb, verb)), Word("not")
+        return Word(_CONTRACTED_VERBS.get(verb, verb)), Word("not")
     if key.startswith("j'"):
         return Word("je"), Word(key[2:])
     if (short := _SHORT_VERB.fullmatch(key)) is not None:
@@ -163,7 +163,7 @@ def same_word(a: Word, b: Word) -> bool:
     if a.text == b.text:
         return True
     # Endings leave at least this much of a word.
-    return a.text[:_SHORTEST_STEM] == b.text[:_SHORTEST_STEM] and root(a) == root(b)
+    return a.text[:_MIN_STEM_LENGTH] == b.text[:_MIN_STEM_LENGTH] and root(a) == root(b)
 
 
 def root(word: Word) -> str:
@@ -205,9 +205,9 @@ def same_statement(a: str, b: str) -> bool:
     >>> same_statement("Anna told Bob.", "Bob told Anna."), same_statement("It is on.", "It is not on.")
     (False, False)
     """
-    one = tuple([word.text for word in _core(checks.text("a", a))])
-    other = tuple([word.text for word in _core(checks.text("b", b))])
-    return one == other or spelling(one) == spelling(other)
+    first = tuple([word.text for word in _core(checks.text("a", a))])
+    second = tuple([word.text for word in _core(checks.text("b", b))])
+    return first == second or spelling(first) == spelling(second)
 
 
 def spelling(words: Sequence[str]) -> tuple[str, ...]:
@@ -226,7 +226,7 @@ def shortenings(text: str) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     core = _core(checks.text("text", text))
     words = tuple([word.text for word in core])
     shorter = []
-    for size in range(len(core) - 1, max(0, len(core) - 1 - _MORE), -1):
+    for size in range(len(core) - 1, max(0, len(core) - 1 - _MAX_EXTENSION_WORDS), -1):
         if core[size].number or core[size].text in _TURNS:
             break
         shorter.append(words[:size])
@@ -266,6 +266,6 @@ def stem_of(word: str) -> str:
 
 def _shortened(word: str) -> str:
     for size in _ENDING_SIZES:
-        if word[-size:] in ENDINGS and len(word) - size >= _SHORTEST_STEM:
+        if word[-size:] in ENDINGS and len(word) - size >= _MIN_STEM_LENGTH:
             return word[:-size]
     return word
