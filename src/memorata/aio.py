@@ -15,6 +15,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from memorata.engine.admin import Admin
 from memorata.engine.duplicates.duplicates import DuplicateGroups
 from memorata.engine.engine import Engine
+from memorata.engine.factory import open as open_engine
 from memorata.engine.feedback import FeedbackLog
 from memorata.engine.graph.entities import Entities
 from memorata.engine.graph.queries import GraphQueries
@@ -22,7 +23,6 @@ from memorata.engine.idempotency import Idempotency
 from memorata.engine.imports import Imports
 from memorata.engine.lifecycle.lifecycle import Lifecycle
 from memorata.engine.namespaces import Namespaces
-from memorata.engine.opening import open as open_engine
 from memorata.engine.recipes.saved import Recipes
 from memorata.engine.transfer import Transfer
 from memorata.learn.experiments import Experiments

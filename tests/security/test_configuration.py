@@ -141,7 +141,7 @@ def test_an_address_in_a_database_is_not_contacted_without_consent(given_databas
 def test_services_at_their_usual_addresses_and_folders_need_consent_too(
     given_database: Path, recorded: str
 ) -> None:
-    from memorata.engine.opening import choose_recorded
+    from memorata.engine.factory import choose_recorded
 
     with pytest.raises(ConsentNeeded, match="you have not agreed to that"):
         choose_recorded(recorded)

@@ -4,7 +4,7 @@ from contextlib import closing
 
 import pytest
 
-from memorata.engine.opening import open_store
+from memorata.engine.factory import open_store
 from memorata.store import dialects
 from memorata.store.dialects import StoreOptions, register_dialect
 from memorata.store.sqlite.store import SqliteStore

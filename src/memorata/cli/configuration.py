@@ -132,7 +132,7 @@ def _embedder(settings: Settings, advice: list[str]) -> dict[str, Any]:
     from memorata.embed.ngram_encoder import BUILTIN
     from memorata.embed.selection import RECOMMENDED, RUNTIME, choose, has_runtime, without_secrets
     from memorata.engine.embedding import checked_embedder
-    from memorata.engine.opening import choose_recorded
+    from memorata.engine.factory import choose_recorded
 
     specification = settings.embedder
     try:

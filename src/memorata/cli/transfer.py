@@ -151,7 +151,7 @@ def copy(
 
     The source may be in use. A copy that was interrupted continues where it was when it is started again.
     """
-    from memorata.engine.opening import open_store
+    from memorata.engine.factory import open_store
     from memorata.engine.settings import Settings
 
     output = session.output

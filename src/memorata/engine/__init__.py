@@ -8,7 +8,7 @@ from memorata._on_demand import on_demand
 
 if TYPE_CHECKING:
     from memorata.engine.engine import Engine
-    from memorata.engine.opening import open
+    from memorata.engine.factory import open
     from memorata.engine.recall.result import RecallResult, Rejected
     from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe, recipe
 
@@ -16,7 +16,7 @@ __getattr__, __dir__ = on_demand(
     __name__,
     {
         ".engine": ("Engine",),
-        ".opening": ("open",),
+        ".factory": ("open",),
         ".recall.result": ("RecallResult", "Rejected"),
         ".recipes.recipe": ("PARAMETERS", "RECIPES", "Recipe", "recipe"),
     },

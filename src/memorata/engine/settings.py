@@ -40,9 +40,9 @@ from memorata.engine.config_file import (
     untrusted,
 )
 from memorata.engine.engine import Engine
+from memorata.engine.factory import open as open_engine
 from memorata.engine.leases import SECONDS
 from memorata.engine.lifecycle.rules import RULES, LifecycleRules
-from memorata.engine.opening import open as open_engine
 from memorata.engine.recall.log import Logging
 from memorata.engine.recipes.recipe import PARAMETERS, RECIPES, Recipe
 from memorata.engine.services.specification import (

@@ -8,13 +8,15 @@ parameter is written down once. The idea is scikit-learn's introspectable estima
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 from memorata._frozen import frozen
 from memorata.model import checks
 from memorata.model.errors import InvalidArgument
+
+_Rules = TypeVar("_Rules")
 
 
 @frozen
@@ -102,6 +104,19 @@ def parameters_of(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             facts = (getattr(declared, fact.name) for fact in fields(declared))
             parameters.append(Parameter(name, type(argument.default), argument.default, *facts))
     return tuple(parameters)
+
+
+def rules_from(cls: type[_Rules], argument: str, rules: _Rules | Mapping[str, Any] | None) -> _Rules:
+    """Return rules of a class: `rules` itself, those of a mapping by name, or the defaults for None."""
+    if isinstance(rules, cls):
+        return rules
+    if rules is not None and not isinstance(rules, Mapping):
+        raise InvalidArgument(argument, rules, f"a {cls.__name__}, or a mapping of its names to values")
+    values = dict(rules or {})
+    names = tuple(inspect.signature(cls).parameters)
+    for name in values:
+        checks.one_of(argument, name, names)
+    return cls(**values)
 
 
 def both_given(old: str, new: str, value: object) -> InvalidArgument:

@@ -16,11 +16,9 @@ import numpy as np
 
 from memorata._frozen import frozen
 from memorata.index.record import Records, supported_days
-from memorata.model import checks
 from memorata.model.checks import FloatArray
-from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Memory, Tier
-from memorata.model.parameter import Declared, Parameter, parameters_of
+from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
 from memorata.rank.confidence import decayed
 
 _DAY: Final = 86_400.0
@@ -74,20 +72,13 @@ class LifecycleRules:
             object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
 
     @classmethod
-    def of(cls, given: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:
-        """Return rules that are given as such, or by name, or not at all.
+    def of(cls, rules: LifecycleRules | Mapping[str, Any] | None) -> LifecycleRules:
+        """Return these rules, those of a mapping by name, or the defaults for None.
 
         >>> LifecycleRules.of({"working_days": 2}) == LifecycleRules(working_days=2)
         True
         """
-        if isinstance(given, LifecycleRules):
-            return given
-        if given is not None and not isinstance(given, Mapping):
-            raise InvalidArgument("life", given, "rules of life, or a mapping of their names to values")
-        named = dict(given or {})
-        for name in named:
-            checks.one_of("life", name, [rule.name for rule in RULES])
-        return cls(**named)
+        return rules_from(cls, "life", rules)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rules as plain data."""

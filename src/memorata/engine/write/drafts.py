@@ -15,7 +15,7 @@ from memorata.model import checks
 from memorata.model.errors import InvalidArgument
 from memorata.model.identifiers import RANDOM_BITS, uuid7
 from memorata.model.memory import IMPORT, PYTHON, UNTRUSTED, Memory, Source, build_memory, unattributed
-from memorata.model.parameter import Declared, Parameter, parameters_of
+from memorata.model.parameter import Declared, Parameter, parameters_of, rules_from
 from memorata.model.place import Place
 
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
@@ -69,16 +69,9 @@ class DedupeRules:
             object.__setattr__(self, rule.name, rule.checked(getattr(self, rule.name)))
 
     @classmethod
-    def of(cls, given: DedupeRules | Mapping[str, Any] | None) -> DedupeRules:
-        """Return rules that are given as such, or by name, or not at all."""
-        if isinstance(given, DedupeRules):
-            return given
-        if given is not None and not isinstance(given, Mapping):
-            raise InvalidArgument("dedupe", given, "rules of deduplication, or their names and values")
-        named = dict(given or {})
-        for name in named:
-            checks.one_of("dedupe", name, [rule.name for rule in DEDUPE_RULES])
-        return cls(**named)
+    def of(cls, rules: DedupeRules | Mapping[str, Any] | None) -> DedupeRules:
+        """Return these rules, those of a mapping by name, or the defaults for None."""
+        return rules_from(cls, "dedupe", rules)
 
     def cosine(self, noise: float) -> float:
         """Return the least cosine of duplicates with an embedder of this noise ceiling."""

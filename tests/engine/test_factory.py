@@ -13,7 +13,7 @@ from memorata.embed.catalogue import CATALOGUE
 from memorata.embed.http_client import RetryPolicy
 from memorata.embed.selection import Resources
 from memorata.embed.trust import user_trust
-from memorata.engine.opening import open_store
+from memorata.engine.factory import open_store
 from memorata.model import InvalidArgument
 from memorata.model.errors import (
     DimensionMismatch,

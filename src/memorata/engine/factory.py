@@ -1,7 +1,7 @@
-"""Opening a memory: from a path and a few settings to an engine.
+"""The factory of engines: `open` builds one from a path and a few settings.
 
-What a store was made with (its embedder, its analyser) is recorded in it and used again, unless the caller
-says otherwise.
+The embedder and the analyser that a store is made with are recorded in it and used again, unless the caller
+names others.
 """
 
 from __future__ import annotations
