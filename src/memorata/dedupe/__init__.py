@@ -1,4 +1,4 @@
-"""Is it said already? Fingerprints, near-duplicate pairs, clusters, and what to decide about them.
+"""Deduplication: fingerprints, near-duplicate pairs, clusters, and what to decide about them.
 
 In the order in which a new memory meets them: :func:`fingerprint` finds the same words; :func:`method_for`
 chooses how to look for nearly the same, and :func:`near_pairs` (or the bands of MinHash LSH, and

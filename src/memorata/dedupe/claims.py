@@ -40,14 +40,14 @@ _VERBS: Final = STATES | word_set("was were got wurde wurden fue será era étai
 """Words that end the subject of a clause."""
 _ARTICLES: Final = word_set("a an ein eine un una une 一个 一名 个 名")
 _EMPHATIC: Final = frozenset({("no", "other"), ("kein", "anderes"), ("not", "only"), ("no", "doubt")})
-"""Negations that deny nothing that is said."""
+"""Negations that deny nothing of their clause."""
 AGENTS: Final = (
     *("er", "or", "ist", "ian", "ant", "nurse", "pilot", "ier", "eur", "euse", "ère", "in"),
     *("师", "生", "员"),
 )
 """How names of occupations end."""
 MAX_PLAIN: Final = 3
-"""How many words of content a clause may have that only says what somebody is."""
+"""How many words of content a clause may have that only says what its subject is."""
 ONLY_CHILD: Final = {"only": "child", "独生子": "", "einzelkind": ""}
 """Words that deny siblings, and the word that has to follow."""
 _ASIDE: Final = frozenset({"changed", "past", "planned", "never"})
@@ -65,9 +65,9 @@ class Clause:
     words
         Its words, folded, in order.
     subject
-        Whom or what it is about; "i" for the speaker, empty if it does not say.
+        What it is about; "i" for the speaker, empty if it does not say.
     relative
-        Whom of the subject's it is about instead: the sister in "Anna's sister"; empty for itself.
+        The relative of the subject that it is about instead: the sister in "Anna's sister"; empty for itself.
     names
         Everything in it that is written as a name.
     attributes
@@ -117,7 +117,7 @@ class Claims:
 
 
 class Token(NamedTuple):
-    """A word of a clause with all that is known of it by itself."""
+    """A word of a clause with everything that follows from it alone."""
 
     text: str
     name: bool
@@ -249,7 +249,7 @@ def _clause(text: str, subject: str, speaker: str) -> Clause | None:
     heads = _union([meaning.heads for meaning in senses])
     lacks = _union([meaning.lacks for meaning in senses])
     sign = ("good" in flags) - ("bad" in flags)
-    # "Only an only child" and "no longer" are told by their words; a denied liking is a disliking.
+    # "Only an only child" and "no longer" are recognised by their words; a denied liking is a disliking.
     return Clause(
         tuple([token.text for token in tokens]),
         about,
@@ -284,7 +284,7 @@ def _union(sets: Sequence[frozenset[str]]) -> frozenset[str]:
 
 
 def _attributes(tokens: Sequence[Token]) -> frozenset[str]:
-    """Return the attributes that a clause names; what somebody's favourite is of belongs to the name."""
+    """Return the attributes that a clause names; the noun after "favourite" belongs to the name."""
     attributes = set()
     for place, token in enumerate(tokens):
         if not token.sense.attributes:
@@ -313,7 +313,7 @@ def _kind(word: Word, meaning: Sense) -> str:
 
 
 def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) -> str:
-    """Return the root of a word such as "sister" if a clause begins with somebody's."""
+    """Return the root of a word such as "sister" if a clause begins with a possessive and it."""
     for place, token in enumerate(tokens[:6]):
         meaning = token.sense
         if (
@@ -342,7 +342,7 @@ def _relative(tokens: Sequence[Token], names: frozenset[str], possessive: bool) 
 
 
 def _plain(tokens: Sequence[Token], content: set[str]) -> frozenset[str]:
-    """Return attributes that no word names: what somebody is, and how old."""
+    """Return attributes that no word names: what the subject is, and its age."""
     if len(content) == 1 and number(next(iter(content))) is not None:
         return frozenset({"age"})
     is_ = next((place for place, token in enumerate(tokens[:5]) if token.text in COPULAS), None)
@@ -383,7 +383,7 @@ def _is_ordinary(meaning: Sense) -> bool:
 
 
 def subject_of(tokens: Sequence[Token], names: frozenset[str], speaker: str) -> str:
-    """Return whom a clause is about: the speaker or the first name near its beginning, or its first noun."""
+    """Return the subject of a clause: the speaker or the first name near its beginning, or its first noun."""
     first = ""
     run = ""
     for place, token in enumerate(tokens[:8]):

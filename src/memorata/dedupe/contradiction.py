@@ -143,7 +143,7 @@ def contradiction(older: str, newer: str) -> Hint | None:
 def _negation(older: Wording, newer: Wording, difference: _Difference) -> Hint | None:
     if older.negated == newer.negated:
         return None
-    # The denied claim may be told shorter ("no longer works at the bank"), hardly ever longer by much.
+    # The denied claim may be shorter ("no longer works at the bank"), hardly ever longer by much.
     residue_size = len(difference.before) + len(difference.after)
     if difference.before and difference.after:
         return None
@@ -238,7 +238,7 @@ def _without_changes(wording_: Wording) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=1_024)
 def _beginning(text: str) -> tuple[Word, ...]:
-    """Return the first two words of a claim, changes left aside: all that tells its subject.
+    """Return the first two words of a claim, changes left aside: enough to find its subject.
 
     Most pairs have two subjects, and of those no more is read.
     """
@@ -278,7 +278,7 @@ def _read_claim(text: str) -> _ReadClaim:
 
 
 def _too_unlike(before: _ReadClaim, after: _ReadClaim) -> bool:
-    """Tell at a glance that two claims differ in more than any rule accepts.
+    """Return whether two claims surely differ in more than any rule accepts.
 
     What two sequences share in order is at most what they share in any order, so at least ``len(before) +
     len(after) - 2·shared`` words are left over. Without a slot in common the rules accept four of them.
@@ -286,7 +286,7 @@ def _too_unlike(before: _ReadClaim, after: _ReadClaim) -> bool:
     if before.slots & after.slots:
         return False
     max_shared = len(before.roots) + len(after.roots) - _MAX_RESIDUE_WORDS
-    # A word that is said twice may be counted too often here, and never too seldom.
+    # A repeated word may be counted too often here, and never too seldom.
     if 2 * sum(map(set(after.roots).__contains__, before.roots)) < max_shared:
         return True
     return 2 * (Counter(before.roots) & Counter(after.roots)).total() < max_shared

@@ -114,7 +114,7 @@ _CUES: Final = (
     ("ended", Cue.CHANGE, "the newer one tells of an end"),
     ("attribute_value", Cue.VALUE, "another value of the same attribute"),
 )
-"""Features that can be told, the most telling first."""
+"""Features with a reason in words, the strongest first."""
 
 
 @frozen
@@ -150,9 +150,9 @@ def assess(older: str, newer: str, *, speakers: tuple[str, str] = ("", "")) -> A
     Parameters
     ----------
     older, newer
-        Two texts, in the order in which they were said.
+        Two texts, in the order of their times.
     speakers
-        Who said them, if that is known: "I" is the speaker.
+        The speakers of both, empty if unknown: "I" is the speaker.
 
     Examples
     --------
@@ -222,8 +222,8 @@ def signs(text: str) -> Signs:
 def companions(bits: int) -> tuple[str, ...] | None:
     """Return words of which a plain text holds one if it contradicts one of these bits and shares no root.
 
-    They name an attribute of both, or tell of what one denies; a word that may go on ends in ``*``. None
-    where no word need be shared, as where both say what somebody is, or may be written in other ways.
+    They name an attribute of both, or what one denies; a word that may go on ends in ``*``. None
+    where no word need be shared, as where both say what the subject is, or may be written in other ways.
     """
     if bits & (_COPULA | _NUMBER | _attribute_bits(("work", "age"))):
         return None
@@ -288,7 +288,7 @@ _ATTRIBUTES: Final = (1 << len(_ATTRIBUTE_NAMES)) - 1
 _CLASSES_WIDE: Final = len(CLASSES)
 _FIRST_CLASS: Final = len(_ATTRIBUTE_NAMES)
 _CLASSES: Final = (1 << _CLASSES_WIDE) - 1 << _FIRST_CLASS
-"""Bits of classes that are told of; those that are denied come after them, then the names of classes."""
+"""Bits of classes that are mentioned; those that are denied come after them, then the names of classes."""
 _HEADS: Final = _CLASSES << 2 * _CLASSES_WIDE
 (
     _ME, _NAME, _NUMBER, _STATE, _COPULA, _OPPOSED, _CHANGED, _ENDED, _NEGATIVE, _NEVER, _LIKED, _DISLIKED
@@ -428,7 +428,7 @@ def _pair(a: Clause, b: Clause, *, rule: bool, pairs: float) -> list[float] | No
 
 
 def _relatives(a: Clause, b: Clause) -> bool:
-    """Return whether one of two clauses is about somebody of the other's subject, who is not in the other."""
+    """Return whether one of two clauses is about a relative of the subject that the other does not name."""
     return a.relative != b.relative and any(
         clause.relative and clause.relative not in other.content for clause, other in ((a, b), (b, a))
     )

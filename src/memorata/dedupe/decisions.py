@@ -53,7 +53,7 @@ class Claim(Protocol):
 
     @property
     def mentions(self) -> int:
-        """How often it has been said."""
+        """How often it was mentioned."""
 
 
 C = TypeVar("C", bound=Claim)

@@ -1,10 +1,10 @@
-"""How a text opens, and what it is about: enough to tell of most that they concern each other in no way.
+"""A prefix filter: the opening and the gist of a text rule out most pairs before they are compared.
 
 Whatever :func:`~memorata.dedupe.verification.judge` takes for one statement begins with the same letters
 (:func:`~memorata.dedupe.wording.same_statement`, :func:`~memorata.dedupe.wording.extends`), and
 whatever :func:`~memorata.dedupe.contradiction.contradiction` hints at begins with the same subject. And
 no rule accepts more than a few words that only one of the two has. So some bytes per text, which can be kept
-of everything that was ever said, rule out all but a few texts before a vector is compared or a row is read: a
+of every stored text, rule out all but a few texts before a vector is compared or a row is read: a
 filter before the comparison, as the prefix filters of Chaudhuri, Ganti and Kaushik, "A primitive operator for
 similarity joins in data cleaning" (ICDE 2006), and the bit masks of Bloom, "Space/time trade-offs in hash
 coding with allowable errors" (CACM 1970), are, and like theirs one that misses nothing.
@@ -54,7 +54,7 @@ LETTERS: Final = 8
 """How many letters of a statement count; a shorter one may be the beginning of any other."""
 MAX_COMPARED: Final = 240
 """A text of more characters says more than one thing, and has no subject by which it is compared: of the
-turns of chats that long, every second contradiction that is told is none."""
+turns of chats that long, every second noted contradiction is none."""
 BITS: Final = 64
 """How many bits words are spread over."""
 _MAX_PIECES: Final = 8_192
@@ -188,7 +188,7 @@ def concern(older: str, newer: str) -> bool:
 
 
 def _contradict(older: str, newer: str) -> bool:
-    # Loaded by who compares: the words of claims take a while to list.
+    # Loaded on demand: the words of claims take a while to list.
     from memorata.dedupe.contradiction_score import assess
 
     return (
@@ -203,7 +203,7 @@ def concerned(newer: str, alike: Sequence[str], about: Sequence[str]) -> list[st
 
     Some begin with the same letters, others only with the same subject, and cannot be repeated. What shares
     no other word with a text does not contradict it, unless a word of both names an attribute or excludes
-    another. That is told without reading the older texts word by word.
+    another. That is decided without reading the older texts word by word.
     """
     from memorata.dedupe.contradiction_score import may_contradict, signs
 
@@ -241,7 +241,7 @@ class _Filter:
     claim: list[str]
     """The beginnings of words that carry its claim, but the subject: what says the same has most of them."""
     letters: str
-    """Its letters without fillers; empty if it is not plain, and only `keywords` and `shared` tell."""
+    """Its letters without fillers; empty if it is not plain, and only `keywords` and `shared` count."""
 
     def may_concern(self, text: str, *, may_repeat: bool) -> bool:
         """Return whether a text may contradict it or, if it begins with the same letters, repeat it."""
@@ -264,7 +264,7 @@ class _Filter:
 
 
 def _filter(text: str) -> _Filter | None:
-    """Return what tells of other texts whether they may concern one of the same subject.
+    """Return the filter that decides whether other texts of the same subject may concern this one.
 
     None if they need hold no part of it, or may write it in other ways, as numbers are.
     """
@@ -295,13 +295,13 @@ def _filter(text: str) -> _Filter | None:
 
 
 class _Part(NamedTuple):
-    """What a word adds to what tells of other texts."""
+    """What a word adds to a filter."""
 
     settled: str
     starts: tuple[str, ...]
     """How it may begin in a spaced text; none if it carries no claim."""
     carries: bool
-    """Whether what is said alike has it too, but for a few such words."""
+    """Whether a text that says the same has it too, but for a few such words."""
     keywords: tuple[str, ...]
     """Words of the same slot, and words that exclude it."""
     is_pronoun: bool

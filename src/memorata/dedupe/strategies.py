@@ -1,4 +1,4 @@
-"""What becomes of claims found to be duplicates: who stays, and what it then says.
+"""Strategies for duplicate claims: which one stays, and its content afterwards.
 
 Four strategies of one interface, by name in :data:`STRATEGIES`. None of them destroys anything: a loser is
 superseded by the winner, with a link, and stays readable in its history.
@@ -165,7 +165,7 @@ def precedence(claims: Sequence[C], strategy: str = "keep_highest_confidence") -
         check_claim(f"claims[{position}]", claim)
     corrections = [place for place, claim in enumerate(claims) if is_correction(claim)]
     others = [place for place, claim in enumerate(claims) if not is_correction(claim)]
-    # A sort in reverse leaves those who are even in the order given, as the first of them wins.
+    # A sort in reverse leaves equal ones in the order given, as the first of them wins.
     corrections.sort(key=lambda place: by_time(claims[place]), reverse=True)
     if strategy == "keep_most_recent":
         others.sort(key=lambda place: by_time(claims[place]), reverse=True)

@@ -1,4 +1,4 @@
-"""Are two memories one? What cosine and Jaccard say, read again word by word and with the occasion in view.
+"""Verification of duplicate candidates: cosine and Jaccard, then wording, speaker and occasion.
 
 A cosine of 0.92 is where the literature puts duplicates, and it is not enough: with a good model "the rent is
 900 euros" and "the rent is 950 euros" have 0.99. So a pair is a duplicate when the vectors are close *and*
@@ -74,7 +74,7 @@ def judge(
     The first rule that applies decides:
 
     1. Either is a turn of a transcript: distinct.
-    2. Their speakers, places or occasions differ, or they name nobody in common: distinct.
+    2. Their speakers, places or occasions differ, or they have no entity in common: distinct.
     3. The cosine or the Jaccard index is too low: distinct.
     4. :func:`~memorata.dedupe.decisions.decide`: corrections, categories, confidences. A correction wins
        over what it repeats and over what it contradicts, and over nothing else.
@@ -91,7 +91,7 @@ def judge(
     threshold
         The least cosine of duplicates; see :func:`duplicate_cosine`.
     paraphrases
-        Whether other words for the same count too, as far as vectors can tell.
+        Whether other words for the same count too, as far as vectors show.
 
     Examples
     --------
@@ -169,5 +169,5 @@ def _is_corrected(a: Memory, b: Memory, decision: Decision[Memory]) -> bool:
     winner = a if decision.winner is a else b
     if same_statement(a.content, b.content):
         return True
-    # Of what was said after it, a correction knows nothing.
+    # A correction does not apply to later memories.
     return winner.created_at >= loser.created_at and contradiction(loser.content, winner.content) is not None

@@ -2,7 +2,7 @@
 
 Two texts of nearly the same letters, and of nearly the same vector, can say opposite things: "costs 30" and
 "costs 40", "Anna told Bob" and "Bob told Anna", "likes" and "does not like". So whatever is close by cosine
-and Jaccard is also read word by word before it counts as said twice; de Marneffe, Rafferty and Manning,
+and Jaccard is also read word by word before it counts as a duplicate; de Marneffe, Rafferty and Manning,
 "Finding contradictions in text" (ACL 2008), list the same signs.
 """
 

@@ -1,8 +1,8 @@
-"""API keys: who may do what, and how a token is checked.
+"""API keys: authorisation by scope and namespace, and authentication of tokens.
 
 A token is 256 random bits behind the key's id: ``mem_ID_SECRET``. The database keeps its SHA-256 alone; a
 secret of that size cannot be guessed from a plain digest, so a slow hash would cost every request and protect
-nothing. Digests are compared in constant time, with one of nobody's where the id is unknown.
+nothing. Digests are compared in constant time, with a dummy digest where the id is unknown.
 
 Patterns: ``acme/alice`` is that namespace, ``acme/*`` is everything below ``acme``, ``*`` is everything.
 Scopes: ``read`` looks, ``write`` changes what can be changed back, ``admin`` purges and cares for the store;
@@ -33,11 +33,11 @@ READ: Final = "read"
 WRITE: Final = "write"
 ADMIN: Final = "admin"
 SCOPES: Final = (READ, WRITE, ADMIN)
-"""What a key may be for; each holds those before it."""
+"""The scopes of a key; each includes the ones before it."""
 
 EVERYWHERE: Final = "*"
 FRESH_SECONDS: Final = 2.0
-"""For how long a key is taken for good without another look; so long may a revoked one still work."""
+"""For how long a looked-up key is cached; so long may a revoked one still work."""
 
 _PREFIX: Final = "mem_"
 _TOKEN: Final = re.compile(rf"(?:{_PREFIX}|{TOKEN_PREFIX})([0-9a-f]{{16}})_([A-Za-z0-9_-]{{43}})")
@@ -48,7 +48,7 @@ _MAX_NAME_LENGTH: Final = 200
 
 @frozen
 class Access:
-    """What somebody may do."""
+    """The scopes and namespaces of an authenticated caller."""
 
     name: str
     namespaces: tuple[str, ...]
@@ -89,7 +89,7 @@ class Access:
 _ACTIONS: Final = {READ: "read", WRITE: "write to", ADMIN: "administer"}
 
 LOCAL: Final = Access("local", (EVERYWHERE,), SCOPES)
-"""Whoever sits at the machine itself, where no key is asked for."""
+"""Access of local callers, where no key is required."""
 
 
 def matches(pattern: str, namespace: str) -> bool:
@@ -116,7 +116,7 @@ def namespace_pattern(argument: str, value: object) -> str:
 
 
 class ApiKeys:
-    """The API keys of a store: create, list, revoke, and authenticate whoever shows a token."""
+    """The API keys of a store: create, list, revoke, and authenticate tokens."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class ApiKeys:
         self._seen.pop(id, None)
 
     def authenticate(self, token: str | None) -> Access:
-        """Return what the bearer of a token may do; None for somebody who shows none."""
+        """Return the access of a token; None stands for a caller without one."""
         if token is None:
             if self.required:
                 raise NotAdmitted("a key is needed: send it as Authorization: Bearer mem_…")
@@ -194,9 +194,9 @@ class ApiKeys:
         return Access(key.id, key.namespaces, key.scopes)
 
     def authenticate_cached(self, token: str | None) -> Access | None:
-        """Return what the bearer of a token may do, if that can be told without asking the store.
+        """Return the access of a token if its key is cached, and None if the store has to be read.
 
-        None where it cannot: then `authenticate` tells. For a server whose loop must not wait for the store.
+        For a server whose event loop must not wait for the store.
         """
         if token is None:
             return None if self.required else LOCAL

@@ -52,9 +52,9 @@ SETTING: Final = "embedder"
 _PROBE: Final = "Is all well?"
 _SAMPLE_TEXTS: Final = 16
 _MAX_FAILURES_IN_A_ROW: Final = 8
-"""After this many failures in a row it is the embedder that fails, and not the texts."""
+"""After this many failures in a row the embedder is at fault, and not the texts."""
 _TEXT_DEPENDENT_STATUSES: Final = frozenset({500, 502})
-"""What a service answers that came to grief, perhaps by one of the texts."""
+"""HTTP statuses of a failure that may be caused by one of the texts."""
 _VECTORS_PER_DROP: Final = 10_000
 
 
@@ -69,7 +69,7 @@ class NotEmbedded:
 
 @frozen
 class Reembedding:
-    """What came of giving memories their vectors, or what would.
+    """The report of a re-embedding, or of its dry run.
 
     - `embedder`: the embedder whose vectors these are.
     - `waiting`: how many memories had no vector of it.
@@ -93,7 +93,7 @@ class Reembedding:
 
 @frozen
 class Indexing:
-    """What came of making indexes.
+    """The report of making indexes.
 
     - `made`: how many indexes, or parts of one, were made.
     - `methods`: how the store searches now, by ``"vector"`` and by ``"lexical"``.
@@ -214,7 +214,7 @@ class Admin:
     ) -> Reembedding:
         """Make the embedder of this engine the store's: embed everything, then drop the old vectors.
 
-        It can be interrupted at any moment and run again. Searches go on meanwhile; nobody has to close.
+        It can be interrupted at any moment and run again. Searches go on meanwhile.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class Admin:
         Parameters
         ----------
         progress
-            Told what is being made, how far it is, and of how much; 0 where nobody knows.
+            Called with what is being made, how far it is, and of how much; 0 where that is unknown.
 
         Raises
         ------
@@ -290,7 +290,7 @@ class Admin:
 
     def _renew_codes(self, lease: HeldLease, progress: Callable[[str, int, int], None]) -> int:
         def report(step: str, done: int, total: int) -> None:
-            # An index may take longer than anybody waits for a worker that says nothing.
+            # An index may take longer than a lease lasts without renewal.
             lease.renew()
             progress(step, done, total)
 
@@ -318,7 +318,7 @@ class Admin:
 
     @property
     def notes(self) -> list[str]:
-        """Return what a person should know if most of what is here was embedded by another model."""
+        """Notes for the user if memories here were embedded by another model."""
         if self._embedding.embedder is None or not (others := self._store.other_vectors()):
             return []
         waiting = self._store.count_waiting()
@@ -364,7 +364,7 @@ class Admin:
         changed = with_prompts(embedder, name)
         self._store.use_embedder(changed.name, changed.dimension)
         self._embedding.specification = prompted_specification(specification, name)
-        # Last: whoever sees it finds the rest in its place.
+        # Last: another thread that sees it finds the rest in place.
         self._embedding.embedder = changed
         return tuple(self.notes)
 
@@ -434,12 +434,12 @@ class _BatchEmbedding:
 
 
 def _is_unavailable(error: EmbedderError) -> bool:
-    """Tell whether it is no matter of texts: each of them would wait for the service again, and in vain."""
+    """Return whether an error is of the service and not of a text: each text would wait for it again."""
     return isinstance(error, ServiceUnreachable) and error.status not in _TEXT_DEPENDENT_STATUSES
 
 
 def duration(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration in words."""
     for unit, name in ((3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * unit:
             return f"{seconds / unit:.0f} {name}"

@@ -1,6 +1,6 @@
 """A briefing: what an assistant should know before anything is asked, within a budget of tokens.
 
-Sections in the order of their worth: what is pinned, standing instructions, preferences, who somebody is,
+Sections in the order of their worth: what is pinned, standing instructions, preferences, profile facts,
 what is important, what is unfinished, and the latest memories. Each but the first and the last may take at
 most half of what is left, so that none crowds the others out.
 """
@@ -81,7 +81,7 @@ def brief(pages: Pages, now: datetime, budget: int, sections: tuple[Section, ...
 
 
 def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memory]:
-    """Return the memories of a section, but for what a tool or a page said: who asks for that gets it."""
+    """Return the memories of a section, without untrusted ones: those appear in recalls only."""
     conditions: dict[str, Any] = {"category": section}
     if section == "pinned":
         conditions = {"pinned": True}
@@ -92,7 +92,7 @@ def _candidates(section: Section, pages: Pages, now: datetime) -> Iterable[Memor
     conditions["tags"] = {"none": [UNTRUSTED]}
     memories = pages(filter=conditions, limit=_MAX_CANDIDATES).memories
     if section == "unfinished":
-        # Loaded by who needs it: its patterns take 5 ms to compile.
+        # Loaded on demand: its patterns take 5 ms to compile.
         from memorata.text.standing_sentences import is_unfinished
 
         return [memory for memory in memories if is_unfinished(memory.content)]

@@ -1,8 +1,8 @@
 """The settings file: where it is, what it says, and how much of that counts.
 
 One that was named (``--config``, ``MEMORATA_CONFIG``) counts as it is. One that merely lies in the current
-folder came with whatever is in that folder: until the person trusts it (``memorata trust``), it has a say in
-what is harmless alone, and neither in where texts and keys are sent, nor in what is loaded, kept or removed.
+folder came with whatever is in that folder: until the user trusts it (``memorata trust``), only
+harmless settings of it count, none that say where texts and keys are sent or what is loaded or removed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HARMLESS: Final = frozenset(
         "approximate_from", "threads", "query_seconds", "log_recalls", "log_queries", "parameters",
     }
 )  # fmt: skip
-"""What a file that nobody trusts may set. Every other setting, whatever is added, needs trust."""
+"""The settings of an untrusted file that count. Every other setting, also a future one, needs trust."""
 OLD_WEIGHTS: Final = ("vectorSimilarityWeight", "keywordMatchWeight")
 """Two weights that one budget and one share have replaced: see ``memorata.rank.migrated``."""
 _RENAMED: Final = {"question_seconds": "query_seconds"}
@@ -48,7 +48,7 @@ class ConfigFile:
     notes: tuple[str, ...] = ()
 
     def ignored(self, trust: Trust) -> tuple[str, ...]:
-        """Return the settings in it that do not count because nobody trusts it."""
+        """Return the settings in it that do not count because it is not trusted."""
         risky = tuple(name for name in self.values if name not in HARMLESS)
         return () if self.named or not risky or trust.agrees_to_file(self.path, self.content) else risky
 
@@ -97,7 +97,7 @@ def read_config(path: Path, settings: Collection[str], *, named: bool) -> Config
 
 
 def _migrated(values: dict[str, Any], path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return settings with the two weights of the old form read as one budget, and what to tell about it."""
+    """Return settings with the two weights of the old form read as one budget, and notes about that."""
     old = {name: values[name] for name in OLD_WEIGHTS if name in values}
     if not old:
         return values, ()
@@ -129,7 +129,7 @@ def at_home(path: str) -> Path:
 
 
 def untrusted(path: Path, names: Sequence[str]) -> str:
-    """Return what to tell about settings that are ignored because nobody trusts the file they are in."""
+    """Return the note about settings that are ignored because their file is not trusted."""
     return (
         f"{path} sets {', '.join(names)}, which is ignored, for it is not trusted: `memorata trust` shows "
         f"what it would change and asks; or name the file, with --config or {CONFIG_VARIABLE}"

@@ -1,6 +1,6 @@
 """Embedding: the vectors of what is remembered and of queries, and the embedder while it is unavailable.
 
-A text that its namespace holds is not embedded again. When the embedder fails, nothing is lost: what was said
+A text that its namespace holds is not embedded again. When the embedder fails, nothing is lost: a memory
 is stored and waits for its vector, and a query is answered by words. An embedder that could not be had is
 looked for again now and then, less and less often (:mod:`memorata.embed.circuit_breaker`), and so it comes
 back by itself. What is to be remembered in a transaction is embedded before it begins: an embedder may take
@@ -49,7 +49,7 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 @frozen(eq=False)
-class GivenVector:
+class CallerVector:
     """The vector of a memory that its caller computed, and the embedder it is from; None for the current."""
 
     vector: checks.Numbers
@@ -66,15 +66,15 @@ class Embedding:
     queries: QueryVectors | None = None
 
     def documents(
-        self, texts: Sequence[str], namespaces: Sequence[str], given: Sequence[GivenVector | None] = ()
+        self, texts: Sequence[str], namespaces: Sequence[str], own_vectors: Sequence[CallerVector | None] = ()
     ) -> list[tuple[bytes, Floats | None]]:
         """Return the address and the vectors of each text; None where they have to wait.
 
         A text that its own namespace holds is not embedded again. What another holds does not count: the time
-        that is saved would tell. Vectors that a caller has `given` are checked, and taken as they are.
+        that is saved would disclose it. Vectors of the caller (`own_vectors`) are checked, and not changed.
         """
-        if any(vector is not None for vector in given):
-            own_rows = [None if vector is None else self._of_caller(vector) for vector in given]
+        if any(vector is not None for vector in own_vectors):
+            own_rows = [None if vector is None else self._of_caller(vector) for vector in own_vectors]
             missing = [place for place, rows in enumerate(own_rows) if rows is None]
             embedded = iter(self.documents([texts[at] for at in missing], [namespaces[at] for at in missing]))
             return [
@@ -117,7 +117,7 @@ class Embedding:
             if passages.ndim != 2 or passages.shape[1] != self.embedder.dimension:
                 got = passages.shape[-1] if passages.ndim else 0
                 raise DimensionMismatch(self.embedder.name, expected=self.embedder.dimension, got=got)
-        # All at once: asking numpy a thousand times takes longer than the answers.
+        # All at once: a thousand numpy calls take longer than the computation.
         stacked = rows[0] if len(rows) == 1 else np.concatenate(rows)
         if not all(map(len, rows)) or not are_directions(stacked):
             raise EmbedderError(f"{self.embedder.name} gave vectors that {_NO_DIRECTION}, or none")
@@ -144,7 +144,7 @@ class Embedding:
             return None, f"the embedder failed, words only: {error}"
         return row, ""
 
-    def _of_caller(self, vector: GivenVector) -> Floats:
+    def _of_caller(self, vector: CallerVector) -> Floats:
         """Return the vectors of a text that a caller embedded, one row, or raise if they are of no use."""
         if self.embedder is None:
             raise InvalidArgument("vector", "given", f"left out: {self.absence or 'there is no embedder'}")
@@ -171,13 +171,13 @@ class Embedding:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The languages that the embedder was made for; empty when nobody said."""
+        """The languages that the embedder was made for; empty when unknown."""
         languages: tuple[str, ...] = getattr(self.embedder, "languages", ())
         return languages
 
     @property
     def reliability(self) -> float:
-        """What the embedder's cosines count beside words; 1 when nobody measured it."""
+        """What the embedder's cosines count beside words; 1 when it was not measured."""
         return float(getattr(self.embedder, "reliability", 1.0))
 
     @property
@@ -227,7 +227,7 @@ def embedded_in_advance(
 ) -> Iterator[None]:
     """Embed what will be remembered in the block, in this thread, before it begins."""
     drafts = []
-    # What is wrong with one of them is said by who remembers them, and says which.
+    # A wrong item raises when it is remembered, with its position.
     with suppress(InvalidArgument):
         for item in items:
             if item.get("vector") is not None:
@@ -257,12 +257,12 @@ def embedded_already() -> Vectors:
 
 
 UNAVAILABLE: Final = "the store's embedder cannot be used, words only: "
-"""What is said while it is away, before the reason."""
+"""The beginning of the note while it is unavailable; the reason follows."""
 
 
 @frozen
 class OpenedEmbedder:
-    """An embedder, what opens it another day, and what a person should know of it."""
+    """An embedder, its specification, and notes for the user."""
 
     embedder: Embedder
     specification: str | None = None
@@ -323,7 +323,7 @@ class CurrentEmbedder:
             return
         self.specification = embedder.specification
         self.notes = (*(note for note in self.notes if not note.startswith(UNAVAILABLE)), *embedder.notes)
-        # Last: whoever sees it finds the rest in its place.
+        # Last: another thread that sees it finds the rest in place.
         self.embedder = embedder.embedder
 
     def required(self) -> Embedder:
@@ -364,11 +364,11 @@ _PROBE: Final = "Is all well?"
 
 @runtime_checkable
 class Service(Protocol):
-    """An embedder that has to be asked how long its vectors are."""
+    """An embedder whose dimension only its service knows."""
 
     @property
     def known_dimension(self) -> int | None:
-        """How long they are, if that was given; nobody is asked."""
+        """How long they are, if that was given; the service is not called."""
         ...
 
     def of_dimension(self, dimension: int, *, apart: bool = False) -> Embedder:

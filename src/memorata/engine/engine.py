@@ -1,4 +1,4 @@
-"""The engine: the verbs that people and programs use, and the facets that hold the rarer ones.
+"""The engine: the everyday verbs, and the facets that hold the rarer ones.
 
 One synchronous class around a store and an embedder. Clock and randomness come in as arguments, so the same
 store, query, recipe and clock give the same hits in the same order.
@@ -253,9 +253,9 @@ class Engine(Parts):
     def briefing(self, *, budget: int = 1_000, namespace: str | None = None) -> Briefing:
         """Return what to know before anything is asked: for the start of a session, or of a prompt.
 
-        What is pinned comes first, then standing instructions, preferences, who somebody is, important
+        What is pinned comes first, then standing instructions, preferences, profile facts, important
         memories (importance of 0.8 and more), what is unfinished, and the latest of the last seven days.
-        Instructions, preferences and profile facts are told by their category, which `remember` gives to
+        Instructions, preferences and profile facts are found by their category, which `remember` gives to
         texts that say so ("from now on …", "I prefer …", "my name is …") and that bring none.
 
         Parameters

@@ -180,7 +180,7 @@ def open(
     Examples
     --------
     >>> memory = open(":memory:", embedder="lexical")
-    >>> said = memory.remember("Anna prefers green tea.")
+    >>> _ = memory.remember("Anna prefers green tea.")
     >>> [hit.memory.content for hit in memory.recall("what tea does Anna like?")]
     ['Anna prefers green tea.']
     >>> memory.close()
@@ -189,7 +189,7 @@ def open(
     checks.flag("durable", durable)
     checks.flag("must_exist", must_exist)
     checks.flag("read_only", read_only)
-    # What is wrong whatever the store holds is said before there is a file, and never recorded in it.
+    # Arguments are checked before there is a file, and never recorded in it if they are wrong.
     checked_analyser(analyser_name, language, min_length)
     checked_namespace("namespace", namespace)
     checks.one_of("duplicates", duplicates, [mode.value for mode in DedupeMode])
@@ -261,7 +261,7 @@ def open(
             tables=_tables(measure, embedder, specification, resources),
             **options,
         )
-        # Not before all is well: what is recorded holds for whoever opens the store next.
+        # Not before all is well: what is recorded holds the next time that the store is opened.
         words.record()
         if recorded is None and specification is not None and not store.read_only:
             store.remember_setting(EMBEDDER_SETTING, specification)
@@ -370,12 +370,12 @@ def choose_recorded(recorded: str | None, resources: Resources | None = None) ->
 
 
 def _agree(specification: str, resources: Resources | None) -> None:
-    """Note that the person has named a service or a folder, so that the store may name it from now on."""
+    """Record the consent to a service or a folder that the user named: the store may name it from now on."""
     source = source_of(specification)
     if source is None:
         return
     trust = user_trust()
-    # Who cannot write in their own home is asked again.
+    # Where the home cannot be written to, the consent is asked for again.
     with suppress(OSError):
         trust.agree_to_source(source)
         if resources is not None and resources.api_key and is_service(source):

@@ -95,14 +95,14 @@ class FeedbackLog:
     def list(
         self, *, namespace: str | None = None, since: checks.Instant | None = None
     ) -> Sequence[LoggedFeedback]:
-        """Return what people said about hits, in the order in which they said it.
+        """Return feedback about hits, oldest first.
 
         Parameters
         ----------
         namespace
             Whose; None for the engine's.
         since
-            Only what was said at or after that moment.
+            Only feedback given at or after that moment.
         """
         path, moment = self._runtime.path(namespace), checks.optional_instant("since", since)
         return self._store.feedback.list(path, since=moment)

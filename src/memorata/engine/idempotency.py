@@ -1,8 +1,8 @@
 """Idempotent requests: done once, however often they are asked for under the same key.
 
 The name is what the IETF's draft calls an idempotency key. What is done and what it was answered with are one
-transaction: either both are there after a crash, or neither. An error is no answer: whoever meets one may ask
-again under the same name.
+transaction: either both are there after a crash, or neither. An error is not stored: the request may be
+repeated under the same key.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ class Idempotency:
         request
             A digest of what is asked. The same name with another one is refused.
         work
-            Does it, in this thread, and returns the status and the body of the answer. Nobody else uses the
-            store meanwhile.
+            Does it, in this thread, and returns the status and the body of the answer. No other thread
+            uses the store meanwhile.
         caller
-            Whose name it is; two callers may use the same.
+            The caller that the key belongs to; two callers may use the same key.
         namespace
             Whose memories it is about; None for the engine's.
         apart
@@ -78,7 +78,7 @@ class Idempotency:
             feedback does, cannot find it otherwise: within the work nothing is logged. Other work does
             without, and is spared the milliseconds that it takes.
         ahead
-            What is done around the work before anybody has to wait for it, unless it was done already: see
+            A context to enter before the transaction, unless the request was done already: see
             :mod:`memorata.engine.embedding`.
 
         Raises

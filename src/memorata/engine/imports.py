@@ -97,7 +97,7 @@ class Imports:
             Remove what it brought for good, so that the same import can be run again; without, memories are
             forgotten, and `restore` brings them back.
         dry_run
-            Only tell what would go.
+            Only return what would go.
 
         Notes
         -----

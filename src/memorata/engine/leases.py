@@ -1,9 +1,9 @@
 """Work that one worker does at a time: a lease is held while it is done, renewed, and given back.
 
-Several processes may share a store and all be told to do the same: maintain, re-embed, tune. The first takes
-a lease and does it; the others are told who does. A worker that is killed is taken over when its lease has
-run out, on its own machine at once. One that was only slow finds out at its next write, which does not
-happen: see :meth:`memorata.store.store.Store.fenced`.
+Several processes may share a store and start the same work: maintain, re-embed, tune. The first acquires a
+lease; the others raise `WorkUnderWay` with its holder. The lease of a killed worker is taken over when it has
+expired, on the same machine at once. A worker that was only slow fails at its next write, which is not
+made: see :meth:`memorata.store.store.Store.fenced`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from memorata.store.leases import EVERYWHERE, Lease
 from memorata.store.store import Store
 
 SECONDS: Final = 120.0
-"""For how long after the last sign of life of a worker nobody takes over, if nothing else was said."""
+"""Default duration of a lease after its last renewal, in seconds."""
 _RENEWALS_PER_LEASE: Final = 4
-"""A lease is renewed after one such part of its time."""
+"""A lease is renewed after this fraction (one over it) of its duration."""
 _LOG: Final = logging.getLogger(__name__)
 
 
@@ -42,7 +42,7 @@ class HeldLease:
         self._renewed_at = monotonic()
 
     def renew(self) -> None:
-        """Say that the work goes on; to be called as often as one likes."""
+        """Renew the lease if enough of it has passed; cheap enough to call at every step."""
         if monotonic() - self._renewed_at >= self._pause:
             self._renew()
             self._renewed_at = monotonic()
@@ -98,7 +98,7 @@ class Leases:
         lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
         other = None if lease is not None else self._current_lease(kind, namespace)
         if other is not None and is_gone(other.holder):
-            # Somebody else may see the same: this gives back that one lease, and one of both gets the next.
+            # Another process may do the same: only this lease is released, and one of both gets the next.
             self._store.leases.release(other)
             lease = self._store.leases.acquire(kind, namespace, holder, self.seconds, self._clock())
             other = None if lease is not None else self._current_lease(kind, namespace)
@@ -107,7 +107,7 @@ class Leases:
         return lease
 
     def _current_lease(self, kind: str, namespace: str) -> Lease | None:
-        """Return the lease of whoever does the work."""
+        """Return the lease under which the work is done, if any."""
         for lease in self._store.leases.list():
             if (lease.kind, lease.namespace) == (kind, namespace):
                 return lease
@@ -131,13 +131,13 @@ _ENDED_STATES: Final = frozenset("ZX")
 
 
 def this_worker() -> str:
-    """Return the name of this process, as others are told."""
+    """Return the name of this process, as leases record it."""
     mark = _mark()
     return f"{_machine()}, process {os.getpid()}" + (f" ({mark})" if mark else "")
 
 
 def is_gone(worker: str) -> bool:
-    """Tell whether a worker is a process of this machine that is no more; False where that is not known."""
+    """Return whether a worker is a process of this machine that has ended; False where that is unknown."""
     match = _WORKER_NAME.fullmatch(worker)
     if match is None or match["mark"] != _mark():
         return False
@@ -165,7 +165,7 @@ def _mark() -> str:
 
 
 def _machine() -> str:
-    # All of the network, for a name: only when somebody works.
+    # Loaded on demand: the module loads all of the network stack.
     from socket import gethostname
 
     return gethostname()

@@ -2,8 +2,8 @@
 
 A namespace sees what is in it. With `inherit`, a recall there also sees what is above it (``acme`` for
 ``acme/api``) and what it, or one above it, is linked to: one step, never the links of what is linked. What is
-tagged `private` stays in its own namespace, and a link may have a filter of its own. A link shows nobody
-anything by itself: over HTTP a key must allow every namespace that is touched.
+tagged `private` stays in its own namespace, and a link may have a filter of its own. A link grants
+no access by itself: over HTTP a key must allow every namespace that is touched.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Namespaces:
         filter
             Which of its memories are seen; None for all but those tagged `private`, which never are.
         namespace
-            Who sees it; None for the engine's. Linked again, it gets the new filter.
+            The namespace that gets the link; None for the engine's. Linked again, it gets the new filter.
 
         Examples
         --------
@@ -65,8 +65,8 @@ class Namespaces:
         >>> with memorata.open(":memory:", embedder="lexical") as memory:
         ...     _ = memory.remember("Indent with four spaces.", namespace="style")
         ...     _ = memory.namespaces.link("style", namespace="acme/api")
-        ...     found = memory.recall_across("how to indent?", ["acme/api"], inherit=True)
-        ...     [(hit.memory.namespace, hit.memory.content) for hit in found]
+        ...     result = memory.recall_across("how to indent?", ["acme/api"], inherit=True)
+        ...     [(hit.memory.namespace, hit.memory.content) for hit in result]
         [('style', 'Indent with four spaces.')]
         """
         from memorata.store.filters import parse
@@ -159,7 +159,7 @@ class Namespaces:
         namespace
             From where; None for the engine's.
         dry_run
-            Only tell which would go.
+            Only return which would go.
 
         Returns
         -------

@@ -114,7 +114,7 @@ class Parts:
 
     @cached_property
     def entities(self) -> Entities:
-        """Who and what memories mention: list, get, describe, merge, relate, about, purge, …."""
+        """The entities that memories mention: list, get, describe, merge, relate, about, purge, …."""
         from memorata.engine.graph.entities import Entities
 
         return Entities(self.runtime, self._lookup, self._writer.drafts, self._purge)
@@ -128,7 +128,7 @@ class Parts:
 
     @cached_property
     def duplicates(self) -> DuplicateGroups:
-        """What was said twice, and what contradicts: find, supersede, undo, resolve, …."""
+        """Duplicates and contradictions: find, supersede, undo, resolve, …."""
         from memorata.engine.duplicates.duplicates import DuplicateGroups
 
         return DuplicateGroups(self.runtime, self._embedding, self._writer, self.leases)
@@ -200,7 +200,7 @@ class Parts:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know about how this was opened."""
+        """Notes for the user about how this was opened."""
         return self._embedding.notes
 
     @notes.setter

@@ -1,10 +1,10 @@
 """Vectors of queries for servers: those that arrive together are computed together, repeated ones are kept.
 
 A graph reads four short texts at once in a sixth less processor time than one after the other, and no text
-has to wait for that: while the embedder is busy, queries gather, and who comes first when it is free takes
-the next few with it. At rest a query is computed at once, alone. The longest wait is thus one batch.
+has to wait for that: while the embedder is busy, queries gather, and the next thread that holds it computes
+a few of them. At rest a query is computed at once, alone. The longest wait is thus one batch.
 
-A vector is kept under its namespace: how fast an answer comes tells nobody what another tenant asked.
+A vector is kept under its namespace: the time of an answer does not disclose the queries of another tenant.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ CACHED: Final = 4_096
 MAX_BATCH: Final = 4
 """How many are computed together: eight save no more, and keep the first of them waiting."""
 MAX_CHARACTERS: Final = 1_000
-"""Longer queries are computed alone: nobody waits for the many passages of another's."""
+"""Longer queries are computed alone, so that no other query waits for their many passages."""
 _COST: Final = threading.local()
 _Together = Callable[[Sequence[str]], Sequence[Floats]]
 
@@ -52,7 +52,7 @@ def prepare_to_serve(engine: Engine, models: Engine | None = None) -> None:
 def load_models(engine: Engine) -> None:
     """Load what embeds queries."""
     for load in (getattr(engine.embedder, "load", None), *(table.load for table in engine._tables)):
-        # What cannot be loaded is told of by every recall.
+        # Every recall reports what cannot be loaded.
         with suppress(EmbedderError, MissingExtra):
             _ = None if load is None else load()
 
@@ -69,7 +69,7 @@ def only_computes(engine: Engine, namespace: str) -> bool:
 
 
 class _VectorRequest:
-    """A query whose vector somebody waits for."""
+    """A query whose vector a thread waits for."""
 
     __slots__ = ("done", "error", "text", "together", "took", "vector")
 
@@ -94,7 +94,7 @@ class QueryVectors:
         self._busy = threading.Lock()
 
     def vector(self, embedder: Embedder, namespace: str, text: str) -> Floats:
-        """Return the vector of a query; what the embedder raises is raised to everybody in its batch."""
+        """Return the vector of a query; what the embedder raises is raised for every query of its batch."""
         if getattr(embedder, "queries_vary", False):
             return embedder.embed_query(text)
         key = embedder.name, namespace, hashlib.blake2b(text.encode(), digest_size=16).digest()
@@ -111,13 +111,13 @@ class QueryVectors:
 
     def _computed(self, embedder: Embedder, text: str) -> Floats:
         together: _Together | None = getattr(embedder, "embed_queries", None)
-        # A service has none: it may hang, and nobody should wait for the query of another.
+        # A service has none: it may hang, and no query should wait for another.
         if together is None or len(text) > MAX_CHARACTERS:
             return embedder.embed_query(text)
         request = _VectorRequest(text, together)
         self._waiting.append(request)
         with self._busy:
-            # Whoever had the embedder before may have computed this one too.
+            # The thread that held the embedder before may have computed this one too.
             while not request.done:
                 self._compute()
         _add_cost(request.took)
@@ -140,7 +140,7 @@ class QueryVectors:
             for request in batch:
                 request.error = error
         finally:
-            # Also where this thread is stopped in the middle: the others of the batch are told.
+            # Also where this thread is stopped in the middle: the others of the batch must not wait for ever.
             took = thread_time() - started
             _add_cost(-took)
             for request in batch:
@@ -159,7 +159,7 @@ def _add_cost(seconds: float) -> None:
 def shared_cost() -> float:
     """Return by how many seconds this thread's processor time differs from what was spent on its behalf.
 
-    Who computes a batch pays for their own part of it, and the others for theirs.
+    The cost of a batch is shared evenly by the threads whose queries are in it.
     """
     seconds: float = getattr(_COST, "seconds", 0.0)
     return seconds

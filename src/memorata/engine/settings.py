@@ -2,7 +2,7 @@
 
 A value is taken from the first place that has it: the constructor, an environment variable ``MEMORATA_…``,
 the file ``memorata.toml`` (in the current folder, or the one that ``MEMORATA_CONFIG`` names), the default.
-Of a file in the current folder that nobody trusts, little counts: see :mod:`memorata.engine.config_file`.
+Of an untrusted file in the current folder few settings count: see :mod:`memorata.engine.config_file`.
 A value that cannot be used is refused with the name of the setting and of the place it came from.
 """
 
@@ -98,7 +98,7 @@ _RULES: Final = {"life": (RULES, LifecycleRules.of), "dedupe": (DEDUPE_RULES, De
 
 
 def default_db(environment: Mapping[str, str], platform: str, home: Path) -> Path:
-    """Return where a person's memories live unless settings say otherwise: beside the models."""
+    """Return the default path of the database: beside the models."""
     return _legacy_names.existing(data_folder(environment, platform, home) / "memories.db")
 
 
@@ -264,12 +264,12 @@ class Settings(BaseModel):
 
     @property
     def ignored(self) -> tuple[str, ...]:
-        """The settings in that file that do not count, because it was not named and nobody trusts it."""
+        """The settings in that file that do not count, because it is neither named nor trusted."""
         return self._ignored
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know about where these settings came from."""
+        """Notes for the user about where these settings came from."""
         renamed = _legacy_names.renamed_variables(os.environ)
         config = None if self._config is None else self._config.path
         paths = [config, *(getattr(self, name) for name in _FOLDERS if self.origin(name) == "default")]

@@ -5,7 +5,7 @@ left, so that a copy that was interrupted goes on where it was. The source is on
 meanwhile: what changed while a pass was under way is looked at in the next one, until a pass finds nothing.
 At the end both sides are read and compared, memory by memory.
 
-What is copied is what was said: memories, hidden ones too and which of those repeat others, entities and
+Copied are memories, hidden ones too and which of those repeat others, entities and
 relations. Logs of recalls, saved settings, runs over duplicates and keys stay where they are.
 """
 
@@ -40,7 +40,7 @@ MAX_PASSES: Final = 10
 _EQUAL_SETTINGS: Final = ("analyser", "language", "min_length")
 _COPIED_SETTINGS: Final = (*_EQUAL_SETTINGS, "embedder", "embedder_dimension")
 _STORE_FIELDS: Final = frozenset({"version", "embedder"})
-"""What a store keeps of a memory for itself: how often it was written there, and who made its vectors."""
+"""What a store keeps of a memory for itself: its version, and the embedder of its vectors."""
 _Item = TypeVar("_Item")
 
 
@@ -96,7 +96,7 @@ class Transfer:
             By namespace, since when some of these, or of those that they supersede, have been hidden.
         """
         existing = self._store.known([(memory.namespace, memory.id) for memory in memories])
-        # Embedding takes its time, in which nobody else has to wait.
+        # Embedded before the transaction, which other writers have to wait for.
         new = [
             self._writer.drafts.clean(memory)
             for memory in memories
@@ -124,13 +124,13 @@ class Transfer:
         namespace
             Whose memories; None for those of every namespace.
         damaged
-            Told of each memory that cannot be read, which is left out; None to raise that.
+            Called with the error of each memory that cannot be read, which is left out; None to raise it.
         """
         path = None if namespace is None else self._runtime.path(namespace)
         return self._store.export(path, damaged)
 
     def copy(self, target: Store, *, progress: Callable[[int], None] = lambda done: None) -> CopyReport:
-        """Copy everything that was said into another store, and compare the two.
+        """Copy all memories, entities and relations into another store, and compare the two.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ def _updated(source: Runtime, target: Store, memory: Memory, relinked: dict[str,
 
 
 def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory]) -> None:
-    """Let memories of the target have taken each other's places as those of the source have."""
+    """Give memories of the target the supersession links that they have in the source."""
     since = {mark.memory_id: mark.superseded_at for mark in source.hidden(path)}
     existing = {version.id: version for version in target.get(path, [memory.id for memory in memories])}
     links: dict[str, Linked] = {}
@@ -265,7 +265,7 @@ def _relink(source: Store, target: Store, path: str, memories: Sequence[Memory])
         # What is in one of them only is left alone, and so is what has changed since it was read.
         if pairs <= shared and (memory.superseded_by is None) == (at is None):
             links[memory.id] = Linked(memory.id, memory.superseded_by, at, memory.supersedes)
-    # And so is whatever has to do with one of those: both ends of a link tell of it.
+    # And so is every neighbour of these: both ends hold a link.
     while alone := [
         id_ for id_ in links if any(other in neighbours and other not in links for other in neighbours[id_])
     ]:

@@ -1,7 +1,7 @@
 """How the words of a store are read: by the analyser it was made with, and by which version of the rules.
 
 Both are recorded in the store. An index is only as good as the agreement between how memories and queries
-are read, so an analyser cannot be changed; and where the rules have changed since, a person is told.
+are read, so an analyser cannot be changed; where the rules have changed since, the engine has a note.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FIRST_VERSION: Final = "1"
 """That of stores in which none is recorded."""
 _DEFAULTS: Final = {VERSION: WORDS_VERSION, ANALYSER: "snowball", LANGUAGE: "detect"}
 """In the order in which they are recorded: a store that was read by the first rules has an analyser and no
-version, and whoever is killed in between must not leave one that looks so."""
+version, and a process killed in between must not leave one that looks so."""
 
 
 class WordSettings:
@@ -40,7 +40,7 @@ class WordSettings:
         length = None if min_length is None else str(min_length)
         recorded_analyser = ANALYSERS.get(recorded[ANALYSER] or "")
         if recorded_analyser is not None and length is not None and recorded[MIN_LENGTH] is None:
-            # The length that the analyser has by itself: nobody chose another when the store was made.
+            # The default length of the analyser: none was recorded when the store was made.
             recorded[MIN_LENGTH] = str(recorded_analyser.min_length)
         if recorded[ANALYSER] is not None and recorded[VERSION] is None:
             recorded[VERSION] = _FIRST_VERSION

@@ -1,12 +1,12 @@
-"""The facet `duplicates`: what was said twice, and what cannot both be true.
+"""The facet `duplicates`: duplicates and contradictions among stored memories.
 
 `remember` looks for duplicates itself (:mod:`memorata.engine.write.deduplication`). These verbs are for what
 was written before it did, or without it: they show the groups first, supersede them in a run that is written
 down, go on with a run that was interrupted, and can take one back.
 
 `remember` also notes what a new memory may contradict; a correction supersedes what it surely contradicts.
-About the rest somebody has to decide: a person, a program, or a language model. A decision is written down
-with who made it and why; only then does the newer memory supersede the older one. All can be taken back.
+The rest waits for a decision of a user, a program or a language model. A decision is stored with its author
+and its reason; only then does the newer memory supersede the older one. All can be taken back.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DuplicateGroups:
         self._leases = leases
 
     def repeats(self, id: str, *, namespace: str | None = None) -> tuple[Repeat, ...]:
-        """Return how often a memory was said again: a note for each memory that was superseded for that.
+        """Return the repeats of a memory: a note for each memory that was superseded as one.
 
         Raises
         ------
@@ -77,7 +77,7 @@ class DuplicateGroups:
         Parameters
         ----------
         strategy
-            Who stays: ``"keep_highest_confidence"``, ``"keep_most_recent"``, ``"merge"`` or ``"keep_both"``.
+            What stays: ``"keep_highest_confidence"``, ``"keep_most_recent"``, ``"merge"`` or ``"keep_both"``.
         method
             With `paraphrases`, ``"matrix"`` to compare all with all, ``"lsh"`` to compare candidates; None to
             choose by the number, and by how many are alike. What has the same words is looked up.
@@ -86,7 +86,7 @@ class DuplicateGroups:
         namespace
             Whose memories; None for the engine's.
         progress
-            Told what is being done, how much of it is done, and how much there is.
+            Called with the step, how much of it is done, and how much there is.
         """
         from memorata.dedupe.strategies import STRATEGIES
         from memorata.dedupe.verification import is_turn
@@ -123,12 +123,12 @@ class DuplicateGroups:
         namespace: str | None = None,
         progress: Progress = lambda what, done, total: None,
     ) -> Run:
-        """Supersede what `find` found to be said twice, and return the run, which can be undone.
+        """Supersede the duplicates that `find` returned, and return the run, which can be undone.
 
         A hundred groups make a transaction. What has been superseded, forgotten or purged since is left out,
         and so is a group to be merged in which there is such a one.
         A run that was interrupted is gone on with, so that undoing it undoes all of it. One worker at a time
-        does this to a namespace; another is told who does (`WorkUnderWay`).
+        does this to a namespace; for another it raises `WorkUnderWay`.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class DuplicateGroups:
         namespace
             Whose memories; None for the engine's.
         progress
-            Told how many groups are done.
+            Called with how many groups are done.
         """
         from memorata.dedupe.strategies import STRATEGIES
         from memorata.engine.duplicates.search import DuplicateGroup
@@ -276,7 +276,7 @@ class DuplicateGroups:
         because
             Why; it is kept.
         by
-            Who decided.
+            The author of the decision.
         namespace
             Whose memories; None for the engine's.
         """
@@ -319,13 +319,13 @@ class DuplicateGroups:
         Parameters
         ----------
         judge
-            Who decides; see :class:`~memorata.engine.services.chat.ChatJudge`.
+            What decides; see :class:`~memorata.engine.services.chat.ChatJudge`.
         limit
             How many at most.
         namespace
             Whose memories; None for the engine's.
         """
-        # Who asks a model needs what speaks HTTP; who recalls does not.
+        # Loaded on demand: it loads the HTTP client, which a recall does not need.
         from memorata.engine.services.chat import ContradictionJudge
 
         path = self._runtime.path(namespace)

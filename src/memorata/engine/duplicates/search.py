@@ -95,7 +95,7 @@ class FoundDuplicates:
 
 @frozen
 class DuplicateSearch:
-    """How duplicates are looked for."""
+    """The search for duplicates, with its settings."""
 
     threshold: float
     signer: Signer
@@ -165,14 +165,14 @@ class DuplicateSearch:
                 yield self._group(memories, centre, losers, links)
 
     def _winners(self, memories: Sequence[Memory], places: Sequence[int]) -> list[int]:
-        """Return who wins among some, one after the other: what is pinned, then as the strategy says."""
+        """Return memories in the order in which they win: pinned ones, then by the strategy."""
         pinned = [place for place in places if memories[place].pinned]
         unpinned = [place for place in places if not memories[place].pinned]
         order = precedence([memories[place] for place in unpinned], self.strategy)
         return pinned + [unpinned[rank] for rank in order]
 
     def _may_lose(self, memory: Memory, keep: Memory) -> bool:
-        """Tell whether a memory may be superseded: it is not pinned, and says no more than what stays."""
+        """Return whether a memory may be superseded: it is not pinned, and says no more than what stays."""
         more = self.strategy != "merge" and extends(memory.content, keep.content)
         return not memory.pinned and not more
 
@@ -221,7 +221,7 @@ class _Links:
                 self.first.append(place)
             self._stands_for.append(place if match is None else match)
             self._behind[self._stands_for[place]].append(place)
-        # Who stands behind one of them may be one with another: confidences are compared pair by pair.
+        # A memory behind one of them may be one with another: confidences are compared pair by pair.
         self._same = [
             (places[0], other)
             for places in same.values()
@@ -266,7 +266,7 @@ class _Links:
 
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+"""Called with the step, how much of it is done, and how much there is."""
 
 _LETTER_JACCARD: Final = 0.75
 """The Jaccard index at which MinHash may miss one pair in a hundred; the vectors find what is below."""
@@ -275,7 +275,7 @@ _MAX_BAND_BUCKET: Final = 32
 _PAIRS_BEYOND_BUCKET: Final = 1
 """With how many that follow each is paired in a larger one; each of some hundred bands has others."""
 _MAX_NEAR_PAIRS: Final = 2_000_000
-"""From how many pairs at the threshold on not all of them are looked at, if nobody asks for that."""
+"""From how many pairs at the threshold on not all of them are compared, unless the method is given."""
 _SAMPLE_TEXTS: Final = 256
 _MAX_PAIRS_PER_MEMORY: Final = 16
 """With how many of those most like it a memory is compared word by word, where very many are like it."""
@@ -297,7 +297,7 @@ class Candidates:
 
 @frozen
 class Likeness:
-    """How like pairs are looked for."""
+    """The search for like pairs: threshold, signer and number of permutations."""
 
     threshold: float
     signer: Signer
@@ -332,7 +332,7 @@ class Likeness:
         return self.verified(joined(Candidates(candidates, np.full(len(candidates), np.nan))).pairs, vectors)
 
     def crowded(self, vectors: Sequence[Floats | None], keys: Keys) -> bool:
-        """Tell by a sample whether more pairs are near than can be looked at."""
+        """Return, by a sample, whether more pairs are near than can be compared."""
         embedded = np.array([place for place, rows in enumerate(vectors) if rows is not None], np.intp)
         sample = np.unique(
             np.linspace(0, embedded.size - 1, min(_SAMPLE_TEXTS, embedded.size)).astype(np.intp)
@@ -403,17 +403,17 @@ def most_alike(candidates: Candidates) -> Candidates:
 
 
 class _ProgressReport:
-    """Tells how far the comparison is."""
+    """Reports the progress of the comparison."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
 
     def step(self, done: int, total: int) -> None:
-        """Tell how much is compared."""
+        """Report how much is compared."""
         self._progress("comparing", done, total)
 
     def through(self, bands: Iterable[Keys], total: int) -> Iterator[Keys]:
-        """Yield the bands, and tell of each."""
+        """Yield the bands, and report each."""
         for number, keys in enumerate(bands):
             self.step(number, total)
             yield keys

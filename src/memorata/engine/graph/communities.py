@@ -342,7 +342,7 @@ def _vocabulary(terms: Mapping[str, Mapping[str, int]]) -> list[str]:
 def _visible_nodes(
     nodes: IntArray, graph: NamespaceGraph, view: Index, shows: Callable[[Records], BoolArray]
 ) -> BoolArray:
-    """Return which nodes are entities or memories that may be seen; what was superseded may not."""
+    """Return which nodes are entities or visible memories; superseded ones are not."""
     slots = graph.slots_of(nodes)
     visible = slots < 0
     visible[~visible] = shows(view.records(slots[~visible]))

@@ -69,7 +69,7 @@ class SpeakerAlias:
     - `word`: the nickname, or the misspelt name that was undone.
     - `name`: whose name it is short for or misspells; empty where no speaker has such a name any more.
     - `memories`: how many have the word.
-    - `undone`: whether it was told to stand for itself.
+    - `undone`: whether `undo_alias` made it stand for itself.
     """
 
     word: str
@@ -112,7 +112,7 @@ class Entities:
         weight
             How strong it is, above 0.
         memory
-            The id of the memory that says so; None if a person does.
+            The id of the memory that says so; None for a declaration.
         valid_from, valid_to
             Since and until when it holds.
         namespace
@@ -317,7 +317,7 @@ class Entities:
         Parameters
         ----------
         subject
-            Who or what, by any name. It must be known: declared, listed by a memory, or a speaker.
+            The entity, by any name. It must be known: declared, listed by a memory, or a speaker.
         text
             Whether every memory counts that has one of the names as a word, and whether or not it is known.
         namespace
@@ -370,7 +370,7 @@ class Entities:
         Parameters
         ----------
         subject, text
-            Whom and what, as for `about`.
+            As for `about`.
         dry_run
             Whether to remove nothing, and only return what would be.
         namespace
@@ -411,7 +411,7 @@ _NAME_WORD: Final = re.compile(r"[^\W\d_]\w*")
 
 
 def _nicknames(view: Index, analyser: Analyser) -> dict[str, tuple[str, int]]:
-    """Return the nicknames that queries are read by: for each whose it is, and how many memories use it."""
+    """Return the nicknames that queries are read by, each with its name and the number of its memories."""
     speakers = view.speakers().names
     short = {
         part[:length]: part

@@ -127,7 +127,7 @@ class Graphs:
             if as_of is not None:
                 return NamespaceGraph.believed(names, self._store, namespace, view, now, as_of)
             if self._store.rollbacks != self._rollbacks:
-                # A graph may be of changes that never came to be, and whose numbers others have now.
+                # A graph may hold changes that were rolled back, and whose numbers later changes have now.
                 self._rollbacks = self._store.rollbacks
                 self._cache.clear()
             cached = self._cache.pop(namespace, None)

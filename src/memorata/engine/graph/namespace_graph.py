@@ -25,9 +25,9 @@ from memorata.store.store import Store
 MENTIONS: Final = "mentions"
 """From a memory to an entity that it names."""
 NEXT: Final = "next"
-"""From a memory to the one that was said after it."""
+"""From a memory to the next one of its session."""
 SUPERSEDES: Final = "supersedes"
-"""From a memory to the one whose place it took."""
+"""From a memory to the one it supersedes."""
 
 
 _Computed = TypeVar("_Computed")
@@ -71,7 +71,7 @@ class NamespaceGraph:
         self._session_of_slot = array("q")
         self._position_of_slot = array("q")
         self._ends: dict[int, tuple[int, int]] = {}
-        """By session, the position and the slot of what was said last."""
+        """By session, the position and the slot of its last memory."""
         self._expiries: dict[int, datetime] = {}
         # Edges on their way into the graph, column by column: tuples would be work for the collector.
         self._new: tuple[array[Any], ...] = tuple(array(kind) for kind in "qqdqq")
@@ -248,7 +248,7 @@ class NamespaceGraph:
         return self.graph.next_edge > _MAX_EDGE_NUMBERS_PER_EDGE * self.graph.edges + 10_000
 
     def _detach(self, slots: set[int], *, relations: bool) -> set[int]:
-        """Remove the edges that memories own, and return the sessions they were said in."""
+        """Remove the edges that memories own, and return their sessions."""
         broken = {self._session_of_slot[slot] for slot in slots} - {_NO_SESSION}
         for slot in slots:
             self._session_of_slot[slot] = _NO_SESSION
@@ -297,7 +297,7 @@ class NamespaceGraph:
         self._ends[session] = place
 
     def _chain(self, sessions: set[int]) -> None:
-        """Write the edges of sessions anew: each memory to the one that was said after it."""
+        """Write the edges of sessions anew: from each memory to the next one."""
         if not sessions:
             return
         self._flush()

@@ -62,7 +62,7 @@ class PlaceIndex:
 
     def _caught_up(self, namespace: str) -> _CachedPlaces:
         if self._store.rollbacks != self._rollbacks:
-            # Places may be of changes that never came to be, and whose numbers others have now.
+            # Places may be of changes that were rolled back, and whose numbers later changes have now.
             self._rollbacks = self._store.rollbacks
             self._cache.clear()
         cached = self._cache.pop(namespace, None)

@@ -175,7 +175,7 @@ class GraphQueries:
         level
             0 for the finest communities, up to one less than `levels` for the coarsest.
         limit
-            How many to tell of at most.
+            How many to return at most.
         seed
             The same seed gives the same communities of the same graph.
         method
@@ -343,7 +343,7 @@ class GraphQueries:
         as_of: checks.Instant | None = None,
         namespace: str | None = None,
     ) -> tuple[Memory, ...]:
-        """Return memories in the order in which what they tell happened.
+        """Return memories by their event times.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Consolidation: one lasting memory of many passing ones.
 
 Episodes on one theme become a proposed summary, as sleep is thought to make knowledge of episodes
-(McClelland, McNaughton and O'Reilly, 1995). A proposal is a memory that is hidden until somebody accepts it;
+(McClelland, McNaughton and O'Reilly, 1995). A proposal is a memory that is hidden until it is accepted;
 the memories that it was made from stay as they are, and it names them.
 """
 
@@ -131,7 +131,7 @@ class Consolidation:
         }
         with self._store.view(path, now) as view:
             episodes, vectors = self._episodes(view, path, now, summarised)
-        # Whoever speaks names themselves in everything they say.
+        # The speaker is an entity of every turn.
         names = [
             frozenset(map(folded, memory.entities)) - {folded(memory.source.speaker)} for memory in episodes
         ]
@@ -207,7 +207,7 @@ _MAX_NAME_TIE: Final = 0.6
 _MIN_MEMORIES_FOR_QUANTILE: Final = 30
 """From how many memories on their usual likeness is known."""
 _MAX_COMPARED: Final = 1_000
-"""How many of them tell it."""
+"""How many of them are compared for it."""
 _UNALIKE_QUANTILE: Final = 0.9
 """The share of pairs that are not alike: a memory is on the theme of few others."""
 
@@ -294,7 +294,7 @@ _MAX_SENTENCE_LENGTH: Final = 400
 
 @runtime_checkable
 class Writer(Protocol):
-    """Whoever can say in short what memories say."""
+    """Writes summaries of memories."""
 
     @property
     def name(self) -> str:
@@ -307,7 +307,7 @@ class Writer(Protocol):
 
 
 class SentenceWriter:
-    """Writes a summary of sentences that were said."""
+    """Writes a summary of sentences of the memories."""
 
     name = "sentences"
 

@@ -137,7 +137,7 @@ class Lifecycle:
         dry_run
             Whether only to say what would be done.
         writer
-            Who writes summaries; see :meth:`consolidate`.
+            What writes summaries; see :meth:`consolidate`.
         progress
             Called after each step with its name and how many memories it concerned.
         namespace
@@ -182,7 +182,7 @@ class Lifecycle:
         dry_run
             Whether only to say what would be proposed.
         writer
-            Who writes the summaries; None for central sentences, verbatim. Where another writer fails, those
+            What writes the summaries; None for central sentences, verbatim. Where another writer fails, those
             are taken, and the log says why.
         namespace
             Whose memories; None for the engine's.

@@ -2,7 +2,7 @@
 
 Tiers follow the stores of human memory (Tulving, 1972): working, episodic, semantic, procedural. A rule is a
 declared parameter; :meth:`Engine.maintain` applies them when it is called, and never to what is pinned. How
-sure a memory is at a moment is computed when somebody looks, from what was last written.
+sure a memory is at a moment is computed on reading, from what was last written.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ class LifecycleRules:
 
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-        >>> said = Memory(id="m1", content="Tea at four", created_at=day, tier="episodic", access_count=5)
-        >>> LifecycleRules().next_tier(said, day)
+        >>> note = Memory(id="m1", content="Tea at four", created_at=day, tier="episodic", access_count=5)
+        >>> LifecycleRules().next_tier(note, day)
         <Tier.SEMANTIC: 'semantic'>
         """
         if memory.pinned:
@@ -128,9 +128,9 @@ class LifecycleRules:
 
         >>> from datetime import UTC
         >>> day = datetime(2026, 5, 7, tzinfo=UTC)
-        >>> said = Memory(id="m1", content="Tea at four", created_at=day, confidence=0.9)
+        >>> note = Memory(id="m1", content="Tea at four", created_at=day, confidence=0.9)
         >>> rules = LifecycleRules(confidence_loss=0.05)
-        >>> [round(rules.confidence(said, day + timedelta(weeks=weeks)), 6) for weeks in (1, 2, 3)]
+        >>> [round(rules.confidence(note, day + timedelta(weeks=weeks)), 6) for weeks in (1, 2, 3)]
         [0.9, 0.85, 0.8]
         """
         if memory.pinned or not self.confidence_loss:
@@ -168,7 +168,7 @@ RULES: Final[tuple[Parameter, ...]] = parameters_of(LifecycleRules)
 
 
 DEFAULT_RULES: Final = LifecycleRules()
-"""The rules where nobody says otherwise."""
+"""The default rules."""
 
 
 def _reached(count: int, threshold: int) -> bool:

@@ -45,7 +45,7 @@ class SavedRecipe:
 
 
 class SavedRecipes:
-    """The saved recipes of a store, looked up again only when somebody has written."""
+    """The saved recipes of a store, looked up again only after a change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -69,7 +69,7 @@ class SavedRecipes:
         if key not in self._recipes:
             versions = self._store.saved_settings.list(namespace, RECIPE, name)
             if not versions:
-                # Not kept: there is no end to the names that nobody has.
+                # Not cached: the number of unknown names has no bound.
                 own = dict.fromkeys(
                     setting.name for setting in self._store.saved_settings.list(namespace, RECIPE)
                 )
@@ -228,14 +228,14 @@ def recipe_of(saved: SavedSetting) -> Recipe:
 def recipe_from(data: Mapping[str, Any]) -> Recipe:
     """Return a recipe from its plain data.
 
-    A parameter that is not in it, for it came later, has its usual value; one that nobody knows is an error.
+    A parameter that is not in it, for it came later, has its default; an unknown one is an error.
     """
     changes = {name: value for name, value in data.items() if name not in ("name", "doc")}
     return Recipe(name=data["name"], doc=data.get("doc", "")).changed(changes)
 
 
 def own_name(argument: str, name: str) -> str:
-    """Return a name that a saved recipe may have; to be asked before long work whose result is saved."""
+    """Return a name that a saved recipe may have, or raise; called before long work whose result is saved."""
     if _NAME.fullmatch(checks.text(argument, name)) is None or name in RESERVED:
         words = ", ".join(RESERVED)
         raise InvalidArgument(argument, name, f"1 to 64 letters, digits and _.+-, and none of {words}")
@@ -245,7 +245,7 @@ def own_name(argument: str, name: str) -> str:
 
 
 def _plain(evidence: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return evidence that can be written down, and shown to anybody later; else raise."""
+    """Return evidence that JSON can hold, or raise."""
     expected = "a mapping that JSON can hold"
     if evidence is None:
         return {}

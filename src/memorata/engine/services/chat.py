@@ -1,7 +1,7 @@
-"""A language model behind an OpenAI-compatible ``/chat/completions``: who is asked, how, and what it said.
+"""A language model behind an OpenAI-compatible ``/chat/completions``: requests, answers, judge and writer.
 
-Those who ask differ in the query and in what they make of the answer; this is what they share. Time limits
-and retries are those of the embedders (:mod:`memorata.embed.http_client`).
+Callers differ in the prompt and in how they parse the answer; this is what they share. Time limits and
+retries are those of the embedders (:mod:`memorata.embed.http_client`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ChatService:
 
 
 def answer_json(answer: object) -> Any:  # noqa: ANN401 - whatever JSON there is
-    r"""Return what the model said, decoded; the fence that some models put around JSON is taken off."""
+    r"""Return the JSON of an answer, decoded; the fence that some models put around it is removed."""
     content = message(answer)
     if not isinstance(content, str):
         raise ServiceAnswerInvalid(f"the service answered with {shown(content)} where text was expected")
@@ -86,7 +86,7 @@ _MAX_REASON_LENGTH: Final = 500
 
 @frozen
 class Ruling:
-    """What a judge says of two memories."""
+    """The verdict of a judge on two memories."""
 
     contradicts: bool | None
     reason: str
@@ -98,7 +98,7 @@ class ContradictionJudge(Protocol):
 
     @property
     def name(self) -> str:
-        """Who it is; kept with every decision."""
+        """The name of the judge, which is stored with every decision."""
         ...
 
     def judge(self, pairs: Sequence[tuple[Memory, Memory]]) -> list[Ruling]:

@@ -1,4 +1,4 @@
-"""What a language model is asked about names and relations, and what of its answer can be used."""
+"""Extraction of names and relations by a language model or by spaCy."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MAX_TYPE_LENGTH = 60
 
 @frozen
 class Reading:
-    """What the model said about one text: entities with their types, and relations."""
+    """What a model read in one text: entities with their types, and relations."""
 
     entities: tuple[Entity, ...] = ()
     relations: tuple[Relation, ...] = ()
@@ -74,7 +74,7 @@ class Reading:
 
     @classmethod
     def joined(cls, parts: Sequence[Reading]) -> Reading:
-        """Return what was said about the pieces of one text as said about the whole."""
+        """Return the readings of the pieces of one text as one reading."""
         entities = {
             folded(entity.name): entity for part in reversed(parts) for entity in reversed(part.entities)
         }
@@ -201,7 +201,7 @@ class ChatExtractor:
                 elif _concerns_some(error):
                     failures[batch[0]] = str(error)
                 else:
-                    # Who is away, or wants another key, is not asked about every batch that is left.
+                    # A service that is away, or refuses the key, is not asked for the other batches.
                     failures |= dict.fromkeys(
                         [*batch, *(piece for other in waiting for piece in other)], str(error)
                     )
@@ -223,7 +223,7 @@ class ChatExtractor:
         try:
             return Reading.parsed(json.loads(cached))
         except (ValueError, TypeError, ServiceAnswerInvalid):
-            # What somebody else put there is not ours to trust; the model is asked again.
+            # A damaged or foreign cache entry is not trusted; the model is asked again.
             return None
 
     def _key(self, piece: str) -> str:

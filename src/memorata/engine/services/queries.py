@@ -47,7 +47,7 @@ _MAX_TEXT_CHARACTERS: Final = 1_000
 
 
 class _QueryService:
-    """A service that is asked while somebody waits."""
+    """A service that is called within a recall."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ nearest vectors, and by their rarest words where a vector is missing; these cand
 by it from the start; the older one gains a mention and, at most once a day, some confidence. The same
 candidates are read for contradictions (:mod:`memorata.dedupe.contradiction_score`). These are noted and
 nothing more, unless the new memory is a correction: that supersedes what it contradicts most surely. What is
-no correction, and nobody's words, is compared only with what begins with the same subject: so most of what is
+no correction, and has no speaker, is compared only with what begins with the same subject: so most of what is
 remembered need not be searched for.
 
 The transaction holds the only right to write, so of two processes that add the same text at the same time the
@@ -60,7 +60,7 @@ _CORRECTION: Final = "correction"
 
 @frozen
 class Deduplicated:
-    """Which memories now say what was given, and which of them are new."""
+    """The memory that each entry became or repeats, and the new ones among them."""
 
     survivors: list[Memory]
     fresh: list[Memory]
@@ -101,7 +101,7 @@ class Deduplicator:
         ahead = self._searched_ahead(entries[compared[0]], now) if alone and self.store.is_remote else None
         with self.store.together():
             findings = _Findings(memories, self.rules.strategy)
-            # In one order, so that two who write to several namespaces do not wait for each other.
+            # In one order, so that two writers to several namespaces do not wait for each other.
             compared.sort(key=lambda place: memories[place].namespace)
             for path, places in groupby(compared, key=lambda place: memories[place].namespace):
                 self._compare(path, [entries[place] for place in places], mode, findings, now, ahead)
@@ -273,7 +273,7 @@ class _Ahead:
 
 
 class _Findings:
-    """What was found out about the memories of a batch while it is compared."""
+    """Repeats and contradictions of the memories of a batch, collected while it is compared."""
 
     def __init__(self, memories: Sequence[Memory], strategy: str) -> None:
         self._memories = memories
@@ -331,7 +331,7 @@ class _Findings:
 
     def contradicted(self, new: Memory, candidates: Iterable[Memory]) -> None:
         """Note which of some memories a new one may contradict; a correction supersedes the surest."""
-        # Loaded by who compares: a batch seldom does, and the words of contradictions take a while to list.
+        # Loaded on demand: a batch seldom does, and the words of contradictions take a while to list.
         from memorata.dedupe.contradiction_score import assess
 
         assessed = []
@@ -395,20 +395,20 @@ def _corrections(entries: Sequence[Entry]) -> list[tuple[Entry, list[_Candidate]
 
 
 def _concerns_all(memory: Memory) -> bool:
-    """Tell whether a memory is compared with whatever is near, and not only with what begins like it.
+    """Return whether a memory is compared with whatever is near, and not only with what begins like it.
 
-    A correction looks for what it corrects; and a speaker who says "I" is somebody else's subject.
+    A correction may correct anything near; and the "I" of a speaker is the subject of other texts.
     """
     return memory.category == CORRECTION or bool(memory.source.speaker)
 
 
 def _corrects(new: Memory, older: Memory) -> bool:
-    """Tell whether a memory may supersede another that it contradicts."""
+    """Return whether a memory may supersede another that it contradicts."""
     return new.category == CORRECTION and not older.pinned and older.created_at <= new.created_at
 
 
 def _apart(a: Memory, b: Memory) -> bool:
-    """Tell whether two memories cannot contradict each other: two people may say "I" of two homes."""
+    """Return whether two memories cannot contradict each other: the "I" of two speakers differs."""
     if a.source.is_turn:
         return True
     speakers = {a.source.speaker, b.source.speaker} - {""}
@@ -417,7 +417,7 @@ def _apart(a: Memory, b: Memory) -> bool:
 
 
 def _closest(candidates: Sequence[_Candidate]) -> list[_Candidate]:
-    """Return the few memories that a new one may contradict; where meaning cannot tell, words have."""
+    """Return the few candidates that a new memory may contradict; those without a cosine come first."""
     near = sorted(
         candidates, key=lambda candidate: 1.0 if candidate.cosine is None else candidate.cosine, reverse=True
     )
@@ -432,7 +432,7 @@ def _memories_of(view: Index, candidates: Sequence[_Candidate]) -> list[Memory]:
 
 
 def _plain(view: Index, slots: IntArray) -> IntArray:
-    """Return those of some memories that may be no turns of a transcript, as far as their records tell.
+    """Return those of some memories that may be no turns of a transcript, as far as their records show.
 
     A speaker whose name has no words, such as "I", is seen when the memory is read.
     """
@@ -455,7 +455,7 @@ def _by_words(view: Index, entry: Entry) -> IntArray:
 
 
 def _all_differ(entries: Sequence[Entry]) -> bool:
-    """Tell whether no two entries have the same words: the usual case of an import, told at a glance."""
+    """Return whether no two entries have the same words, as in most imports."""
     return len({entry.memory.fingerprint for entry in entries}) == len(entries)
 
 

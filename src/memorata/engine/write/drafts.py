@@ -1,4 +1,4 @@
-"""Drafts: from what a caller gives to a memory that could be written."""
+"""Drafts: memories built from the arguments of a caller, before they are written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memorata.model.place import Place
 _DETAILS: Final = tuple(field.name for field in fields(Memory) if field.name not in ("content", "namespace"))
 _DETAIL_NAMES: Final = frozenset(_DETAILS)
 UNTRUSTED_SPEAKERS: Final = frozenset({"tool", "function", "web", "web page", "browser", "search"})
-"""Speakers, in small letters, whose words are somebody else's."""
+"""Speakers, in small letters, whose words are of external origin."""
 _FIELD_NAMES: Final = _DETAIL_NAMES | {"content", "namespace"}
 _RELAYING_INTERFACES: Final = frozenset({PYTHON, IMPORT})
 """Interfaces that may say what a memory came through: a program, and what was exported with it."""
@@ -35,9 +35,9 @@ class DedupeMode(StrEnum):
     """What is done about duplicates when something is remembered."""
 
     NEAR = "near"
-    """The same words, and nearly the same words, are said once; contradictions are noted."""
+    """Repeats in the same or nearly the same words are superseded; contradictions are noted."""
     EXACT = "exact"
-    """The same words are said once."""
+    """Repeats in the same words are superseded."""
     OFF = "off"
     """Everything is written as it comes."""
 
@@ -99,7 +99,7 @@ class Drafts:
     dated: Callable[[Memory], Memory] | None = None
     redact: bool = False
     expect: Callable[[Sequence[Memory]], None] | None = None
-    """Told what is going to be written, before its names are read."""
+    """Called with the memories that are going to be written, before their names are read."""
     via: str = PYTHON
     """The interface that memories come through; no client of another one can claim to be elsewhere."""
 
@@ -129,7 +129,7 @@ class Drafts:
         return self._filled({**details, "content": content, "namespace": namespace})
 
     def _filled(self, values: dict[str, Any]) -> Memory:
-        """Return the memory of some fields; it gets those that every memory has and nobody gave."""
+        """Return the memory of some fields, with defaults for required ones that are missing."""
         now = self.clock()
         values.setdefault("created_at", now)
         if "id" not in values:
@@ -147,7 +147,7 @@ class Drafts:
             memory = replace(memory, tags=(*memory.tags, UNTRUSTED))
         # A page that says "always send …" gives no standing instruction.
         if "category" not in values and memory.source.speaker != "assistant" and UNTRUSTED not in memory.tags:
-            # Loaded by who writes: its patterns take 5 ms to compile.
+            # Loaded on demand: its patterns take 5 ms to compile.
             from memorata.text.standing_sentences import standing
 
             category = standing(memory.content)
@@ -171,7 +171,7 @@ class Drafts:
         return without_secrets(memory) if self.redact else memory
 
     def clean_text(self, text: str) -> str:
-        """Return what is said beside memories without the secrets in it, if they are to be taken out."""
+        """Return a text beside memories without the secrets in it, if they are redacted."""
         return str(cleaned(text)) if self.redact else text
 
     def _names_in(self, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
@@ -183,7 +183,7 @@ class Drafts:
         return self.mentioned([(memory.content, memory.namespace, memory.entities) for memory in memories])
 
     def _annotated(self, memory: Memory, names: tuple[str, ...]) -> Memory:
-        """Return a memory with its names, and with the day that its text tells of."""
+        """Return a memory with its names, and with the day that its text names."""
         if self.dated is not None:
             memory = self.dated(memory)
         return memory if names == memory.entities else memory.mentioning(names)
@@ -221,7 +221,7 @@ def without_secrets(memory: Memory) -> Memory:
 
 def cleaned(value: Any) -> Any:  # noqa: ANN401 - any value a memory may hold
     """Return a value without the secrets in its texts, however deep they are."""
-    # Loaded by who redacts: the patterns of secrets take a while to make.
+    # Loaded on demand: the patterns of secrets take a while to make.
     from memorata.text.secrets import redacted
 
     if isinstance(value, str) and type(value) is str:

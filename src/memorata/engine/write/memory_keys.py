@@ -2,7 +2,7 @@
 
 No index of its own: the id of a version is derived from the key and its number, ``uuid5(family, "number
 key")``, so the versions of a key are looked up by id, as many in one statement as a window holds. Two writers
-who make the same version collide on its id; the one who comes second reads again and makes the next.
+of the same version collide on its id; the second reads again and makes the next.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class MemoryKeys:
                     **details,
                 )
             except InvalidArgument:
-                # Somebody else wrote this version meanwhile; whatever else is wrong stays wrong.
+                # Another writer made this version meanwhile; any other error is raised.
                 if id_ not in self._existing_ids([id_]):
                     raise
         raise InvalidArgument("key", key, f"one that others do not write {_MAX_ATTEMPTS} times meanwhile")

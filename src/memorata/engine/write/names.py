@@ -1,4 +1,4 @@
-"""Who is who in a namespace: which entity a name means, and which names a text mentions.
+"""The names of a namespace: which entity a name means, and which names a text mentions.
 
 What was declared is small beside what was remembered, so a process keeps it, and asks the store before every
 use whether it has changed since: one number is compared.
@@ -34,8 +34,8 @@ _MAX_NAMESPACES: Final = 256
 class Names:
     """The declared entities of a namespace.
 
-    An entity is known by its key: the folded name of what the name finally means. The key of a name that
-    nobody declared is that name, folded.
+    An entity is known by its key: the folded name of what the name finally means. The key of an
+    undeclared name is that name, folded.
     """
 
     def __init__(self, records: Sequence[EntityRecord] = ()) -> None:
@@ -57,7 +57,7 @@ class Names:
 
     @property
     def gazetteer(self) -> Gazetteer | None:
-        """What a text is searched for; None where nothing is declared."""
+        """The names that a text is searched for; None where nothing is declared."""
         if self._gazetteer is None and self._records:
             self._gazetteer = Gazetteer([record.entity for record in self._records])
         return self._gazetteer
@@ -84,11 +84,11 @@ class Names:
         return self._keys.get(own, own)
 
     def is_declared(self, key: str) -> bool:
-        """Return whether something was said about an entity beside memories."""
+        """Return whether an entity was declared, beside memories that mention it."""
         return key in self._entities
 
     def entity(self, key: str, otherwise: str) -> Entity:
-        """Return an entity; one that nobody declared is called `otherwise`."""
+        """Return an entity; an undeclared one is called `otherwise`."""
         record = self._entities.get(key)
         return Entity(otherwise) if record is None else record
 
@@ -122,7 +122,7 @@ class NameIndex:
         return bool(self._read_relations)
 
     def clear(self) -> None:
-        """Let go of all that was read; it is read anew when somebody asks."""
+        """Clear the cache; names are read again when they are needed."""
         self._cache.clear()
 
     def of(self, namespace: str) -> Names:
@@ -142,7 +142,7 @@ class NameIndex:
         return names
 
     def relations_in(self, memory: Memory) -> list[Relation]:
-        """Return the relations that were read in a memory's text, as said by that memory.
+        """Return the relations that were read in a memory's text, asserted by that memory.
 
         Only an extractor that reads relations finds any. They are kept from the reading of a text until it is
         written down, or until many others have been read.
@@ -160,7 +160,7 @@ class NameIndex:
         """Return the given names and after them those that a text mentions, each entity's name once.
 
         A declared name is spelt as it was declared, others as the text spells them. A text that could not be
-        read mentions nobody, and the log says why.
+        read mentions nothing, and the log says why.
         """
         return self.mentioned_by_all([(text, namespace, names)])[0]
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SUMMARY_OF: Final = "summary_of"
 """The key of the metadata in which a summary names the memories that it was made from."""
 MERGED_FROM: Final = "merged_from"
-"""The same, of a memory that joins what several said."""
+"""The same, of a memory that joins several."""
 
 _REPEATED: Final = frozenset({"exact", "near"})
 _JOINED: Final = _REPEATED | {"merge"}
@@ -84,7 +84,7 @@ class Purge:
         fresh = list(doomed)
         while fresh:
             more = [id_ for id_, sources in derived if not sources.isdisjoint(fresh)]
-            # Of what else was joined there nobody has spoken: it is current again.
+            # The other sources of a merged memory are not purged: they are current again.
             more += self._repeats_of(path, fresh, _REPEATED)
             fresh = [id_ for id_ in dict.fromkeys(more) if id_ not in doomed]
             doomed |= dict.fromkeys(fresh)
@@ -165,7 +165,7 @@ def matching(
 
 
 class Concern(Enum):
-    """How a memory concerns somebody: not at all, by a word alone, by a name in its text, or for certain."""
+    """How a memory concerns a subject: not at all, by a word alone, by a name in its text, or for certain."""
 
     NONE = 0
     WORD = 1
@@ -174,10 +174,10 @@ class Concern(Enum):
 
 
 def concern(memory: Memory, spellings: set[str], matcher: NameMatcher) -> Concern:
-    """Return how a memory concerns somebody of these names.
+    """Return how a memory concerns the subject of these names.
 
-    It does for certain if they said it, or if it lists them: by itself, and not only because a name that is
-    an ordinary word was read in its text ("Will you come?").
+    It does for certain if the subject is its speaker, or if it lists one of the names, unless that is an
+    ordinary word that was read in its text ("Will you come?").
     """
     listed = {folded(name) for name in memory.entities} & spellings
     in_text = contains_any(memory.content, spellings)

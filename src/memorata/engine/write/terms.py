@@ -50,7 +50,7 @@ def terms_of(memory: Memory, analyser: Analyser) -> dict[str, dict[str, int]]:
 def embedded_text(memory: Memory) -> str:
     """Return what is embedded of a memory: its content, after the speaker's name if it has one.
 
-    "I went to the museum" answers "Where did Anna go?" only for those who know that Anna said it.
+    "I went to the museum" answers "Where did Anna go?" only together with its speaker, Anna.
     """
     return f"{memory.source.speaker}: {memory.content}" if memory.source.speaker else memory.content
 
@@ -58,8 +58,8 @@ def embedded_text(memory: Memory) -> str:
 def _beside(text: str, languages: Languages, analyser: Analyser) -> dict[str, int]:
     """Return the words of what stands beside the content, in every way that a query may read them.
 
-    Who asks in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
-    be; who asks in another does not.
+    A query in the language of the content has „Katze" read as a German word, and so a tag „Katzen" has to
+    be; a query in another language does not.
     """
     terms, own = analyser.read(text)
     alone = term_counts(terms)

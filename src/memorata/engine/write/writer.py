@@ -1,7 +1,7 @@
 """The write path: drafts get their vectors and terms, meet what is there already, and are written.
 
 `update` changes what is known about a memory, never its content, which `correct` alone replaces. It raises
-the version by one, in one transaction with what the index keeps, so that two who change the same memory
+the version by one, in one transaction with what the index keeps, so that two writers of the same memory
 never overwrite each other unseen (optimistic concurrency, Kung and Robinson, 1981).
 """
 
@@ -15,7 +15,7 @@ from itertools import compress, islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from memorata.dedupe.fingerprint import fingerprint
-from memorata.engine.embedding import CurrentEmbedder, GivenVector
+from memorata.engine.embedding import CallerVector, CurrentEmbedder
 from memorata.engine.gc_pause import gc_paused
 from memorata.engine.graph.namespace_graph import MENTIONS, NEXT, SUPERSEDES
 from memorata.engine.runtime import Runtime
@@ -72,7 +72,7 @@ class Writer:
         vector: checks.Numbers | None = None,
     ) -> Memory:
         """Add one memory, and return the one that now says it."""
-        own_vector = None if vector is None else GivenVector(vector, details.get("embedder") or None)
+        own_vector = None if vector is None else CallerVector(vector, details.get("embedder") or None)
 
         def write() -> Memory:
             return self.add([self.drafts.draft(content, path, details)], mode, [own_vector])[0]
@@ -124,7 +124,7 @@ class Writer:
         return remembered
 
     def add(
-        self, drafts: Sequence[Memory], mode: DedupeMode, vectors: Sequence[GivenVector | None] = ()
+        self, drafts: Sequence[Memory], mode: DedupeMode, vectors: Sequence[CallerVector | None] = ()
     ) -> list[Memory]:
         """Write drafts in one transaction; return for each the memory that now says it."""
         if not drafts:
@@ -161,7 +161,7 @@ class Writer:
             except VersionConflict:
                 if expected_version is not None:
                     raise
-                # Somebody else was faster; the same fields are changed of what they left.
+                # Another writer was faster; the same fields are changed of its version.
 
     def inherited(self, old: Memory, content: str, *, pinned: bool) -> dict[str, Any]:
         """Return the fields that a correction takes over from the old memory; see :meth:`Engine.correct`."""
@@ -178,10 +178,14 @@ class Writer:
             values["expires_at"] = old.expires_at
         return values
 
-    def entries(self, drafts: Sequence[Memory], given: Sequence[GivenVector | None] = ()) -> list[Entry]:
+    def entries(
+        self, drafts: Sequence[Memory], own_vectors: Sequence[CallerVector | None] = ()
+    ) -> list[Entry]:
         """Return drafts with everything that is derived from them."""
         texts = [embedded_text(draft) for draft in drafts]
-        vectors = self._embedding.meaning().documents(texts, [draft.namespace for draft in drafts], given)
+        vectors = self._embedding.meaning().documents(
+            texts, [draft.namespace for draft in drafts], own_vectors
+        )
         name = self._embedding.embedder.name if self._embedding.embedder is not None else ""
         entries = []
         for draft, (digest, rows) in zip(drafts, vectors, strict=True):
@@ -216,16 +220,16 @@ class Writer:
 
 def _vectors_apart(
     batch: Sequence[Memory | Mapping[str, Any] | str],
-) -> tuple[Sequence[Memory | Mapping[str, Any] | str], Sequence[GivenVector | None]]:
+) -> tuple[Sequence[Memory | Mapping[str, Any] | str], Sequence[CallerVector | None]]:
     """Return the items of a batch without the vectors that some bring, and these; none where none does."""
     if not any(isinstance(item, Mapping) and "vector" in item for item in batch):
         return batch, ()
     items: list[Memory | Mapping[str, Any] | str] = []
-    vectors: list[GivenVector | None] = []
+    vectors: list[CallerVector | None] = []
     for item in batch:
         bare = {**item} if isinstance(item, Mapping) else {}
         vector = bare.pop("vector", None)
-        vectors.append(None if vector is None else GivenVector(vector, bare.get("embedder") or None))
+        vectors.append(None if vector is None else CallerVector(vector, bare.get("embedder") or None))
         items.append(bare or item)
     return items, vectors
 
