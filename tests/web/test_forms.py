@@ -6,7 +6,7 @@ import pytest
 
 from memorata.engine import Engine
 from memorata.model.errors import InvalidArgument
-from memorata.web.forms import FIELDS, MAX_FIELDS, Values, filled, filter_of, joined, kept, spellings
+from memorata.web.forms import FIELDS, MAX_FIELDS, Values, filled, filter_fields, filter_of, joined, spellings
 
 
 def test_an_empty_field_was_not_given() -> None:
@@ -90,7 +90,7 @@ def test_a_filter_that_is_no_object_is_refused(text: str) -> None:
 
 def test_what_was_filled_in_is_kept() -> None:
     values = Values.of("tag=tea&q=x&speaker=")
-    assert kept(values) == {"tag": "tea"}
+    assert filter_fields(values) == {"tag": "tea"}
     assert filled(values) == {**dict.fromkeys(FIELDS, ""), "tag": "tea"}
 
 

@@ -10,7 +10,7 @@ from memorata.web.rendering import environment, excerpt, render
 
 
 def test_everything_is_escaped() -> None:
-    shown = {"title": "<b>", "text": "&", "meant": [("<i>", "/?q=<u>")]}
+    shown = {"title": "<b>", "text": "&", "suggestions": [("<i>", "/?q=<u>")]}
     page = render("error_notice.html", shown)
     assert all(part in page for part in ("&lt;b&gt;", "&amp;", "&lt;i&gt;", "&lt;u&gt;"))
 

@@ -214,7 +214,7 @@ def _nowhere(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]
         text = "There is no page at this address." if status == 404 else getattr(error, "detail", "")
         title = "Not here" if status == 404 else BROKEN
         context = await run_in_threadpool(_known_visitor, site, request)
-        return context.page("error.html", status=status, title=title, text=text, meant=(), typed=())
+        return context.page("error.html", status=status, title=title, text=text, suggestions=(), typed=())
 
     return say
 
@@ -225,7 +225,7 @@ def _broken(site: _Site) -> Callable[[Request, Exception], Awaitable[Response]]:
         template = "error_notice.html" if context.fragment else "error.html"
         name = request.scope.get("state", {}).get("request_id", "")
         text = "Something went wrong in the server; its log says more" + (f", under {name}." if name else ".")
-        response = context.page(template, status=500, title=BROKEN, text=text, meant=(), typed=())
+        response = context.page(template, status=500, title=BROKEN, text=text, suggestions=(), typed=())
         # Unhandled errors are answered outside of the middleware that adds these headers.
         response.headers.update({**HEADERS, "Cache-Control": "no-store"})
         return response
@@ -288,7 +288,7 @@ def _known_visitor(site: _Site, request: Request) -> PageContext:
 
 
 def _namespaces(engine: Engine, access: Access, wanted: str) -> tuple[str, tuple[str, ...]]:
-    """Return the namespace that is meant, and all that the visitor may read."""
+    """Return the namespace of the request, and all that the visitor may read."""
     existing = sorted({engine.namespace, *engine.store.namespaces(counted=())})
     readable = tuple(path for path in existing if access.allows("read", path))
     if wanted:

@@ -152,16 +152,16 @@ def _listing(context: PageContext, action: Action | None = None, changed: Sequen
         cursor=values.text("cursor") or None,
         hidden=hidden,
     )
-    filter_fields = {**forms.kept(values), "hidden": "true" if hidden else ""}
+    filter_fields = {**forms.filter_fields(values), "hidden": "true" if hidden else ""}
     variables: dict[str, Any] = {
         "memories": page.memories,
         "states": hidden_states(context, page.memories),
         "cursor": page.cursor,
-        "here": values.text("cursor"),
-        "kept": filter_fields,
+        "current_cursor": values.text("cursor"),
+        "fields": filter_fields,
         "narrowed": forms.filled(values),
         "hidden": hidden,
-        "filters": len(forms.kept(values).keys() - {"text"}) + hidden,
+        "filters": len(forms.filter_fields(values).keys() - {"text"}) + hidden,
         "tiers": forms.TIERS,
         "action": action,
         "changed": changed,

@@ -160,7 +160,7 @@ def failure(context: PageContext, error: MemorataError) -> Response:
         status=status,
         title=title,
         text=text[:1].upper() + text[1:],
-        meant=_suggestions(context, error),
+        suggestions=_suggestions(context, error),
         typed=_typed(context),
     )
 

@@ -198,7 +198,7 @@ def entity_names(engine: Engine, namespace: str) -> tuple[str, ...]:
     return tuple(name.entity.name for name in names)
 
 
-def kept(values: Values) -> dict[str, str]:
+def filter_fields(values: Values) -> dict[str, str]:
     """Return the fields that narrow down, to be carried to the next page."""
     return {name: values.text(name) for name in FIELDS if values.text(name)}
 

@@ -109,7 +109,7 @@ def show(context: PageContext) -> Response:
         all_shown=page.cursor is None,
         choices=forms.choices(context.engine, context.namespace),
         narrowed=forms.filled(values),
-        kept=forms.kept(values),
+        fields=forms.filter_fields(values),
     )
 
 

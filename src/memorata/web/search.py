@@ -94,7 +94,6 @@ def search(context: PageContext) -> Response:
         "compared": values.text("compare"),
         "changes": changes,
         "settings": {name: written(value) for name, value in changes.items()},
-        "kept": page_fields,
         "recent": ()
         if sides
         else context.engine.list(namespace=context.namespace, limit=_RECENT_LIMIT).memories,
@@ -110,7 +109,7 @@ def search(context: PageContext) -> Response:
             groups=controls(recipe, changes),
             choices=forms.choices(context.engine, context.namespace),
             narrowed=forms.filled(values),
-            narrowings=len(forms.kept(values)) + bool(values.text("as_of")),
+            narrowings=len(forms.filter_fields(values)) + bool(values.text("as_of")),
             limit=values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS),
             as_of=values.text("as_of"),
         )
@@ -217,7 +216,11 @@ def _page_fields(
     fields |= {name: values.text(name) for name in ("compare", "as_of")}
     if values.whole("limit", _DEFAULT_LIMIT, 1, _MAX_HITS) != _DEFAULT_LIMIT:
         fields["limit"] = values.text("limit")
-    return {**fields, **forms.kept(values), **{name: written(value) for name, value in changes.items()}}
+    return {
+        **fields,
+        **forms.filter_fields(values),
+        **{name: written(value) for name, value in changes.items()},
+    }
 
 
 def save(context: PageContext) -> Response:

@@ -66,7 +66,7 @@ def show(context: PageContext) -> Response:
         page=page,
         more=len(memories) > (page + 1) * _MAX_SHOWN,
         all_counted=len(memories) < _MAX_COUNTED,
-        kept=fields,
+        fields=fields,
         entity=entity or "",
         names=forms.entity_names(context.engine, context.namespace),
         remembered=context.remembered,
