@@ -10,7 +10,13 @@ from memorata.model.errors import StoreReadOnly, StoreUnavailable
 from memorata.store.sqlite import connection as connecting
 from memorata.store.sqlite.connection import connect, opened_to_read, unwritable
 from memorata.store.sqlite.migrations import MIGRATIONS
-from memorata.store.sqlite.session import ASKED_FOR, Reading, SqliteSession, refuse_to_write, writing
+from memorata.store.sqlite.session import (
+    READ_ONLY_REQUESTED,
+    Reading,
+    SqliteSession,
+    refuse_to_write,
+    writing,
+)
 
 
 @pytest.fixture
@@ -185,7 +191,7 @@ def test_names_that_mean_something_in_an_address_are_names(tmp_path: Path) -> No
 def test_whoever_asked_for_it_is_told_how_to_write() -> None:
     refuse_to_write("m.db", "")
     with pytest.raises(StoreReadOnly, match="open it without read_only"):
-        refuse_to_write("m.db", ASKED_FOR)
+        refuse_to_write("m.db", READ_ONLY_REQUESTED)
     with pytest.raises(StoreReadOnly, match="copy it to a folder"):
         refuse_to_write("m.db", "the file may not be written")
 

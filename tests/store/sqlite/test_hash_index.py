@@ -20,7 +20,7 @@ from memorata.store.memory.repeats import Repeat
 from memorata.store.rows import NAMESPACES
 from memorata.store.sqlite import hash_index
 from memorata.store.sqlite.hash_runs import fingerprint_key, fingerprint_keys
-from memorata.store.sqlite.migrations import ADDRESSED
+from memorata.store.sqlite.migrations import HASH_INDEX_MIGRATION
 from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
 
@@ -55,7 +55,7 @@ def waiting(engine: memorata.Engine) -> int:
 def places(engine: memorata.Engine) -> set[int]:
     connection = connection_of(engine)
     found = {place for (place,) in connection.execute("SELECT place FROM new_addresses")}
-    for run in hash_index.Book().runs(connection):
+    for run in hash_index.HashRunCache().runs(connection):
         found.update(run.places.tolist())
     return found
 
@@ -128,8 +128,8 @@ def test_what_is_said_again_and_again_has_one_address(tmp_path: Path) -> None:
         memory.remember_many(["the kettle is on"] * 400)
         memory.remember_many(["the kettle is on"] * 400)
         key = fingerprint_key(1, fingerprint("the kettle is on"))
-        book = hash_index.Book()
-        assert len(book.of_one(connection_of(memory), key)) == 1
+        cache = hash_index.HashRunCache()
+        assert len(cache.of_one(connection_of(memory), key)) == 1
         assert len(said_before(memory, "the kettle is on")) == 1
         assert memory.admin.check() == []
 
@@ -146,7 +146,7 @@ def test_what_is_current_again_is_found_again(memory: memorata.Engine) -> None:
     assert memory.admin.check() == []
 
 
-def test_a_purge_takes_the_addresses_and_brings_back_those_of_what_was_corrected(tmp_path: Path) -> None:
+def test_a_purge_removes_hashes_and_restores_those_of_what_was_corrected(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as memory:
         memory.remember_many([f"note {number}" for number in range(300)])
         old = memory.remember("lives in Bern")
@@ -163,7 +163,7 @@ def test_a_purge_takes_the_addresses_and_brings_back_those_of_what_was_corrected
         assert places(memory) == set()
 
 
-def test_vectors_of_another_embedder_lose_their_addresses_when_all_are_gone(tmp_path: Path) -> None:
+def test_vectors_of_another_embedder_lose_their_hashes_when_all_are_gone(tmp_path: Path) -> None:
     with opened(tmp_path / "m.db") as memory:
         memory.remember_many([f"note {number}" for number in range(300)])
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=24)) as memory:
@@ -194,14 +194,15 @@ def test_damage_is_told_and_mended(tmp_path: Path, damage: str) -> None:
         memory.remember_many([f"note {number}" for number in range(300)])
         memory.remember("a last one")
         connection_of(memory).execute(damage)
-        assert any("address" in each or "hashes" in each for each in memory.admin.check())
+        # By the table of a value of another kind, else by the index.
+        assert any("address" in problem or "hash" in problem for problem in memory.admin.check())
         memory.admin.check(repair=True)
         assert memory.admin.check() == []
         assert said_before(memory, "note 7")
         assert said_before(memory, "a last one")
 
 
-def test_addresses_that_cannot_be_read_are_made_anew_by_who_needs_them(
+def test_a_hash_index_that_cannot_be_read_is_rebuilt_by_the_next_write(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "m.db"
@@ -220,7 +221,7 @@ def test_addresses_that_cannot_be_read_are_made_anew_by_who_needs_them(
             else:
                 memory.purge(first.id)
             assert memory.admin.check() == []
-        assert "making the addresses of memories and vectors anew" in caplog.text
+        assert "rebuilding the hash index of memories and vectors" in caplog.text
         caplog.clear()
 
 
@@ -265,7 +266,7 @@ def without_checksums(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE namespaces DROP COLUMN settings")
 
 
-def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
+def test_a_file_of_the_schema_before_gets_a_hash_index(tmp_path: Path) -> None:
     path = tmp_path / "m.db"
     with opened(path) as memory:
         memory.remember_many([f"note {number}" for number in range(300)])
@@ -276,7 +277,7 @@ def test_a_file_of_the_schema_before_gets_its_addresses(tmp_path: Path) -> None:
         connection.execute("CREATE INDEX memories_by_fingerprint ON memories (fingerprint)")
         connection.execute("CREATE INDEX vectors_by_digest ON vectors (digest, embedder)")
         without_checksums(connection)
-        connection.execute(f"PRAGMA user_version = {ADDRESSED - 2}")
+        connection.execute(f"PRAGMA user_version = {HASH_INDEX_MIGRATION - 2}")
     with opened(path) as memory:
         assert memory.admin.check() == []
         assert said_before(memory, "note 299")
@@ -299,7 +300,7 @@ def test_a_file_whose_vectors_were_found_across_namespaces_gets_other_hashes(tmp
         numbers = np.array([number for number, _ in rows], np.int64)
         hash_index.add_hashes(connection, keys, numbers, together=True)
         without_checksums(connection)
-        connection.execute(f"PRAGMA user_version = {ADDRESSED - 1}")
+        connection.execute(f"PRAGMA user_version = {HASH_INDEX_MIGRATION - 1}")
     with opened(path) as memory:
         assert memory.admin.check() == []
         assert said_before(memory, "note 299")
@@ -330,7 +331,7 @@ def test_values_of_another_kind_are_damage_too(tmp_path: Path, damage: str) -> N
         assert len(memory.list(limit=1_000).memories) in (601, 602)
 
 
-def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: Path) -> None:
+def test_a_purge_over_a_damaged_hash_index_leaves_no_hash_of_the_namespace(tmp_path: Path) -> None:
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.remember_many([f"secret {number}" for number in range(300)], namespace="bob")
         cast("SqliteStore", memory.store)._connection.execute(
@@ -339,7 +340,7 @@ def test_a_purge_over_damaged_addresses_leaves_none_of_the_namespace(tmp_path: P
     with memorata.open(tmp_path / "m.db", embedder=LexicalEmbedder(dimension=16)) as memory:
         memory.admin.purge_namespace("bob")
         connection = cast("SqliteStore", memory.store)._connection
-        assert sum(map(len, hash_index.Book().runs(connection))) == 0
+        assert sum(map(len, hash_index.HashRunCache().runs(connection))) == 0
 
 
 def test_small_batches_become_a_run_when_many_wait(tmp_path: Path) -> None:
@@ -349,8 +350,8 @@ def test_small_batches_become_a_run_when_many_wait(tmp_path: Path) -> None:
         numbers = np.arange(start, start + 100)
         hash_index.add_hashes(connection, numbers, numbers)
     (waiting,) = connection.execute("SELECT count(*) FROM new_addresses").fetchone()
-    assert waiting < 2 * hash_index.RUN
-    book = hash_index.Book()
-    assert sum(map(len, book.runs(connection))) + waiting == 3_000
-    assert book.of_one(connection, 1_234) == [1_234]
+    assert waiting < 2 * hash_index.MIN_RUN_ENTRIES
+    cache = hash_index.HashRunCache()
+    assert sum(map(len, cache.runs(connection))) + waiting == 3_000
+    assert cache.of_one(connection, 1_234) == [1_234]
     store.close()

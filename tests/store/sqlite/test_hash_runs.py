@@ -70,10 +70,10 @@ def test_no_damaged_run_is_read(pairs: Pairs, data: st.DataObject) -> None:
     blob = bytearray(run_of(pairs).encoded())
     at = data.draw(st.integers(0, len(blob) - 1).filter(lambda at: at not in (1, 2, 3)))
     blob[at] ^= 1 << data.draw(st.integers(0, 7))
-    with pytest.raises(IndexCorrupt, match="addresses"):
+    with pytest.raises(IndexCorrupt, match="run of the hash index"):
         HashRun.decoded(bytes(blob))
     cut = data.draw(st.integers(0, len(blob) - 1))
-    with pytest.raises(IndexCorrupt, match="addresses"):
+    with pytest.raises(IndexCorrupt, match="run of the hash index"):
         HashRun.decoded(run_of(pairs).encoded()[:cut])
 
 

@@ -17,7 +17,7 @@ from memorata.engine.engine import Engine
 from memorata.index import segments
 from memorata.model.errors import PurgeUnfinished, StoreUnavailable
 from memorata.store.memory import memories as writing
-from memorata.store.sqlite.integrity import owed
+from memorata.store.sqlite.integrity import unfinished_purge
 from memorata.store.sqlite.maintenance import erase
 from memorata.store.sqlite.session import SqliteSession
 from memorata.store.sqlite.store import SqliteStore
@@ -163,13 +163,13 @@ def test_a_writer_that_comes_between_leaves_the_purge_to_be_finished(
         with pytest.raises(PurgeUnfinished, match="stayed locked by another process"):
             memory.purge(said.id)
         monkeypatch.undo()
-        assert owed(cast(SqliteStore, memory.store)._connection)
+        assert unfinished_purge(cast(SqliteStore, memory.store)._connection)
         writer.execute("ROLLBACK")
         writer.close()
         # Any later purge finishes this one, too.
         memory.purge(other.id)
         assert left_of(path, {"zqsecret1x1y"}) == set()
-        assert not owed(cast(SqliteStore, memory.store)._connection)
+        assert not unfinished_purge(cast(SqliteStore, memory.store)._connection)
 
 
 def test_a_vacuum_that_nothing_is_owed_to_says_only_that_it_could_not_run(tmp_path: Path) -> None:

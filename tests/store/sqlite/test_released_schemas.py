@@ -75,7 +75,7 @@ def test_entities_are_there_since_the_schema_that_has_them(path: Path) -> None:
     with opened(path) as memory:
         migration = cast(SqliteStore, memory.store).migration
         assert migration is not None
-        if migration.found == 1:
+        if migration.before == 1:
             assert memory.store.entities.list("default") == []
             return
         records = {each.entity.name: each for each in memory.store.entities.list("default")}

@@ -1,1 +1,1 @@
-"""Where does it live, on one machine? In one SQLite file."""
+"""The store in one SQLite file."""

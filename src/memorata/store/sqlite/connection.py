@@ -2,9 +2,9 @@
 
 A file of ours is in write-ahead mode, in which even a reader makes two files beside it, or needs them to be
 there. Where that cannot be, as on a medium that is read-only, SQLite can take the file for immutable: then it
-reads no log and takes no lock. That is right only as long as no log holds anything and nobody writes, so both
-are made sure of: what waits in a log that cannot be read is refused in words and never passed over, and a
-file that turns out to have changed is not read on.
+reads no log and takes no lock. That is right only as long as no log holds anything and no process writes, so
+both are checked: changes in a log that cannot be read are an error, and a file that has changed since it was
+opened is not read any further.
 
 Source: "Read-only databases" in SQLite's description of its write-ahead log, and its URI parameters ``mode``
 and ``immutable``.
@@ -33,12 +33,18 @@ from memorata.store.sqlite.encryption import (
 from memorata.store.sqlite.files import create_private
 from memorata.store.sqlite.hash_index import HASH_INDEX
 from memorata.store.sqlite.integrity import sum_rows
-from memorata.store.sqlite.migrations import ADDRESSED, MIGRATIONS, SUMMED, Migration, migrate
+from memorata.store.sqlite.migrations import (
+    CHECKSUM_MIGRATION,
+    HASH_INDEX_MIGRATION,
+    MIGRATIONS,
+    Migration,
+    migrate,
+)
 from memorata.store.sqlite.schema import APPLICATION_ID
 from memorata.store.sqlite.session import (
-    ASKED_FOR,
     BUSY_SECONDS,
-    FULL,
+    DISK_FULL,
+    READ_ONLY_REQUESTED,
     Reading,
     SqliteSession,
     Translated,
@@ -50,8 +56,8 @@ from memorata.store.sqlite.session import (
 IN_MEMORY: Final = ":memory:"
 _RETRY_SECONDS: Final = 0.01
 _OLDEST_SQLITE: Final = 3, 35
-_LOGS: Final = ("-wal", "-journal")
-_NEEDED: Final = ("-wal", "-shm")
+_LOG_SUFFIXES: Final = ("-wal", "-journal")
+_COMPANION_SUFFIXES: Final = ("-wal", "-shm")
 
 
 def connect(
@@ -68,9 +74,9 @@ def connect(
 
     A write is on the disk when it is acknowledged (``synchronous=FULL``); without `durable`, a power cut,
     though not a crash of the process, can lose the last writes. With `must_exist`, a missing file is an error
-    rather than a new database. `backup`: whether a file of an older schema is copied before it is migrated,
-    of which `migrated` is told. `read_only`: nothing is written to it, even though it could be. `key`: what
-    the file is encrypted with, a new one too.
+    rather than a new database. `backup`: whether a file of an older schema is copied before it is migrated;
+    `migrated` is called with the migration. `read_only`: nothing is written to it, even though it could be.
+    `key`: what the file is encrypted with, a new one too.
     """
     name = str(path)
     if sqlite3.sqlite_version_info < _OLDEST_SQLITE:
@@ -92,7 +98,7 @@ def connect(
         check_encryption(file, key)
     elif read_only:
         raise InvalidArgument("read_only", read_only, "false for a memory that no file holds")
-    reason = "" if name == IN_MEMORY else ASKED_FOR if read_only else unwritable(Path(name))
+    reason = "" if name == IN_MEMORY else READ_ONLY_REQUESTED if read_only else unwritable(Path(name))
     with Translated(name):
         connection = _opened_to_read(Path(name), reason, key) if reason else _opened_to_write(name, key)
         try:
@@ -117,7 +123,7 @@ def _opened(name: str, *, key: str | None, uri: bool = False) -> SqliteSession:
 
 def _opened_to_write(name: str, key: str | None) -> SqliteSession:
     """Open a file to be written, or to be read alone where its disk has no room for what a writer needs."""
-    there = name != IN_MEMORY and Path(name).exists()
+    existed = name != IN_MEMORY and Path(name).exists()
     if name != IN_MEMORY:
         create_private(Path(name))
     unwritten = is_empty(Path(name))
@@ -131,9 +137,9 @@ def _opened_to_write(name: str, key: str | None) -> SqliteSession:
                 # Another process began the file, with a salt of its own, while this one was about to.
                 return _opened_to_write(name, key)
             raise wrong_key(name) from error
-        if not there or not is_full(error):
+        if not existed or not is_full(error):
             raise
-        return _opened_to_read(Path(name), FULL, key)
+        return _opened_to_read(Path(name), DISK_FULL, key)
     except BaseException:
         connection.close()
         raise
@@ -173,16 +179,16 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
         connection.schema = version
         return None
     if reason := connection.read_only:
-        wrong = (
+        state = (
             "is empty" if empty else f"is of an older Memorata (schema {version}), to be brought up to date"
         )
-        refuse_to_write(name, f"it {wrong}, and {reason}")
+        refuse_to_write(name, f"it {state}, and {reason}")
     _use_log(connection)
     done = None
     try:
         with writing(connection, name):
             copied = Path(name) if backup and name != IN_MEMORY else None
-            derived = {ADDRESSED: cast(Any, HASH_INDEX.rebuild), SUMMED: sum_rows}
+            derived = {HASH_INDEX_MIGRATION: cast(Any, HASH_INDEX.rebuild), CHECKSUM_MIGRATION: sum_rows}
             done = migrate(connection, MIGRATIONS, copied, derived)
     except StoreError:
         # The disk may have had room for the copy and for nothing else.
@@ -194,7 +200,7 @@ def _prepare(connection: SqliteSession, name: str, *, durable: bool, backup: boo
 
 
 def _use_log(connection: sqlite3.Connection) -> None:
-    """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others look."""
+    """Turn on the write-ahead log, which SQLite refuses at once, without waiting, while others read."""
     until = monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -210,7 +216,7 @@ def unwritable(file: Path) -> str:
     """Return why a file that is there cannot be written here; empty if it can be.
 
     A file that may be written is no use in a folder that may not: a writer makes others beside it, unless
-    somebody who uses the file has made them already.
+    another process that uses the file has made them already.
     """
     if not file.is_file():
         return ""
@@ -218,7 +224,7 @@ def unwritable(file: Path) -> str:
     file = file.resolve()
     if not _may_write(file):
         return _medium(file) or "the file may not be written"
-    if _may_write(file.parent) or all(_may_write(Path(f"{file}{suffix}")) for suffix in _NEEDED):
+    if _may_write(file.parent) or all(_may_write(Path(f"{file}{suffix}")) for suffix in _COMPANION_SUFFIXES):
         return ""
     return "its folder may not be written, where a writer needs more files"
 
@@ -233,9 +239,8 @@ def opened_to_read(
 ) -> tuple[SqliteSession, Callable[[], None] | None]:
     """Open a database that is there without writing anything to it.
 
-    Returned besides is what to call before and after everything that is read, which raises if the file is no
-    longer what it was; None where SQLite itself sees to that. Changes that wait in a log beside the file
-    which cannot be read where it is are an error.
+    Also return a function to call before and after every read, which raises if the file has changed; None
+    where SQLite itself sees to that. Changes in a log beside the file that cannot be read are an error.
     """
     file = file.resolve()
     address = file.as_uri()
@@ -288,12 +293,12 @@ def _opened_alone(address: str, connect: Callable[[str], SqliteSession]) -> Sqli
 
 
 def _may_write(path: Path) -> bool:
-    # By whom the process acts for now, where the system can tell.
+    # By the effective user of the process, where the system can tell.
     return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
 
 
 def _medium(file: Path) -> str:
-    """Return that a whole file system is read-only, where the system can tell and it is."""
+    """Return a message if the file system is read-only, as far as the system can tell; empty otherwise."""
     statistics = getattr(os, "statvfs", None)
     if statistics is None or not statistics(file).f_flag & os.ST_RDONLY:
         return ""
@@ -302,7 +307,7 @@ def _medium(file: Path) -> str:
 
 def _log(file: Path) -> Path | None:
     """Return the file beside a database in which changes wait, if there is one."""
-    for path in (Path(f"{file}{suffix}") for suffix in _LOGS):
+    for path in (Path(f"{file}{suffix}") for suffix in _LOG_SUFFIXES):
         if path.exists() and path.stat().st_size:
             return path
     return None

@@ -18,11 +18,11 @@ from memorata.store.rows import LARGEST
 from memorata.store.sqlite import session as transactions
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.fork import watch_forks
-from memorata.store.sqlite.integrity import owe
+from memorata.store.sqlite.integrity import note_unfinished_purge
 from memorata.store.sqlite.maintenance import back_up, erase
 from memorata.store.sqlite.migrations import Migration
 from memorata.store.sqlite.session import (
-    ASKED_FOR,
+    READ_ONLY_REQUESTED,
     SqliteSession,
     Translated,
     refuse_to_write,
@@ -79,11 +79,11 @@ class SqliteDatabase:
         """Where the file is, and how it was opened: brought up to date, or only to be read."""
         notices = []
         if (done := self.migration) is not None:
-            kept = "no copy of it was kept"
+            copy = "no copy of it was kept"
             if done.backup is not None:
-                kept = f"the file as it was is kept at {done.backup}"
-            notices.append(f"the file was brought from schema {done.found} to {done.reached}; {kept}")
-        if self.read_only and self.read_only_because != ASKED_FOR:
+                copy = f"the file as it was is kept at {done.backup}"
+            notices.append(f"the file was brought from schema {done.before} to {done.after}; {copy}")
+        if self.read_only and self.read_only_because != READ_ONLY_REQUESTED:
             notices.append(f"{self.path} is only read, and recalls are not logged: {self.read_only_because}")
         return DatabaseInfo(self.path, self.read_only, tuple(notices))
 
@@ -124,7 +124,7 @@ class SqliteDatabase:
     def together(self, undone: Callable[[], None] = lambda: None) -> Iterator[None]:
         """Make everything that is written in the block one transaction: all of it happens, or nothing.
 
-        The block holds the database: in this process others wait for its end, elsewhere those who write.
+        The block holds the database: other threads of this process wait for its end, and writers elsewhere.
         """
         with self.lock:
             before = self.session.total_changes
@@ -176,7 +176,7 @@ class SqliteDatabase:
         with Translated(self.path):
             with transactions.writing(self.session, self.path):
                 result = work(self.session)
-                owe(self.session)
+                note_unfinished_purge(self.session)
             erase(self.session, self.path)
         return result
 
@@ -236,8 +236,7 @@ class _Reading:
 def register(connection: sqlite3.Connection) -> None:
     """Add the functions that compiled conditions call where SQLite's own are not exact.
 
-    :mod:`memorata.store.sqlite.conditions` says where that is. What reads a filter is loaded when the first
-    one is asked for.
+    :mod:`memorata.store.sqlite.conditions` says where that is. The filter parser is loaded at first use.
 
     >>> connection = sqlite3.connect(":memory:")
     >>> register(connection)

@@ -25,7 +25,7 @@ _ADDED: Final = (
     "WITH RECURSIVE added (slot) AS (VALUES (?2) UNION ALL SELECT slot + 1 FROM added WHERE slot < ?3) "
     "INSERT INTO changes (namespace, slot, kind) SELECT ?1, slot, 'add' FROM added"
 )
-"""From one slot up to another, in order; nobody has to hand over each of them."""
+"""From one slot up to another, in order, without a parameter for each of them."""
 _SOME_BLOCKS: Final = (
     f"SELECT p.number / {PLACES}, p.number % {PLACES}, p.block FROM json_each(?) AS wanted "
     "CROSS JOIN postings p ON p.number = wanted.value"
@@ -123,7 +123,7 @@ class SqliteDialect(Dialect):
         """Return the condition that selects what a filter lets through, exactly."""
         if filter is None:
             return EVERYTHING
-        # What compiles a filter is loaded when the first one is asked for.
+        # Loaded with the first filter.
         from memorata.store.conditions import compiled
         from memorata.store.sqlite.conditions import compiled_leaf
 
@@ -157,7 +157,7 @@ class SqliteDialect(Dialect):
         path = session.execute("PRAGMA database_list").fetchone()[2]
         files = [Path(path + suffix) for suffix in ("", "-wal") if path]
         return {
-            "unfinished_purge": integrity.owed(session) is not None,
+            "unfinished_purge": integrity.unfinished_purge(session) is not None,
             "copies": kept_copies(files[0]) if files else [],
             "bytes": sum(file.stat().st_size for file in files if file.exists()),
         }
@@ -175,7 +175,7 @@ class SqliteDialect(Dialect):
         integrity.mend(session)
 
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
-        """Remove vectors that stand in a namespace and say that they belong elsewhere."""
+        """Remove vectors whose number is of a namespace and whose columns name another."""
         integrity.remove_strays(session, number, embedders)
 
     def leniently(self, session: Session) -> AbstractContextManager[None]:

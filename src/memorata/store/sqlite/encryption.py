@@ -28,11 +28,11 @@ _MIN_KEY_LENGTH: Final = 8
 _COMMAND_SECONDS: Final = 60.0
 _HIDDEN: Final = "(not shown)"
 _DRIVER: Final = "sqlcipher3.dbapi2"
-HOW: Final = "give its key (encryption_key, MEMORATA_ENCRYPTION_KEY)"
+KEY_ADVICE: Final = "give its key (encryption_key, MEMORATA_ENCRYPTION_KEY)"
 
 
 def resolved_key(setting: str) -> str:
-    """Return a key that is given as such, as ``file:PATH``, or as ``command:COMMAND`` that writes it out.
+    """Return the key that a setting holds, or names as ``file:PATH`` or ``command:COMMAND`` (its output).
 
     >>> resolved_key("command:echo correct horse battery")
     'correct horse battery'
@@ -76,7 +76,7 @@ def connected(path: str | Path, key: str | None = None, *, encrypted: type | Non
     is_new = not how.get("uri") and is_empty(Path(path))
     connection = _cipher().connect(str(path), **how)
     try:
-        # What is wrong with a key is told by our errors, not by lines on the error output.
+        # A wrong key raises an error; SQLCipher's lines on the error output are not wanted besides.
         connection.execute("PRAGMA cipher_log_level = NONE")
         connection.execute(f"PRAGMA key = {_quoted(key)}")
         if is_new:
@@ -105,7 +105,7 @@ def session_class(plain: type) -> type:
 
 
 def check_encryption(file: Path, key: str | None) -> None:
-    """Raise if a file that is there is not encrypted and a key was given."""
+    """Raise if there is a key and the file exists without being encrypted."""
     if key is not None and _is_plain(file):
         raise StoreEncrypted(
             f"{file} is not encrypted, and a key was given; leave the key out, or make an encrypted copy "
@@ -114,10 +114,10 @@ def check_encryption(file: Path, key: str | None) -> None:
 
 
 def convert(origin: Path, target: Path, key: str, *, encrypt: bool) -> None:
-    """Copy a database that nobody writes to into an encrypted file, or out of one; `target` must not exist.
+    """Copy a database into an encrypted file, or out of one; `target` must not exist.
 
-    Every table is written anew, in one transaction. Only SQLCipher opens the file meanwhile: two SQLite
-    libraries in one process would undo each other's locks.
+    Nothing else may write to it. Every table is written anew, in one transaction. Only SQLCipher opens the
+    file meanwhile: two SQLite libraries in one process would undo each other's locks.
     """
     if not origin.is_file():
         raise StoreUnavailable(f"there is no database at {origin}; check the path")
@@ -155,7 +155,7 @@ def refuse_wrong_key(connection: Any, name: str) -> None:  # noqa: ANN401 - of e
 
 
 def is_no_database(error: Any) -> bool:  # noqa: ANN401 - of either driver
-    """Return whether an error says that a file is no database, as one says that was read with a wrong key."""
+    """Return whether an error means that a file is no database, which a wrong key looks like too."""
     return bool(error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_NOTADB)
 
 

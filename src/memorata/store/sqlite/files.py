@@ -37,12 +37,12 @@ def kept_copies(file: Path) -> list[str]:
 
 
 def remove_leftovers(file: Path) -> None:
-    """Remove unfinished copies of a database that processes of this machine left who are no more.
+    """Remove unfinished copies of a database whose processes, of this machine, have ended.
 
     A copy that was being made when its process was killed holds memories, purged ones too.
     """
     if os.name == "nt" or not file.parent.is_dir():
-        # There a process cannot be asked after without ending it.
+        # On Windows os.kill ends the process, whatever the signal.
         return
     for path in file.parent.iterdir():
         match = _LEFTOVER.fullmatch(path.name.removeprefix(file.name)) if path.name != file.name else None
@@ -74,7 +74,7 @@ def to_disk(path: Path) -> None:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[Path]:
-    """Give a path to write to beside `target`, whose place it takes at the end, on the disk by then."""
+    """Yield a path to write to beside `target`; at the end it is synchronised and replaces `target`."""
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
         yield partial

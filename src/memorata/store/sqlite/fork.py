@@ -1,9 +1,9 @@
-"""A process that forks: its child does not use what the parent has opened, and waits for nobody who is gone.
+"""Forks: a child process does not use its parent's connections, nor wait for locks of threads it lacks.
 
 SQLite forbids a child the connections of its parent ("How To Corrupt An SQLite Database File", 2.6): it would
 believe itself to hold locks that the system gave to the parent. And a thread that writes at the moment of the
 fork is not there in the child, while the locks that it held are, for ever. So a fork waits until no thread is
-inside a database of this process; the child closes what it got, and is told to open it again.
+inside a database of this process; the child closes what it inherited, and its use raises an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PAUSE_SECONDS: Final = 0.001
 
 
 class _Forkable(Protocol):
-    """What is looked at here of a :class:`~memorata.store.sqlite.database.SqliteDatabase`."""
+    """The part of a :class:`~memorata.store.sqlite.database.SqliteDatabase` that a fork needs."""
 
     path: str
     session: Any
@@ -38,12 +38,12 @@ _abandoned: Final[list[Any]] = []
 
 
 def watch_forks(database: _Forkable) -> None:
-    """Let forks wait for whoever uses a database, and keep children from using it."""
+    """Let forks wait until no thread uses a database, and keep children from using it."""
     _open.add(database)
 
 
-class _LeftBehind:
-    """In a child, what stands in the place of a connection of its parent."""
+class _ForkedConnection:
+    """Replaces, in a child process, a connection of its parent; any use raises."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -58,7 +58,7 @@ class _LeftBehind:
 
 
 def _before() -> None:
-    """Hold the lock of every database, all or none at a time: who holds one may be waiting for another."""
+    """Hold the lock of every database, all or none at a time: its holder may wait for another."""
     until = monotonic() + BUSY_SECONDS
     while True:
         databases = list(_open)
@@ -77,7 +77,7 @@ def _release() -> None:
 
 def _after_in_child() -> None:
     for database in list(_open):
-        session, database.session = database.session, _LeftBehind(database.path)
+        session, database.session = database.session, _ForkedConnection(database.path)
         database.lock = threading.RLock()
         # One that was closed before raises, and nothing is left to do.
         with suppress(*database_errors()):

@@ -4,9 +4,9 @@ Hashes come in no order, so that a thousand new ones touch a thousand leaves of 
 is written whole. Sorted runs are written one after the other and merged when there are enough of a size (the
 log-structured merge of O'Neil et al., 1996): each hash is written a handful of times in all, among others.
 
-A memory's hash is taken from the fingerprint of its text, a vector's from the address of what was embedded;
-both are hashes already, of which the first eight bytes will do. Both are mixed with the namespace: who looks
-for a text in one does the same work whether or not another has it, and so learns nothing about that one.
+A memory's hash is taken from the fingerprint of its text, a vector's from the digest of the embedded text;
+both are hashes already, of which the first eight bytes will do. Both are mixed with the namespace: looking up
+a text in one takes the same work whether or not another has it, and so reveals nothing about that one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class HashRun:
 
     @classmethod
     def joined(cls, runs: Sequence[HashRun]) -> HashRun:
-        """Return several as one; what stands in two of them stands there once."""
+        """Return several as one, without repeated entries."""
         keys = np.concatenate([run.keys for run in runs])
         places = np.concatenate([run.places for run in runs])
         # Each of them is in order: a merge sort finds that out, and only merges.
@@ -72,7 +72,7 @@ class HashRun:
         return cls(keys, places)
 
     def without(self, gone: npt.NDArray[np.bool_]) -> HashRun:
-        """Return those that are not marked."""
+        """Return the entries that are not marked."""
         return HashRun(self.keys[~gone], self.places[~gone])
 
     def of_one(self, key: int) -> list[int]:
@@ -89,8 +89,8 @@ class HashRun:
         places: list[int] = self.places[first : bisect_right(ordered, key, first)].tolist()
         return places
 
-    def of_many(self, wanted: Keys, most: int | None = None) -> HashRun:
-        """Return those with one of the wanted hashes, which ascend; no more than `most` of each.
+    def of_many(self, wanted: Keys, limit: int | None = None) -> HashRun:
+        """Return the entries with one of the wanted hashes, which ascend; at most `limit` of each.
 
         >>> import numpy as np
         >>> run = HashRun.of(np.array([3, 5, 5, 5]), np.array([0, 1, 2, 3]))
@@ -98,21 +98,21 @@ class HashRun:
         ([1, 2, 3], [1, 2])
         """
         first = np.searchsorted(self.keys, wanted)
-        there = first < len(self.keys)
-        there[there] = self.keys[first[there]] == wanted[there]
-        first = first[there]
+        matched = first < len(self.keys)
+        matched[matched] = self.keys[first[matched]] == wanted[matched]
+        first = first[matched]
         if not first.size:
             return HashRun(first, first)
-        counts = np.searchsorted(self.keys, wanted[there], "right") - first
-        if most is not None:
-            counts = np.minimum(counts, most)
+        counts = np.searchsorted(self.keys, wanted[matched], "right") - first
+        if limit is not None:
+            counts = np.minimum(counts, limit)
         # From where each begins, as many as there are of it.
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         at = np.repeat(first, counts) + within
         return HashRun(self.keys[at], self.places[at])
 
     def encoded(self) -> bytes:
-        """Return them as bytes, with a version and a checksum."""
+        """Return the run as bytes, with a version and a checksum."""
         body = b"".join([np.ascontiguousarray(part, "<i8").data for part in (self.keys, self.places)])
         return _HEAD.pack(_VERSION, zlib.crc32(body)) + body
 
@@ -120,18 +120,18 @@ class HashRun:
     def decoded(cls, blob: bytes) -> HashRun:
         """Return what :meth:`encoded` wrote, or raise :class:`IndexCorrupt`."""
         if len(blob) < _HEAD.size or (len(blob) - _HEAD.size) % 16:
-            raise IndexCorrupt("addresses are cut short")
+            raise IndexCorrupt("a run of the hash index is cut short")
         version, checksum = _HEAD.unpack_from(blob)
         if version != _VERSION:
-            raise IndexCorrupt(f"addresses have the unknown version {version}")
+            raise IndexCorrupt(f"a run of the hash index has the unknown version {version}")
         if zlib.crc32(memoryview(blob)[_HEAD.size :]) != checksum:
-            raise IndexCorrupt("addresses do not match their checksum")
+            raise IndexCorrupt("a run of the hash index does not match its checksum")
         keys, places = np.frombuffer(blob, "<i8", offset=_HEAD.size).reshape(2, -1)
         return cls(keys, places)
 
 
 _DIGITS: Final = 16
-"""Of a fingerprint, which has twice as many."""
+"""How many hexadecimal digits of a fingerprint are used, which has twice as many."""
 _SPREAD: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 """Odd, so that no two namespaces, nor two embedders, turn the same words into the same hash."""
 
@@ -146,7 +146,7 @@ def fingerprint_keys(namespaces: int | npt.NDArray[np.int64], fingerprints: Sequ
         "".join([fingerprint[:_DIGITS] for fingerprint in fingerprints]), 8 * len(fingerprints)
     )
     if digits is None or any(len(fingerprint) < _DIGITS for fingerprint in fingerprints):
-        # Some came from elsewhere and are none of ours.
+        # Imported fingerprints may have another form.
         digits = b"".join(map(_first_bytes, fingerprints))
     return _all_mixed(namespaces, digits)
 
@@ -161,7 +161,7 @@ def fingerprint_key(namespace: int, fingerprint: str) -> int:
 
 
 def digest_key(embedder: int, namespace: int, digest: bytes) -> int:
-    """Return the hash of one address, as :func:`digest_keys` does of many.
+    """Return the hash of one digest, as :func:`digest_keys` does of many.
 
     >>> [digest_key(3, 5, b"sixteen bytes in")] == digest_keys(3, 5, [b"sixteen bytes in"]).tolist()
     True
@@ -174,7 +174,7 @@ def digest_keys(
     namespaces: int | npt.NDArray[np.int64],
     digests: Sequence[bytes],
 ) -> Keys:
-    """Return the hashes of the addresses of texts that an embedder read for a namespace, or one each.
+    """Return the hashes of the digests of texts that an embedder read for a namespace, or one each.
 
     >>> one, other = digest_keys(3, 5, [bytes(16), bytes([0, 0, 0, 0, 0, 0, 0, 1])]).tolist()
     >>> one ^ other
@@ -191,7 +191,7 @@ def _first_bytes(fingerprint: str) -> bytes:
 
 
 def _bytes_of(digits: str, count: int) -> bytes | None:
-    """Return the bytes that hexadecimal digits stand for; None if those are not `count`."""
+    """Return the bytes that hexadecimal digits stand for; None if they are not `count`."""
     try:
         decoded = bytes.fromhex(digits)
     except ValueError:
@@ -200,13 +200,13 @@ def _bytes_of(digits: str, count: int) -> bytes | None:
     return decoded if len(decoded) == count and len(digits) == 2 * count else None
 
 
-def _mixed(whose: int, first: bytes) -> int:
-    mixed = int.from_bytes(first, "big") ^ whose * int(_SPREAD) % 2**64
+def _mixed(owner: int, first: bytes) -> int:
+    mixed = int.from_bytes(first, "big") ^ owner * int(_SPREAD) % 2**64
     return mixed - 2**64 if mixed >= 2**63 else mixed
 
 
-def _all_mixed(whose: int | npt.NDArray[np.int64], firsts: bytes) -> Keys:
-    spread = np.atleast_1d(whose).astype(np.uint64) * _SPREAD
+def _all_mixed(owners: int | npt.NDArray[np.int64], firsts: bytes) -> Keys:
+    spread = np.atleast_1d(owners).astype(np.uint64) * _SPREAD
     return (np.frombuffer(firsts, ">u8").astype(np.uint64) ^ spread).view(np.int64)
 
 

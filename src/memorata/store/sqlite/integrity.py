@@ -15,7 +15,7 @@ from memorata.store.sqlite.schema import state_checksum
 
 _DERIVED: Final = ("approximations", "records", "segments", "sessions", "vector_codes", "vectors")
 """Tables whose rows can be made again, or in the case of vectors be embedded again."""
-_KEPT: Final = frozenset({"namespaces"})
+_NOT_OWNED: Final = frozenset({"namespaces"})
 _WRONG_ROWS: Final = {
     "the checksum does not match the state": f"state_checksum <> {state_checksum()}",
     "the embedder is not known": "embedder <> '' AND embedder NOT IN (SELECT name FROM embedders)",
@@ -24,15 +24,16 @@ _WRONG_ROWS: Final = {
 
 def problems(session: Session) -> list[str]:
     """Return what is wrong with the file, whatever its tables mean."""
-    wrong = [f"the file: {text}" for (text,) in session.execute("PRAGMA integrity_check(20)") if text != "ok"]
-    if wrong:
-        # What cannot be found cannot be looked at either.
-        return wrong
-    wrong += [
+    checked = session.execute("PRAGMA integrity_check(20)")
+    messages = [f"the file: {text}" for (text,) in checked if text != "ok"]
+    if messages:
+        # The tables of a file that fails this check cannot be read reliably.
+        return messages
+    messages += [
         f"the file: row {row} of {table} refers to nothing in {parent}"
         for table, row, parent, _ in session.execute("PRAGMA foreign_key_check")
     ]
-    return wrong + [f"the file: {text}" for text in wrong_kinds(session)]
+    return messages + [f"the file: {text}" for text in wrong_kinds(session)]
 
 
 def row_problems(session: Session, number: int) -> list[str]:
@@ -73,7 +74,7 @@ def mend(session: Session) -> None:
 def _remove_strays(session: Session) -> None:
     """Remove derived rows that belong to nothing or cannot be read; they can be written anew.
 
-    If their namespace itself is what was lost they stay, for whoever brings that back.
+    If the row of a namespace is lost they stay, so that restoring it is enough.
     """
     (lost,) = session.execute(
         "SELECT count(*) FROM memories WHERE namespace NOT IN (SELECT number FROM namespaces)"
@@ -103,10 +104,11 @@ def remove_strays(session: Session, number: int, embedders: Sequence[int]) -> No
 def drop_namespace(session: Session, number: int, path: str) -> None:
     """Remove every row of every table that is a namespace's own, and its name.
 
-    Which tables those are is read from the schema: whatever carries a namespace belongs to one, so that a
-    table that is added later is emptied without being named here. What stays is one row without a name, which
-    keeps the number from being given out again, and one entry of the change feed, so that no change number is
-    either: other processes that knew the namespace then see that it is gone, or that another has its name.
+    Which tables these are is read from the schema: a table with a column `namespace` belongs to one, so that
+    a table that is added later is emptied without being named here. What stays is one row without a name,
+    which keeps the number from being used again, and one entry of the change feed, which does the same for
+    change numbers: other processes that have cached the namespace see that it is gone, or that another has
+    its name.
     """
     (last,) = session.execute("SELECT coalesce(max(change), 0) FROM changes").fetchone()
     # Rows refer to each other across tables; all of them are gone when the transaction ends.
@@ -114,7 +116,7 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
     for table, by_name in owned_tables(session).items():
         # Never both: to SQLite, the name "7" is the number 7 where a column holds numbers.
         session.execute(f'DELETE FROM "{table}" WHERE namespace = ?', (path if by_name else number,))
-    # After the rows: damaged addresses are made anew of those that there are.
+    # After the rows: a damaged hash index is rebuilt from those that are left.
     HASH_INDEX.remove_namespace(session, number)
     change = last + 1
     session.execute(
@@ -129,12 +131,12 @@ def drop_namespace(session: Session, number: int, path: str) -> None:
 
 
 def owned_tables(session: Session) -> dict[str, bool]:
-    """Return the tables whose rows belong to a namespace, and whether they know it by name, not by number."""
+    """Return the tables whose rows belong to a namespace, and whether they hold its name, not its number."""
     tables = session.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").fetchall()
     return {
         table: column[2] == "TEXT"
         for (table,) in tables
-        if table not in _KEPT
+        if table not in _NOT_OWNED
         for column in session.execute(f'PRAGMA table_info("{table}")')
         if column[1] == "namespace"
     }
@@ -142,7 +144,7 @@ def owned_tables(session: Session) -> dict[str, bool]:
 
 _KINDS: Final = {"INTEGER": "a whole number", "REAL": "a number", "TEXT": "a text", "BLOB": "bytes"}
 _BY_ROW: Final = {"memories": frozenset(COLUMNS)}
-"""Columns that are read, and complained about, with the row they stand in."""
+"""Columns that are checked with their row, and not here."""
 
 
 def wrong_kinds(session: Session) -> Iterator[str]:
@@ -215,7 +217,7 @@ def _conditions(session: Session, table: str) -> dict[str, tuple[str, str]]:
 
 
 def _undecodable(session: Session, table: str, column: str) -> list[bytes]:
-    """Return what stands in a column as a text and is none, as bytes."""
+    """Return the texts of a column that are no UTF-8, as bytes."""
     rows = session.execute(
         f'SELECT CAST("{column}" AS BLOB) FROM "{table}" WHERE typeof("{column}") = \'text\''
     )
@@ -229,22 +231,22 @@ def _read(raw: bytes) -> str | bytes:
         return raw
 
 
-OWED: Final = "unfinished_purge"
+UNFINISHED_PURGE: Final = "unfinished_purge"
 
 
-def owe(session: Session) -> None:
+def note_unfinished_purge(session: Session) -> None:
     """Note that something was removed whose traces are still to be erased, inside its transaction.
 
-    The note is the number of the last change, so that whoever erases takes back no later note than it saw.
+    The note is the number of the last change, so that an erasure does not remove the note of a later purge.
     """
     session.execute(
         "INSERT INTO settings (name, value) SELECT ?, max(change) FROM changes WHERE true "
         "ON CONFLICT DO UPDATE SET value = excluded.value",
-        (OWED,),
+        (UNFINISHED_PURGE,),
     )
 
 
-def owed(session: Session) -> str | None:
+def unfinished_purge(session: Session) -> str | None:
     """Return the note that traces of something purged may still be in the file; None if there are none."""
-    row = session.execute("SELECT value FROM settings WHERE name = ?", (OWED,)).fetchone()
+    row = session.execute("SELECT value FROM settings WHERE name = ?", (UNFINISHED_PURGE,)).fetchone()
     return None if row is None else str(row[0])

@@ -1,4 +1,4 @@
-"""Copies of the file, and leaving no trace: what was purged must not be found in its bytes by anyone.
+"""Copies of the file, and erasure: what was purged must not be left in its bytes.
 
 SQLite forgets where deleted data was, not the data. ``secure_delete`` overwrites a row where it stands, but
 not the copies that were left behind when a page was split and its rows were moved; and rows are moved all the
@@ -7,8 +7,8 @@ what is left holds nothing else. So a purge ends with ``VACUUM``, which writes t
 write-ahead log, and with emptying that log into its place.
 
 That takes time in proportion to the file, and for a moment twice its space; other processes go on reading
-meanwhile, and wait to write. Until it is done the database says that it is owed, in the transaction of the
-purge itself: whatever happens in between, the next purge or `memorata vacuum` does it.
+meanwhile, and wait to write. Until it is done a note in the database says so, written in the transaction of
+the purge itself: whatever happens in between, the next purge or `memorata vacuum` does it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from memorata.store.database import Session
 from memorata.store.sqlite.connection import connect
 from memorata.store.sqlite.encryption import connected, database_errors
 from memorata.store.sqlite.files import create_private, remove_leftovers, whole_file
-from memorata.store.sqlite.integrity import OWED, owed
+from memorata.store.sqlite.integrity import UNFINISHED_PURGE, unfinished_purge
 from memorata.store.sqlite.session import SqliteSession, Translated
 
 _RETRY_SECONDS: Final = 0.02
@@ -38,9 +38,9 @@ def erase(session: Session, name: str) -> None:
     PurgeUnfinished
         If that could not be done and something was purged whose traces are therefore left.
     StoreUnavailable
-        If it could not be done and nothing is owed.
+        If it could not be done and no purge is unfinished.
     """
-    note = owed(session)
+    note = unfinished_purge(session)
     remove_leftovers(Path(name))
     (milliseconds,) = session.execute("PRAGMA busy_timeout").fetchone()
     until = monotonic() + milliseconds / 1_000
@@ -61,11 +61,11 @@ def erase(session: Session, name: str) -> None:
             raise
         raise PurgeUnfinished(name, str(error)) from error
     if note is not None:
-        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (OWED, note))
+        session.execute("DELETE FROM settings WHERE name = ? AND value = ?", (UNFINISHED_PURGE, note))
 
 
 def _is_busy(error: StoreUnavailable) -> bool:
-    """Return whether others were in the way, who may be gone in a moment."""
+    """Return whether a lock of another connection was in the way, so that a retry may succeed."""
     cause = error.__cause__
     return cause is None or (
         isinstance(cause, database_errors("OperationalError"))
@@ -84,11 +84,11 @@ def _empty_log(session: Session, name: str) -> None:
 def back_up(connection: SqliteSession, origin: str, target: Path) -> None:
     """Copy a database to a file while others go on using it, in place of an older copy if there is one.
 
-    It is made under another name beside it, brought to the disk, and renamed at the end: who is killed on the
-    way leaves no file that looks like the copy, and an older copy stays until the new one is there.
+    It is made under another name beside it, synchronised, and renamed at the end: a process that is killed on
+    the way leaves no file that looks like the copy, and an older copy stays until the new one is there.
 
     `connection`: to the database, outside of a transaction. `origin`: its path, or ``":memory:"``. `target`:
-    the file; one that is there has to be a database of Memorata's that nobody uses.
+    the file; an existing one has to be a database of Memorata's that is not in use.
     """
     if target.exists():
         if Path(origin).exists() and target.samefile(origin):

@@ -32,8 +32,8 @@ from memorata.store.sqlite.schema import APPLICATION_ID, SCHEMA, VERSION, state_
 class Migration:
     """What happened to an older file when it was opened: the numbers of its schema, before and after."""
 
-    found: int
-    reached: int
+    before: int
+    after: int
     backup: Path | None
     """The file as it was; None if no copy was wanted."""
 
@@ -44,7 +44,7 @@ def migrate(
     copied: Path | None,
     derived: Mapping[int, Callable[[sqlite3.Connection], None]] = MappingProxyType({}),
 ) -> Migration | None:
-    """Run the migrations that a database has not seen yet; return what was done, None for a new database.
+    """Run the migrations that a database lacks; return what was done, None for a new database.
 
     Inside a write transaction. A new database gets the current tables at once. `scripts`: all migrations,
     from the first. `copied`: the database's file, of which a copy is made first; None to make none.
@@ -72,7 +72,7 @@ def migrate(
                 derived[number](connection)
             connection.execute(f"PRAGMA user_version = {number}")
     except BaseException:
-        # The file stays as it was, so nobody needs the copy.
+        # The file stays as it was, so the copy is not needed.
         if backup is not None:
             backup.unlink()
         raise
@@ -113,9 +113,9 @@ def _statements(script: str) -> Iterator[str]:
             statement = ""
 
 
-ADDRESSED: Final = 15
-"""The migration after which addresses have to be made of what is there."""
-SUMMED: Final = 16
+HASH_INDEX_MIGRATION: Final = 15
+"""The migration after which the hash index is built from the memories and vectors."""
+CHECKSUM_MIGRATION: Final = 16
 """The migration after which every row gets its checksum."""
 
 _STATEMENT: Final = r"(?s)CREATE (?:UNIQUE )?(?:TABLE|INDEX|TRIGGER) (\w+)(?:[^;]*? BEGIN\n.*?END|[^;]*);"

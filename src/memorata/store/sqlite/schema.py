@@ -1,6 +1,6 @@
 """The tables of a new file. An older file gets there by its migrations (`migrations.py`).
 
-Who changes a table changes it here, adds a migration, and raises `VERSION`: a test compares what both make.
+To change a table, change it here, add a migration, and raise `VERSION`: a test compares what both make.
 Times are microseconds since 1970; lists and metadata are JSON. The number of the last migration is the
 database's ``user_version``; ``application_id`` tells our files from other people's.
 """

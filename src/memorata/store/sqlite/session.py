@@ -15,14 +15,14 @@ from memorata.model.errors import StoreCorrupt, StoreError, StoreReadOnly, Store
 from memorata.store.database import Session, Statement
 from memorata.store.rows import NAMESPACE_COLUMNS
 from memorata.store.sqlite.dialect import SqliteDialect
-from memorata.store.sqlite.encryption import HOW, database_errors
-from memorata.store.sqlite.hash_index import Book
+from memorata.store.sqlite.encryption import KEY_ADVICE, database_errors
+from memorata.store.sqlite.hash_index import HashRunCache
 
 _Read = TypeVar("_Read")
 
 BUSY_SECONDS: Final = 30.0
-ASKED_FOR: Final = "it was opened to be read only"
-FULL: Final = "its disk is full"
+READ_ONLY_REQUESTED: Final = "it was opened to be read only"
+DISK_FULL: Final = "its disk is full"
 _OPEN: Final = "open it without read_only (--read-only)"
 _COPY: Final = "copy it to a folder that can be written, and use the copy, or change the permissions"
 _FREE_SPACE: Final = "free some space, and open it again"
@@ -35,7 +35,7 @@ _NAMESPACE: Final = f"SELECT {NAMESPACE_COLUMNS} FROM namespaces WHERE path = ?"
 
 
 class SqliteSession(sqlite3.Connection):
-    """A :class:`~memorata.store.database.Session`: a connection, and what is known of its transaction."""
+    """A :class:`~memorata.store.database.Session`: a connection, and the state of its transaction."""
 
     dialect: Final = SqliteDialect()
     origin: Final = ""
@@ -60,10 +60,10 @@ class SqliteSession(sqlite3.Connection):
         self.begin()
 
     def begin(self) -> None:
-        """Make what is known of its transactions."""
+        """Set up the state of its transactions."""
         self.guards: dict[int, list[Callable[[Session], object]]] = {}
         self.read_once: dict[str, Any] = {}
-        self.book = Book()
+        self.hash_runs = HashRunCache()
 
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> Any:  # noqa: ANN401 - a row
         """Return the row of a namespace, or None; nothing is read ahead, for a file takes no round trip."""
@@ -106,7 +106,7 @@ def writing(connection: SqliteSession, name: str) -> Iterator[None]:
     with Translated(name):
         others = connection.in_transaction
         try:
-            # Who waits here for a lock may be interrupted by the time that it is got.
+            # The wait for a lock may be interrupted just when it has been acquired.
             if inside:
                 connection.execute(begin)
             else:
@@ -129,7 +129,7 @@ def writing(connection: SqliteSession, name: str) -> Iterator[None]:
 def _begin(connection: SqliteSession) -> None:
     """Begin a transaction that writes, waiting for others as long as the connection does.
 
-    In the main thread that is done in short turns, for there Ctrl-C is heard between two statements only.
+    In the main thread that is done in short turns, for Ctrl-C takes effect between two statements only.
     """
     if get_ident() != main_thread().ident:
         connection.execute("BEGIN IMMEDIATE")
@@ -175,14 +175,14 @@ def expect(connection: SqliteSession, *, batch: bool) -> None:
 @contextmanager
 def guarded(connection: SqliteSession, guard: Callable[[Session], object]) -> Iterator[None]:
     """Run `guard` first in every transaction in which this thread writes in the block; it may refuse."""
-    mine = connection.guards.setdefault(get_ident(), [])
-    mine.append(guard)
+    guards = connection.guards.setdefault(get_ident(), [])
+    guards.append(guard)
     try:
         yield
     finally:
-        mine.remove(guard)
-        if not mine:
-            # Another thread may get the same number one day.
+        guards.remove(guard)
+        if not guards:
+            # A later thread may get the same number.
             del connection.guards[get_ident()]
 
 
@@ -218,7 +218,7 @@ def together(connection: SqliteSession, name: str) -> Iterator[None]:
 
 
 def once(connection: SqliteSession, key: str, read: Callable[[], _Read]) -> _Read:
-    """Return what `read` reads; inside `together`, where nobody else writes, once until this one does."""
+    """Return what `read` reads; inside `together`, where nothing else writes, cached until the next write."""
     if not connection.joined:
         return read()
     if connection.read_at != connection.total_changes:
@@ -243,7 +243,7 @@ class Translated:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception) and is_translated(error):
-            raise in_our_words(error, self._name) from error
+            raise translated_error(error, self._name) from error
 
 
 class Reading(Translated):
@@ -267,7 +267,7 @@ class Reading(Translated):
             self._begun = True
         except BaseException as error:
             super().__exit__(type(error), error, None)
-            # Interrupted: nobody would ever end it, and all that is read later would be as of now.
+            # Interrupted: the transaction would never end, and later reads would be as of now.
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
@@ -284,7 +284,7 @@ class Reading(Translated):
         super().__exit__(kind, error, trace)
 
     def __del__(self) -> None:
-        # An interruption may also come before the end has begun; until this, nobody could write.
+        # An interruption may also come before __exit__ has begun; the open view would block writers.
         if getattr(self, "_begun", False):
             with suppress(*database_errors()):
                 self._connection.execute("ROLLBACK")
@@ -300,14 +300,18 @@ def is_translated(error: BaseException | None) -> bool:
     return isinstance(error, (*database_errors(), JSONDecodeError, UnicodeDecodeError))
 
 
-def in_our_words(error: Exception, name: str) -> StoreError:
+def translated_error(error: Exception, name: str) -> StoreError:
     """Return the error to raise in the place of one that :func:`is_translated`."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if isinstance(error, JSONDecodeError | TypeError):
         return StoreCorrupt(f"{name} is damaged: a list in it cannot be read; run `memorata check`")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        # A file that is no database cannot be checked either; it is most often another one than was meant.
-        advice = "run `memorata check`" if code == sqlite3.SQLITE_CORRUPT else f"name another file, or {HOW}"
+        # A file that is no database cannot be checked either; most often the path is wrong.
+        advice = (
+            "run `memorata check`"
+            if code == sqlite3.SQLITE_CORRUPT
+            else f"name another file, or {KEY_ADVICE}"
+        )
         return StoreCorrupt(f"{name} is damaged or not a database ({error}); {advice}, or restore a backup")
     if isinstance(error, UnicodeDecodeError) or "Could not decode to UTF-8" in str(error):
         return StoreCorrupt(f"{name} is damaged: a text in it is no UTF-8; run `memorata check`")
@@ -333,5 +337,6 @@ def in_our_words(error: Exception, name: str) -> StoreError:
 def refuse_to_write(name: str, reason: str) -> None:
     """Raise if there is a reason why nothing can be written, and say what to do."""
     if reason:
-        advice = _OPEN if reason.endswith(ASKED_FOR) else _FREE_SPACE if reason.endswith(FULL) else _COPY
+        requested, full = reason.endswith(READ_ONLY_REQUESTED), reason.endswith(DISK_FULL)
+        advice = _OPEN if requested else _FREE_SPACE if full else _COPY
         raise StoreReadOnly(name, f"{reason}; {advice}")
