@@ -17,7 +17,7 @@ from memorata.store.database import Session
 from memorata.store.postgres import database as module
 from memorata.store.postgres import session as session_module
 from memorata.store.postgres.database import PostgresDatabase
-from memorata.store.postgres.dialect import NOBODY, namespace_key
+from memorata.store.postgres.dialect import USER_KEY, namespace_key
 from memorata.store.postgres.errors import CommitUnsure, ConnectionLost
 from memorata.store.postgres.session import Evidence, PostgresSession
 from memorata.store.postgres.store import PostgresStore
@@ -149,7 +149,7 @@ def test_a_commit_is_asked_about_where_it_was_made(
         yield  # pragma: no cover - never reached, and makes it a generator
 
     lose_the_answer(monkeypatch)
-    monkeypatch.setattr(database._here, "elsewhere", replica, raising=False)
+    monkeypatch.setattr(database._here, "replica", replica, raising=False)
     database.write(lambda connection: put(connection, "a"))
     monkeypatch.undo()
     assert settings_of(database) == ["a"]
@@ -269,7 +269,7 @@ def test_every_write_leaves_a_note_with_the_namespace_it_is_about(
     store.add([entry("b", "tea", namespace=THERE)])
     database.write(lambda connection: put(connection, "a"))
     with psycopg.connect(used, autocommit=True) as other:
-        row = other.execute(f"SELECT {NOBODY}").fetchone()
+        row = other.execute(f"SELECT {USER_KEY}").fetchone()
     assert row is not None
     assert [key for key, _ in notes_of(used)] == [namespace_key(HERE), namespace_key(THERE), row[0]]
 
@@ -345,7 +345,7 @@ def test_to_let_go_of_a_server_that_is_away_is_no_error(
         raise StoreUnavailable("nobody is there")
 
     with monkeypatch.context() as patched:
-        patched.setattr(database.pool, "asked", away)
+        patched.setattr(database.pool, "first_row", away)
         database.close()
     with pytest.raises(StoreError, match="was closed"), database.pool.borrowed():
         pass

@@ -114,7 +114,7 @@ def test_a_database_that_is_not_there_is_said(base: str) -> None:
 
 
 def test_an_old_server_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migrations, "OLDEST", 99)
+    monkeypatch.setattr(migrations, "MIN_SERVER_VERSION", 99)
     with pytest.raises(ServerUnsuitable, match="and 99 or newer is needed; upgrade the server"):
         made_ready(url)
 

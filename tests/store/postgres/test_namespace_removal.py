@@ -6,7 +6,7 @@ from tests.store.samples import HERE, NOW, THERE, direction, entry
 
 from memorata.model.errors import InvalidArgument
 from memorata.model.memory import Source
-from memorata.store.postgres.dialect import NOBODY, OWNED
+from memorata.store.postgres.dialect import OWNED, USER_KEY
 from memorata.store.postgres.store import PostgresStore
 
 
@@ -22,7 +22,7 @@ def test_no_table_has_a_row_of_it_and_others_keep_theirs(store: PostgresStore, u
         for table in OWNED:
             rows = connection.execute(
                 f"SELECT DISTINCT namespace FROM {table} WHERE namespace NOT IN "
-                f"(SELECT number FROM namespaces WHERE path LIKE '(%') AND namespace <> {NOBODY}"
+                f"(SELECT number FROM namespaces WHERE path LIKE '(%') AND namespace <> {USER_KEY}"
             ).fetchall()
             assert len(rows) <= 1, table
         assert connection.execute("SELECT namespace FROM leases").fetchall() == [(THERE,)]

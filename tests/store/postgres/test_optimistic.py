@@ -68,7 +68,7 @@ def test_what_was_read_ahead_is_not_asked_for_again(store: PostgresStore) -> Non
     statement = (IDS, (numbered(store, HERE),))
     with store._database._snapshot():
         store._database.read(lambda session: session.namespace(HERE, [statement]))
-        rows, expected = store._database._here.kept or ({}, [])
+        rows, expected = store._database._here.snapshot or ({}, [])
         assert expected == [(statement, [("a",)])]
         assert store._database.read(lambda session: session.execute(*statement).fetchall()) == [("a",)]
         assert expected == []

@@ -118,8 +118,8 @@ def test_what_fails_gives_its_connection_back(pool_of: Opener) -> None:
         with pytest.raises(KeyError), pool.borrowed():
             raise KeyError
         with pytest.raises(StoreError, match="syntax error"):
-            pool.asked("SELEC 7")
-    assert pool.asked("SELECT 7") == (7,)
+            pool.first_row("SELEC 7")
+    assert pool.first_row("SELECT 7") == (7,)
 
 
 def test_a_server_that_is_away_is_not_called_a_pool_that_is_too_small() -> None:
@@ -149,7 +149,7 @@ def test_who_is_in_a_hurry_does_not_wait_for_what_is_away_as_others_do() -> None
     begun = monotonic()
     with (
         closing(nowhere),
-        pytest.raises(StoreUnavailable, match=r"no connection to .* to be had in 0\.5 s"),
+        pytest.raises(StoreUnavailable, match=r"no connection to .* was free in 0\.5 s"),
         nowhere.hurried(0.0),
         nowhere.borrowed(),
     ):

@@ -1,4 +1,4 @@
-"""The address of a server: told from the path of a file, checked, and shown without its password."""
+"""The address of a server: distinguished from the path of a file, checked, and shown without its password."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memorata.model.errors import InvalidArgument, MissingExtra
 SCHEMES: Final = ("postgresql://", "postgres://")
 _EXAMPLE: Final = "postgresql://user@host:5432/database"
 _NO_PORT: Final = re.compile(r":(?!\d*(?:[/,]|$))[^\]/,]*(?=[/,]|$)")
-"""What stands where a port does and is none: a password, if somebody forgot the host."""
+"""A part in the place of a port that is none: it may be a password, if the host is missing."""
 _HIDDEN: Final = "***"
 _SECRET: Final = ("password", "sslpassword", "passfile")
 
@@ -27,7 +27,7 @@ def is_address(path: object) -> bool:
 
 
 def shown(url: str) -> str:
-    """Return an address as people may see it: who, where and which database, and no password.
+    """Return an address for display: user, host and database, without a password.
 
     >>> shown("postgresql://anna:secret@db.example.org:6432/memories?sslmode=require")
     'postgresql://anna@db.example.org:6432/memories'
@@ -35,7 +35,7 @@ def shown(url: str) -> str:
     'postgresql:///memories (at /run/postgresql)'
     """
     rest, _, options = url.partition("://")[2].partition("?")
-    # What stands before the last @ may be a password with anything in it.
+    # Before the last @ may be a password, which may hold any character.
     before, at, where = rest.rpartition("@")
     where = _NO_PORT.sub("", where)
     socket = parse_qs(options).get("host", [""])[0]
@@ -67,7 +67,7 @@ class ServerAddress:
         return hash(self.url)
 
     def exists(self) -> bool:
-        """Return that there is something to look into; whether there is, the server knows."""
+        """Return True, as for a file that exists; whether the database does, only the server can tell."""
         return True
 
     is_file = exists
@@ -78,14 +78,14 @@ class ServerAddress:
 
 
 def address_of(path: str | Path | ServerAddress) -> str | None:
-    """Return the address that a path is, password and all; None for that of a file."""
+    """Return the address that a path is, with its password; None for the path of a file."""
     if isinstance(path, ServerAddress):
         return path.url
     return str(path) if is_address(path) else None
 
 
 def parsed(url: str) -> dict[str, str]:
-    """Return the parts of an address, or say what one looks like.
+    """Return the parts of an address; raise if it is not one.
 
     >>> parsed("postgresql://anna@localhost/memories")
     {'user': 'anna', 'dbname': 'memories', 'host': 'localhost'}
@@ -107,7 +107,7 @@ def parsed(url: str) -> dict[str, str]:
         # libpq looks at ports, of which there may be several, only when it connects.
         sound = all(number.isascii() and number.isdigit() for number in port.split(",")) if port else True
     except psycopg.ProgrammingError:
-        # What libpq says repeats the address.
+        # Not raised from psycopg's error: its message repeats the address.
         sound = False
     if not sound:
         raise InvalidArgument(
@@ -120,7 +120,7 @@ def parsed(url: str) -> dict[str, str]:
 
 
 def without_secrets(text: str, url: str) -> str:
-    """Return a message in which no secret of the address stands.
+    """Return a message without the secrets of the address.
 
     >>> without_secrets("no user tom with hunter2", "postgresql://tom:hunter2@localhost/m")
     'no user tom with ***'

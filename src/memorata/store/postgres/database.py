@@ -1,13 +1,13 @@
-"""A :class:`~memorata.store.database.Database` on a server: transactions, and what is done when one fails.
+"""A :class:`~memorata.store.database.Database` on a server: transactions, and their retries.
 
 A read that loses its connection is done once more. A write that is undone because two transactions got in
 each other's way is done again; so is one whose connection was lost before it was committed. If it was lost
-while it was being committed, the server is asked what became of it, so that no write is ever done twice and
-none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell: a server that
-crashed may give the number of a transaction that nobody heard of any more to another one. So every write
-leaves a note in its transaction (:class:`~.session.Evidence`).
+while it was being committed, the state of the transaction is read from the server, so that no write is ever
+done twice and none is reported lost that was not, or done that was not. ``pg_xact_status`` alone cannot tell:
+a server that crashed may use the number of a transaction again whose commit it never acknowledged. So every
+write leaves a note in its transaction (:class:`~.session.Evidence`).
 
-A transaction is a pipeline: its beginning, and statements whose rows nobody reads, go out with the next whose
+A transaction is a pipeline: its beginning, and statements without rows to read, are sent with the next whose
 rows are read, and the last of them with the end.
 """
 
@@ -56,7 +56,7 @@ _Result = TypeVar("_Result")
 _MAX_ATTEMPTS: Final = 6
 _RETRY_SECONDS: Final = 0.01
 _MAX_PATIENCES: Final = 11
-"""So many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
+"""How many times `patience` a transaction is waited for; after 10, the server ends one that idles."""
 
 _WRITING: Final = """
     SELECT coalesce(array_agg(DISTINCT l.virtualtransaction), '{}') FROM pg_locks l
@@ -75,23 +75,23 @@ _WRITING: Final = """
 
 
 class _Here(threading.local):
-    """What a thread is in the middle of."""
+    """The state of a thread: its transaction, and how it reads."""
 
     session: PostgresSession | OptimisticSession | None = None
     """The transaction that it is inside of."""
-    kept: tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]] | None = None
-    """The rows of namespaces that it goes by, and what it has read ahead."""
+    snapshot: tuple[dict[str, TupleRow | None], list[tuple[Statement, list[Any]]]] | None = None
+    """The rows of namespaces that its reads are checked against, and what it has read ahead."""
     optimistic = False
     """Whether it reads without transactions."""
     trying = False
-    """Whether it does again what is undone, so that nothing inside of that has to."""
+    """Whether it retries work that was undone, so that nothing inside of it has to."""
     guards: tuple[Callable[[Session], object], ...] = ()
-    elsewhere: Callable[[], AbstractContextManager[PostgresSession]] | None = None
-    """Where it reads instead of here."""
+    replica: Callable[[], AbstractContextManager[PostgresSession]] | None = None
+    """Opens a session on the replica, if it reads there."""
 
     @contextmanager
     def where(self, **values: Any) -> Iterator[None]:  # noqa: ANN401 - of the attributes above
-        """Let some of it be otherwise in a block."""
+        """Set attributes for the length of a block."""
         before = {name: getattr(self, name) for name in values}
         vars(self).update(values)
         try:
@@ -108,7 +108,7 @@ class PostgresDatabase:
     `must_exist`, a database without our tables is an error rather than a new store. A connection, or a lock
     of others, is waited for `patience` seconds; one statement may take `statement_seconds`. A `replica`
     repeats what this server writes, for reads that may be a little old: it may be `replica_lag` seconds
-    behind, and is waited for `replica_patience` seconds before this one is asked.
+    behind, and is waited for `replica_patience` seconds before this server is read instead.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class PostgresDatabase:
 
     @property
     def info(self) -> DatabaseInfo:
-        """Where it is; what may be written is for the server to say, table by table and user by user."""
+        """Where it is; what may be written is decided by the server, table by table and user by user."""
         return DatabaseInfo(self.path, replica="" if self._replica is None else self._replica.name)
 
     @property
@@ -185,14 +185,14 @@ class PostgresDatabase:
         if here.session is not None:
             yield here.session
             return
-        if here.elsewhere is None and here.optimistic:
+        if here.replica is None and here.optimistic:
             with ExitStack() as lent:
                 borrow = cache(lambda: lent.enter_context(self.pool.lent()))
-                hopeful = OptimisticSession(borrow, *(here.kept or ({}, [])))
-                with here.where(session=hopeful):
-                    yield hopeful
+                optimistic = OptimisticSession(borrow, *(here.snapshot or ({}, [])))
+                with here.where(session=optimistic):
+                    yield optimistic
             return
-        source = self.pool.reading() if here.elsewhere is None else here.elsewhere()
+        source = self.pool.reading() if here.replica is None else here.replica()
         with source as session, here.where(session=session):
             yield session
 
@@ -201,14 +201,14 @@ class PostgresDatabase:
 
         It is first read without a transaction (:class:`~.session.OptimisticSession`).
         """
-        if self.is_inside or self._here.elsewhere is not None:
+        if self.is_inside or self._here.replica is not None:
             with self._reading() as session:
                 return work(session)
         try:
             with self._here.where(optimistic=True), self._reading() as session:
                 return work(session)
         except (ConnectionLost, ViewMoved, IndexCorrupt):
-            self._look_again()
+            self._drop_snapshot()
         with self._here.where(optimistic=False):
             try:
                 with self._reading() as session:
@@ -219,10 +219,10 @@ class PostgresDatabase:
                 return work(session)
 
     def _snapshot(self) -> AbstractContextManager[None]:
-        """Let everything that this thread reads in the block go by one reading of a namespace's row."""
-        return self._here.where(kept=self._here.kept or ({}, []))
+        """Check everything that this thread reads in the block against one reading of a namespace's row."""
+        return self._here.where(snapshot=self._here.snapshot or ({}, []))
 
-    def _elsewhere(self, work: Callable[[], _Result], *, fresh: bool) -> tuple[_Result, str]:
+    def _read_replica(self, work: Callable[[], _Result], *, fresh: bool) -> tuple[_Result, str]:
         """Return what `work` reads from the replica, or why it was not read from there."""
         replica = self._replica
         if replica is None or self.is_inside:
@@ -230,10 +230,8 @@ class PostgresDatabase:
         try:
             # What need not survive a crash is acknowledged before it is in the files of the log.
             function = "pg_current_wal_flush_lsn" if self._durable else "pg_current_wal_insert_lsn"
-            place = self._asked(f"SELECT {function}()::text") if fresh else None
-            with self._here.where(
-                elsewhere=lambda: replica.reading(None if place is None else str(place[0]))
-            ):
+            place = self._first_row(f"SELECT {function}()::text") if fresh else None
+            with self._here.where(replica=lambda: replica.reading(None if place is None else str(place[0]))):
                 return work(), ""
         except (StoreUnavailable, StoreCorrupt, ServerUnsuitable, IndexCorrupt) as error:
             why = str(error)
@@ -252,9 +250,8 @@ class PostgresDatabase:
     ) -> _Result:
         """Return what `work` returns, done as one transaction: exactly once, or not at all.
 
-        Of what is removed, rows are gone for everybody. The server gives their space out again as it vacuums;
-        until something is written there, and in its log and its backups, bytes may remain: `vacuum` writes
-        the tables anew.
+        Removed rows are gone for all readers. The server uses their space again as it vacuums; until then,
+        and in its log and its backups, bytes may remain: `vacuum` writes the tables anew.
         """
         if self._is_writing:
             with self._part() as session:
@@ -276,7 +273,7 @@ class PostgresDatabase:
             with self._part() if self._is_writing else self._whole():
                 yield
         except BaseException:
-            # What was read inside the block may be of changes that never came to be.
+            # What was read inside the block may be of changes that were rolled back.
             undone()
             raise
 
@@ -285,12 +282,12 @@ class PostgresDatabase:
     ) -> tuple[_Result, str]:
         """Return what `work` returns, which is done again if it was undone, or the connection was lost.
 
-        It may read as often as it likes, and write in one transaction. Inside a transaction of this thread
-        it is done once: what came before it is undone as well.
+        It may read any number of times, and write in one transaction. Inside a transaction of this thread it
+        is done once: what came before it is undone as well.
         """
 
         def once() -> tuple[_Result, str]:
-            return self._elsewhere(work, fresh=fresh) if replica else (work(), "")
+            return self._read_replica(work, fresh=fresh) if replica else (work(), "")
 
         with self._snapshot():
             return once() if self.is_inside else self._persisted(once)
@@ -304,25 +301,25 @@ class PostgresDatabase:
     def settled(self) -> int:
         """Wait until no change is on its way, and return a number up to which all are there to be read.
 
-        Numbers are given out before transactions end, and those of two namespaces may end in another order: a
-        reader who saw the later one first would never see the other. Every writer locks the row of its
-        namespace, and draws numbers no less than the time it had then: so once those have ended that hold
-        such a lock now, no number before this moment is given out any more. A tenant waits for its own
+        Numbers are drawn before transactions end, and two transactions may end in another order: a reader of
+        the later number would never look for the earlier one. Every writer locks the row of its
+        namespace, and draws numbers no less than the time it had then: so once all transactions have ended
+        that hold such a lock now, no number before this moment is drawn any more. A tenant waits for its own
         writers and for the owner's only, whose changes alone it can see.
         """
         if self.is_inside:
             return LARGEST
-        (now,) = self._asked(f"SELECT {CLOCK}") or (0,)
+        (now,) = self._first_row(f"SELECT {CLOCK}") or (0,)
         until, waited_for = monotonic() + self._patience, None
         while True:
-            running = frozenset((self._asked(_WRITING) or ((),))[0])
+            running = frozenset((self._first_row(_WRITING) or ((),))[0])
             waited_for = running if waited_for is None else waited_for & running
             if not waited_for:
                 return int(now)
             if monotonic() > until:
                 raise StoreUnavailable(
                     f"{self.path}: a transaction has kept namespaces locked for {self._patience:g} s; what "
-                    "it changes is not known yet; end it (pg_stat_activity shows it), and ask again"
+                    "it changes is not known yet; end it (pg_stat_activity shows it), and try again"
                 )
             sleep(_RETRY_SECONDS)
 
@@ -337,7 +334,7 @@ class PostgresDatabase:
         """Write every table that may have held something of a memory anew; others wait, a table at a time.
 
         A server forgets where deleted rows were, not the rows: only a table that is written anew holds
-        nothing else. Its log (WAL) and its backups keep what they keep: that is for their owner.
+        nothing else. Its log (WAL) and its backups are not touched.
         """
         with connected(self.url) as connection:
             for table in (*OWNED, "namespaces", "replies"):
@@ -345,10 +342,10 @@ class PostgresDatabase:
 
     # --- inside ---------------------------------------------------------------------------------------
 
-    def _look_again(self) -> None:
-        """Forget what this thread goes by: it is not true any more."""
-        for kept in self._here.kept or ():
-            kept.clear()
+    def _drop_snapshot(self) -> None:
+        """Forget the rows that this thread checks its reads against: they have changed."""
+        for rows in self._here.snapshot or ():
+            rows.clear()
 
     @property
     def _is_writing(self) -> bool:
@@ -375,7 +372,7 @@ class PostgresDatabase:
 
     @contextmanager
     def _whole(self, *, durable: bool = True, patience: float | None = None) -> Iterator[PostgresSession]:
-        """Run the block as one transaction; if nobody says whether it was committed, ask."""
+        """Run the block as one transaction; if the answer to its commit is lost, find out what happened."""
         unsure: CommitUnsure | None = None
         session = None
         try:
@@ -387,14 +384,14 @@ class PostgresDatabase:
                 for guard in self._here.guards:
                     guard(session)
                 yield session
-                self._look_again()
+                self._drop_snapshot()
                 self._commit(session)
         except CommitUnsure as error:
-            # One of another database is for those to ask about who wrote there.
+            # The transaction of another database is resolved by that one.
             if session is None or error.note.transaction != session.begun[0]:
                 raise
             unsure = error
-        # The connection is given back by now: there may be no other to ask by.
+        # The connection is back in the pool by now: it may be the only one there is.
         if unsure is not None and not self._happened(unsure):
             raise ConnectionLost(
                 f"the connection to {self.path} was lost while something was being written, and nothing of "
@@ -402,7 +399,7 @@ class PostgresDatabase:
             ) from unsure
 
     def _persisted(self, work: Callable[[], _Result]) -> _Result:
-        """Return what `work` returns, done again if it was undone; what is inside of such work is not."""
+        """Return what `work` returns, done again if it was undone; nested calls do not retry."""
         attempt, lost, moved, inside = 0, False, False, self._here.trying
         while True:
             attempt += 1
@@ -413,7 +410,7 @@ class PostgresDatabase:
                 if moved:
                     raise
                 moved = True
-                self._look_again()
+                self._drop_snapshot()
             except Contended:
                 if inside or attempt == _MAX_ATTEMPTS:
                     raise
@@ -424,12 +421,12 @@ class PostgresDatabase:
                 lost = True
 
     def _commit(self, session: PostgresSession) -> None:
-        """Commit a write; raise :class:`CommitUnsure` if nobody says whether it was."""
+        """Commit a write; raise :class:`CommitUnsure` if the answer is lost."""
         note = session.evidence()
         try:
             session.finish(note)
         except psycopg.Error as error:
-            # A server that is shut down may say so behind what it committed.
+            # A server that is shut down may report that after the commit.
             if not session.connection.broken and not isinstance(error, LOST):
                 raise
             raise CommitUnsure(
@@ -442,15 +439,15 @@ class PostgresDatabase:
         """Return whether a transaction of which the answer was lost was committed."""
         until = monotonic() + _MAX_PATIENCES * self._patience
         while (status := self._status(unsure.note.transaction)) == "in progress":
-            # The server has not noticed yet that nobody is there any more.
+            # The server has not noticed yet that the connection is closed.
             if monotonic() > until:
                 raise unsure
             sleep(_RETRY_SECONDS * 10)
         if status == "aborted":
             return False
         # In a view of its own, which began after the transaction had ended.
-        sql, values = unsure.note.asked()
-        row = self._asked(translated(sql), values)
+        sql, values = unsure.note.query()
+        row = self._first_row(translated(sql), values)
         assert row is not None  # a SELECT without a table gives one
         is_late, is_there = row
         if is_late and not is_there:
@@ -460,17 +457,17 @@ class PostgresDatabase:
     def _status(self, transaction: str) -> str:
         """Return what became of the last transaction of that number: committed, aborted, or in progress."""
         try:
-            row = self._asked("SELECT pg_xact_status(%s::xid8)", (transaction,))
+            row = self._first_row("SELECT pg_xact_status(%s::xid8)", (transaction,))
         except StoreError as error:
-            # After a crash the number may be one that the server has not given to anybody yet.
+            # After a crash the number may be one that the server has not used yet.
             if isinstance(error.__cause__, InvalidParameterValue):
                 return "aborted"
             raise
         return str((row or ("",))[0])
 
-    def _asked(self, sql: str, values: Any = ()) -> TupleRow | None:  # noqa: ANN401 - as Statement has them
-        """Return the first row of one statement; asked once more if the connection is lost."""
+    def _first_row(self, sql: str, values: Any = ()) -> TupleRow | None:  # noqa: ANN401 - as Statement has them
+        """Return the first row of one statement; done once more if the connection is lost."""
         try:
-            return self.pool.asked(sql, values)
+            return self.pool.first_row(sql, values)
         except ConnectionLost:
-            return self.pool.asked(sql, values)
+            return self.pool.first_row(sql, values)

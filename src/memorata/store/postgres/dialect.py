@@ -2,8 +2,8 @@ r"""How PostgreSQL writes what SQL has no common form for: keys begin with the n
 
 A server holds all of Unicode but NUL, which a memory may well contain. NUL is written as two characters,
 ``\x01\x01``, and ``\x01`` itself as ``\x01\x02``. Written so, texts keep their order, since nothing but NUL
-comes before ``\x01``; so comparisons in SQL are those of Python. The translation is part of a connection:
-whoever writes SQL does not meet it.
+comes before ``\x01``; so comparisons in SQL agree with Python's. The translation is part of a connection, so
+that SQL needs no regard for it.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ OWNED: Final = (
 )  # fmt: skip
 """The tables whose rows belong to a namespace, in an order in which they can be emptied."""
 
-NOBODY: Final = "hashtextextended(session_user, 0)"
-"""The key of what a user of the database writes that belongs to no namespace."""
+USER_KEY: Final = "hashtextextended(session_user, 0)"
+"""The key of rows of a user of the database that belong to no namespace."""
 
 
 def namespace_key(path: str) -> int:
-    """Return the number of a namespace, which follows from its path: no server has to be asked for it.
+    """Return the number of a namespace, which follows from its path, without a round trip to the server.
 
     >>> namespace_key("acme/alice")
     -3818430809293621067
@@ -120,7 +120,7 @@ class PostgresDialect(Dialect):
         """Return the condition that selects what a filter lets through, or more."""
         if filter is None:
             return EVERYTHING
-        # What compiles a filter is loaded when the first one is asked for.
+        # Loaded with the first filter.
         from memorata.store.conditions import compiled
 
         return compiled(filter)
@@ -139,11 +139,11 @@ class PostgresDialect(Dialect):
         find = "SELECT 1 FROM namespaces WHERE number = ? AND path = ?"
         if session.execute(find, (number, path)).fetchone() is None:
             raise StoreError(f"another namespace has the number of {path!r}; give it another name")
-        # What was decided because it was not there has to be decided again.
+        # Decisions that rest on its absence have to be made again.
         raise Contended(f"another process has just made the namespace {path!r}; try again")
 
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
-        """Remove every row of a namespace, and its name; the feed tells of it under a number of chance."""
+        """Remove every row of a namespace, and its name; its entry in the feed has a random number."""
         change = _ours(session).number(number)
         for table in OWNED:
             session.execute(f"DELETE FROM {table} WHERE namespace = ?", (number,))
@@ -151,28 +151,28 @@ class PostgresDialect(Dialect):
             session.execute(f"DELETE FROM {table} WHERE namespace = ?", (path,))
         session.execute("DELETE FROM namespaces WHERE number = ?", (number,))
         _ours(session).drawn.pop(number)
-        left = -secrets.randbits(62)
+        stub = -secrets.randbits(62)
         session.execute(
             "INSERT INTO namespaces (number, path, change, begun, drawn) VALUES (?, ?, ?, ?, ?)",
-            (left, f"(purged {left})", change, change, change),
+            (stub, f"(purged {stub})", change, change, change),
         )
         session.execute(
             "INSERT INTO changes (namespace, change, slot, kind) VALUES (?, ?, ?, 'purge')",
-            (left, change, NO_MEMORY),
+            (stub, change, NO_MEMORY),
         )
 
     def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
         """Copy every row of a namespace under the number of another path, and remove the old ones."""
         self.make_namespace(session, to)
         new, ours = namespace_key(to), _ours(session)
-        kept = ("slots", "flushed", "change", "generation", "naming", "settings")
+        copied = ("slots", "flushed", "change", "generation", "naming", "settings")
         # Not in one statement: the two rows may be on two servers.
         row = session.execute(
-            f"SELECT {', '.join(kept)} FROM namespaces WHERE number = ?", (number,)
+            f"SELECT {', '.join(copied)} FROM namespaces WHERE number = ?", (number,)
         ).fetchone()
         ours.drawn[new] = max(ours.drawn[new], ours.drawn[number])
         session.execute(
-            f"UPDATE namespaces SET {' = ?, '.join(kept)} = ?, drawn = ? WHERE number = ?",
+            f"UPDATE namespaces SET {' = ?, '.join(copied)} = ?, drawn = ? WHERE number = ?",
             (*row, ours.drawn[new], new),
         )
         for table in reversed(OWNED):
@@ -230,9 +230,9 @@ class PostgresDialect(Dialect):
         )
 
     def lock_reply(self, session: Session, caller: str, key: str) -> None:
-        """Make others who ask for the reply to the same request wait until this transaction ends.
+        """Make other transactions that read the reply to the same request wait until this one ends.
 
-        By a row, since a lock of which there is only a number could be held by any user of the database.
+        By a row: an advisory lock is only a number, which any user of the database could hold.
         """
         if _ours(session).is_writing:
             session.execute(
@@ -253,14 +253,14 @@ class PostgresDialect(Dialect):
         return int(time)
 
     def tenant(self, session: Session) -> str:
-        """Return the user whom row-level security holds back; empty for the owner of the tables."""
+        """Return the user that row-level security restricts; empty for the owner of the tables."""
         (user,) = session.execute(
             "SELECT CASE WHEN row_security_active('namespaces') THEN session_user ELSE '' END"
         ).fetchone()
         return str(user)
 
     def checked_name(self, argument: str, name: str) -> str:
-        """Return a name by which rows are found; raise if it is too long for an index."""
+        """Return a name that is a key of rows; raise if it is too long for an index."""
         return checked_name(argument, name)
 
 
@@ -279,15 +279,14 @@ _STORED: Final = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
 _RESTORED: Final = {written: read for read, written in _STORED.items()}
 _RARE: Final = re.compile("[\x00\x01]")
 _PAIR: Final = re.compile("\x01[\x01\x02]")
-_WIDEST: Final = 4
-"""No character takes more bytes."""
+_MAX_CHARACTER_BYTES: Final = 4
 _TYPES: Final = ("text", "varchar")
-LONGEST_NAME: Final = 2_000
-"""How many bytes a name has at most by which something is found: an index has no room for more of them."""
+MAX_NAME_BYTES: Final = 2_000
+"""How long a name may be that is a key of an index, which has no room for more."""
 
 
 def storable(text: str) -> str:
-    r"""Return a text without NUL that stands for the given one.
+    r"""Return a text without NUL that :func:`restored` turns back into `text`.
 
     >>> storable("a\x00b"), storable("plain")
     ('a\x01\x01b', 'plain')
@@ -300,7 +299,7 @@ def storable(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    r"""Return the text that :func:`storable` was given.
+    r"""Return the text that :func:`storable` encoded.
 
     >>> restored(storable("a\x00\x01b\x02"))
     'a\x00\x01b\x02'
@@ -309,7 +308,7 @@ def restored(text: str) -> str:
 
 
 def checked_name(argument: str, name: str) -> str:
-    r"""Return a name that a server can find something by.
+    r"""Return a name that can be the key of an index; raise if it is too long.
 
     >>> checked_name("session", "s1")
     's1'
@@ -319,8 +318,8 @@ def checked_name(argument: str, name: str) -> str:
     memorata.model.errors.InvalidArgument: session must be at most 2000 bytes long as UTF-8 in a store on
     PostgreSQL, ...
     """
-    if len(name) * _WIDEST > LONGEST_NAME and len(storable(name).encode()) > LONGEST_NAME:
-        expected = f"at most {LONGEST_NAME} bytes long as UTF-8 in a store on PostgreSQL"
+    if len(name) * _MAX_CHARACTER_BYTES > MAX_NAME_BYTES and len(storable(name).encode()) > MAX_NAME_BYTES:
+        expected = f"at most {MAX_NAME_BYTES} bytes long as UTF-8 in a store on PostgreSQL"
         raise InvalidArgument(argument, name, expected)
     return name
 

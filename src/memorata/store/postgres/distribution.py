@@ -2,8 +2,8 @@
 
 Every table of namespaces, and the table of namespaces itself, is distributed by the number of the namespace
 and stands beside the others, so that each statement of a recall or a write goes to one server. What belongs
-to no namespace (settings, embedders, keys, replies, leases) stays on the coordinator. Who is a tenant is on
-every server, for it is asked there for each row.
+to no namespace (settings, embedders, keys, replies, leases) stays on the coordinator. The table of tenants is
+on every server, for row-level security reads it there for each row.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memorata.store.postgres.schema import REFERENCES
 
 MAX_SHARDS: Final = 1024
 SHARDS: Final = 32
-"""Into how many parts tables are cut unless told otherwise; servers that are added take whole parts over."""
+"""Into how many parts tables are cut by default; servers that are added take whole parts over."""
 _TENANT_FUNCTIONS: Final = ("may_see(text)", "may_see_number(bigint)")
 
 
@@ -110,7 +110,7 @@ def _distribute(connection: Connection[TupleRow], shards: int) -> None:
         connection.execute("SET LOCAL citus.multi_shard_modify_mode = 'sequential'")
         connection.execute("SELECT create_reference_table('tenants')")
         for function in _TENANT_FUNCTIONS:
-            # Asked on the server of a row, they look up its namespace, which is a query of its own.
+            # Called on the server of a row, they look up its namespace, which is a query of its own.
             connection.execute(
                 f"ALTER FUNCTION {function} SET citus.allow_nested_distributed_execution = 'on'"
             )
@@ -131,7 +131,7 @@ def _distribute(connection: Connection[TupleRow], shards: int) -> None:
 
 
 def _foreign_keys(connection: Connection[TupleRow]) -> list[tuple[sql.Identifier, sql.Identifier, str]]:
-    """Return the foreign keys of our tables: the table, the name and what it says."""
+    """Return the foreign keys of our tables: the table, the name and the definition."""
     rows = connection.execute(
         "SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid) FROM pg_constraint "
         "WHERE contype = 'f' AND conrelid = ANY (%s::regclass[])",

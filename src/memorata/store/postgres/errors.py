@@ -1,4 +1,4 @@
-"""What went wrong with a server, in our words: each error says what to do, and none shows a password."""
+"""Errors of a server as typed errors: each says what to do, and none shows a password."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ConnectionLost(StoreUnavailable):
 
 
 class CommitUnsure(StoreUnavailable):
-    """The connection ended while the work was being committed; `note` is what tells whether it was."""
+    """The connection ended while the work was being committed; `note` is there if it was."""
 
     def __init__(self, message: str, note: Evidence) -> None:
         self.note = note
@@ -41,24 +41,24 @@ class ViewMoved(StoreUnavailable):
     """What was read without a transaction may not be of one state; it is read again in one."""
 
 
-_AGAIN: Final = (errors.SerializationFailure, errors.DeadlockDetected)
-_AWAY: Final = "08"
-"""The class of errors about a connection that is not this one: from a coordinator to its workers."""
+_RETRIED: Final = (errors.SerializationFailure, errors.DeadlockDetected)
+_CONNECTION_CLASS: Final = "08"
+"""The class of connection errors; here, of connections from a coordinator to its workers."""
 LOST: Final = (errors.AdminShutdown, errors.CrashShutdown, errors.IdleInTransactionSessionTimeout)
 
 
 def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
-    """Return an error of psycopg as one of ours, without a password; `broken`: the connection is gone."""
+    """Return an error of psycopg as a store error, without a password; `broken`: the connection is gone."""
     name, detail = shown(url), detail_of(error, url)
     match error:
-        case _ if isinstance(error, _AGAIN):
+        case _ if isinstance(error, _RETRIED):
             return Contended(f"{name}: others kept writing to the same memories ({detail}); try again")
         case _ if broken or isinstance(error, LOST):
             return ConnectionLost(
                 f"the connection to {name} was lost ({detail}); nothing of this was written. Try again, and "
                 "look at the server if it happens again"
             )
-        case _ if (error.sqlstate or "").startswith(_AWAY):
+        case _ if (error.sqlstate or "").startswith(_CONNECTION_CLASS):
             return StoreUnavailable(
                 f"{name}: the server of its cluster that has these memories cannot be reached ({detail}); "
                 "nothing of this was written. Try again when it is back; others can be used meanwhile"
@@ -95,14 +95,14 @@ def ours(error: psycopg.Error, url: str, *, broken: bool) -> StoreError:
 
 
 def detail_of(error: psycopg.Error, url: str) -> str:
-    """Return what the server, or the way there, says about an error, in one line and without a secret."""
+    """Return the message of the server or of libpq, in one line and without a secret."""
     return without_secrets(" ".join((error.diag.message_primary or str(error)).split()), url)
 
 
 def unreachable(error: psycopg.Error, url: str) -> StoreError:
-    """Return why a connection could not be made, as one of our errors."""
+    """Return why a connection could not be made, as a store error."""
     name, detail = shown(url), detail_of(error, url)
-    # A server that refuses at the door tells why in words only: psycopg knows no code then.
+    # psycopg has no SQLSTATE of a connection that was refused, only the message.
     if "does not exist" in detail and "database" in detail:
         return ServerUnsuitable(
             f"there is no such database at {name}; make it with createdb, or name another"
@@ -118,7 +118,7 @@ def unreachable(error: psycopg.Error, url: str) -> StoreError:
 
 @contextmanager
 def connected(url: str) -> Iterator[Connection[TupleRow]]:
-    """Run the block with a connection of its own that begins no transaction; errors are ours."""
+    """Run the block with a connection of its own that begins no transaction; errors are store errors."""
     try:
         connection = psycopg.connect(url, autocommit=True)
     except psycopg.OperationalError as error:

@@ -1,4 +1,4 @@
-"""Making a server ready: what it must have, and the migrations it has not seen yet.
+"""Making a server ready: its requirements, and the migrations it lacks.
 
 Any number of processes may start at once: migrations run in one transaction that locks the table of
 migrations, which tenants may only read, so the first does the work and the others wait and find it done. A
@@ -20,20 +20,19 @@ from memorata.store.postgres.address import parsed, shown
 from memorata.store.postgres.errors import detail_of, ours, unreachable
 from memorata.store.postgres.schema import MIGRATIONS
 
-OLDEST: Final = 14
-"""The oldest server that is supported."""
+MIN_SERVER_VERSION: Final = 14
 _TABLE: Final = "memorata_layout"
 _BEFORE: Final = (FORMER_TABLE, "memorata_schema")
-"""What noted the migrations of the layout before, in which the server searched."""
+"""The tables of migrations of former layouts, in which the server searched."""
 _CONNECT_SECONDS: Final = 10
 _LOCK_SECONDS: Final = 60
-"""For how many seconds locks of others are waited for: whoever waits for one holds up all who come after."""
+"""How long locks are waited for: a waiting migration blocks all later transactions."""
 
 
 def made_ready(
     url: str, *, must_exist: bool = False, scripts: tuple[str, ...] = MIGRATIONS
 ) -> tuple[int, int]:
-    """Check a server, run the migrations it has not seen, and return the schema's number before and after.
+    """Check a server, run the migrations it lacks, and return the schema's number before and after.
 
     `must_exist`: whether a database without our tables is an error. `scripts`: all migrations.
     """
@@ -84,9 +83,10 @@ def _exists(connection: Connection[TupleRow], table: str) -> bool:
 
 def _check(connection: Connection[TupleRow], url: str) -> None:
     name, version = shown(url), connection.info.server_version
-    if version < OLDEST * 10_000:
+    if version < MIN_SERVER_VERSION * 10_000:
         raise ServerUnsuitable(
-            f"{name} runs PostgreSQL {version // 10_000}, and {OLDEST} or newer is needed; upgrade the server"
+            f"{name} runs PostgreSQL {version // 10_000}, and {MIN_SERVER_VERSION} or newer is needed; "
+            "upgrade the server"
         )
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":

@@ -1,4 +1,4 @@
-"""The connections to a server that are kept: each is lent to one thread at a time, and only if it works."""
+"""The pool of connections to a server: each is lent to one thread at a time, and only if it is open."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from memorata.store.postgres.dialect import register
 from memorata.store.postgres.errors import ConnectionLost, ours, unreachable
 from memorata.store.postgres.session import PostgresSession
 
-# What goes wrong is raised in our words; whoever sets up logging finds the pool's own there.
+# Failures are raised as store errors; the pool's own messages show only where logging is set up.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 
 _CONNECT_SECONDS: Final = 10
 _NAMESPACE_WAIT_SECONDS: Final = 1.0
-"""How long somebody inside a transaction waits for others who use the same namespace."""
+"""How long a thread inside a transaction waits for others that use the same namespace."""
 _MIN_WAIT_SECONDS: Final = 0.5
-"""For so many seconds even who is in a hurry waits: what was given back is put away by another thread."""
+"""The least wait for a connection, however short the patience: another thread returns them to the pool."""
 _DURABLE: Final = (
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
 )
-"""What is acknowledged is written, whatever the server is set to; one that does more is let do it."""
+"""Acknowledged writes are on the disk, whatever the server is set to; stricter settings stay."""
 
 
 class Pool:
-    """Connections to a server; its parameters are told at :class:`~.database.PostgresDatabase`."""
+    """Connections to a server; :class:`~.database.PostgresDatabase` describes the parameters."""
 
     def __init__(
         self, url: str, *, durable: bool, connections: int, patience: float, statement_seconds: float
@@ -62,7 +62,7 @@ class Pool:
         )
 
     def open(self) -> None:
-        """Begin to keep connections."""
+        """Begin to open connections."""
         self._pool.open()
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class Pool:
                 is_over = True
                 session.run("COMMIT")
         except ConnectionLost:
-            # What was read is good, whether or not the server hears that nobody looks any more.
+            # What was read is good, whether or not the end of the transaction reaches the server.
             if not is_over:
                 raise
 
@@ -112,19 +112,19 @@ class Pool:
                     session = PostgresSession(connection, piped.close, is_writing=True)
                     yield session
             except ConnectionLost:
-                # What is committed stays so, whether or not the server hears that the pipeline has ended.
+                # A commit holds, whether or not the end of the pipeline reaches the server.
                 if session is None or not session.is_committed:
                     raise
 
-    def asked(self, sql: str, values: Sequence[object] = ()) -> TupleRow | None:
+    def first_row(self, sql: str, values: Sequence[object] = ()) -> TupleRow | None:
         """Return the first row of one statement, in a view of its own; None if it has none."""
         with self.borrowed() as connection, self.translated(connection):
-            answer = connection.execute(sql, values or None, prepare=None if values else False)
-            return answer.fetchone() if answer.description is not None else None
+            rows = connection.execute(sql, values or None, prepare=None if values else False)
+            return rows.fetchone() if rows.description is not None else None
 
     @contextmanager
     def borrowed(self) -> Iterator[Connection[TupleRow]]:
-        """Run the block with a connection that nobody has closed, as far as is known here."""
+        """Run the block with a connection that is open, as far as can be seen from here."""
         connection = self._taken()
         for _ in range(self._pool.max_size):
             if _is_open(connection):
@@ -139,22 +139,22 @@ class Pool:
 
     @contextmanager
     def lent(self) -> Iterator[Connection[TupleRow]]:
-        """Run the block with a connection whose errors become ours."""
+        """Run the block with a connection whose errors become store errors."""
         with self.borrowed() as connection, self.translated(connection):
             yield connection
 
     @contextmanager
     def translated(self, connection: Connection[TupleRow]) -> Iterator[None]:
-        """Turn the errors of a connection into ours, and undo what it was in the middle of."""
+        """Turn the errors of a connection into store errors, and roll its transaction back."""
         try:
             yield
         except BaseException as error:
             if not connection.broken and not connection.closed:
-                # Where nobody is there any more nobody has to be told; the first error is the one to tell.
+                # A connection that is gone needs no rollback; the first error is the one to raise.
                 with suppress(psycopg.OperationalError):
                     connection.rollback()
                 if isinstance(error, errors.InvalidSqlStatementName):
-                    # psycopg takes something for prepared that is not, and would each time anew.
+                    # psycopg takes a statement for prepared that is not, and would do so again.
                     connection.close()
             if isinstance(error, psycopg.Error):
                 raise ours(error, self.url, broken=connection.broken or connection.closed) from error
@@ -168,32 +168,32 @@ class Pool:
             f"SET idle_in_transaction_session_timeout = {round(10 * self._patience * 1000)}; "
             "SET client_encoding = 'UTF8'; SET standard_conforming_strings = on; SET extra_float_digits = 1; "
             # Milliseconds are at stake here, and starting workers or a compiler costs more than it saves.
-            # Everything that is read has an index; who knows little of its tables may not think of it.
+            # Everything that is read has an index, which a planner without statistics may not use.
             "SET max_parallel_workers_per_gather = 0; SET jit = off; SET enable_seqscan = off"
         )
         register(connection)
         row = connection.execute("SELECT pg_backend_pid()").fetchone()
         if row is None or row[0] != connection.info.backend_pid:
-            # Somebody in between deals out connections, a transaction at a time perhaps: then what was
-            # prepared in one transaction is not known in the next, or is somebody else's.
+            # A pooler is in between, perhaps one that assigns connections to transactions: what was prepared
+            # in one transaction may be missing in the next, or be another client's.
             connection.prepare_threshold = None
         connection.execute(_DURABLE if self._durable else "SET synchronous_commit = off")
 
     def _taken(self) -> Connection[Any]:
-        hurry = getattr(self._here, "patience", None)
+        patience = getattr(self._here, "patience", None)
         try:
-            return self._pool.getconn(hurry)
+            return self._pool.getconn(patience)
         except PoolClosed as error:
             raise StoreError(f"{self.name} was closed; open it again to go on") from error
         except PoolTimeout as error:
-            if hurry is not None:
-                # To find out why would take longer.
-                raise StoreUnavailable(f"no connection to {self.name} was to be had in {hurry} s") from error
-            self._look()
+            if patience is not None:
+                # Finding out why would take longer.
+                raise StoreUnavailable(f"no connection to {self.name} was free in {patience} s") from error
+            self._check_reachable()
             raise PoolExhausted(self.name, self._pool.max_size, self._patience) from error
 
-    def _look(self) -> None:
-        """Raise if the server cannot be reached: then it is no matter of too few connections."""
+    def _check_reachable(self) -> None:
+        """Raise if the server cannot be reached: then the pool is not exhausted."""
         try:
             psycopg.connect(self.url, connect_timeout=_CONNECT_SECONDS).close()
         except psycopg.OperationalError as error:
@@ -201,7 +201,7 @@ class Pool:
 
 
 def _is_open(connection: Connection[TupleRow]) -> bool:
-    """Return whether nobody has closed a connection; one with something to read, as its end is, is asked."""
+    """Return whether a connection is open; if it has something to read, as its end is, it is tried."""
     if connection.closed:
         return False
     try:
@@ -213,7 +213,7 @@ def _is_open(connection: Connection[TupleRow]) -> bool:
 
 
 class NamespaceLocks:
-    """A lock for each namespace that a thread of this process uses what is kept of."""
+    """A lock for each namespace whose cache a thread of this process uses."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -221,7 +221,7 @@ class NamespaceLocks:
 
     @contextmanager
     def held(self, path: str, *, patiently: bool) -> Iterator[bool]:
-        """Run a block that holds the lock of a namespace; tell whether it does."""
+        """Run a block with the lock of a namespace, and yield whether it was acquired."""
         with self._lock:
             lock, waiting = self._used.get(path) or (threading.RLock(), 0)
             self._used[path] = lock, waiting + 1

@@ -1,10 +1,10 @@
 """A replica: another server that repeats what the first one writes, to read from.
 
-What is read there may be older than what was written a moment ago. How far a replica has come is known by
-its place in the log of the server (``pg_last_wal_replay_lsn``): whoever asks for all that was written waits,
-for a short time, until the place of the first server is reached, and then asks that one. A replica that is
-away, too far behind or no replica at all is not asked; after it did not answer it is left alone for a while,
-so that not everybody waits for it.
+What is read there may be older than what was written a moment ago. Its place in the log of the server
+(``pg_last_wal_replay_lsn``) says how far a replica has come: a fresh read waits, for a short time, until the
+place of the primary is reached, and otherwise goes to the primary. A replica that is away, too far behind or
+no replica at all is not read; after it did not answer it is avoided for a while, so that not every read waits
+for it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from memorata.store.postgres.session import PostgresSession
 LAG: Final = 10.0
 """How many seconds a replica may be behind."""
 PATIENCE: Final = 1.0
-"""For how many seconds a replica, or what it has not repeated yet, is waited for."""
+"""For how many seconds a replica, or a write that it has not replayed yet, is waited for."""
 _AVOIDED_SECONDS: Final = 10.0
 _RETRY_SECONDS: Final = 0.005
-_STANDING: Final = """
+_STATUS: Final = """
     SELECT pg_is_in_recovery(),
         pg_last_wal_replay_lsn() >= %s::pg_lsn,
         CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn()
@@ -38,7 +38,7 @@ _STANDING: Final = """
 """
 """Whether it is a replica, whether it has reached a place, and how many seconds it is behind.
 
-One that has repeated all it was sent is not behind, however long ago the last write was.
+One that has replayed all it was sent is not behind, however long ago the last write was.
 """
 
 
@@ -47,7 +47,7 @@ class Behind(StoreUnavailable):
 
 
 class Replica:
-    """A replica of a server, for reading; its parameters are told at :class:`~.database.PostgresDatabase`."""
+    """A replica of a server, for reading; :class:`~.database.PostgresDatabase` describes the parameters."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Replica:
         """
         if monotonic() < self._away_until:
             raise Behind(f"the replica {self.name} did not answer a moment ago: {self._why}")
-        # Not before somebody reads: who only writes need not know whether it is there.
+        # At the first read: a process that only writes does not need the replica.
         self._pool.open()
         try:
             with self._pool.borrowed() as connection:
@@ -98,7 +98,7 @@ class Replica:
         until = monotonic() + self._patience
         while True:
             with self._pool.translated(connection):
-                row = connection.execute(_STANDING, (place or "0/0",)).fetchone()
+                row = connection.execute(_STATUS, (place or "0/0",)).fetchone()
             assert row is not None  # a SELECT without a table gives one
             is_replica, reached, seconds = row
             if not is_replica:

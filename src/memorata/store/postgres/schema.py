@@ -1,4 +1,4 @@
-"""The tables: those of a file, with the namespace first in every key, so that they can be distributed by it.
+"""The tables: as in a file, with the namespace first in every key, so that they can be distributed by it.
 
 Whole numbers, fractions, texts and bytes read as they do from a file. Texts compare by code point, as
 Python's do. What belongs to no namespace (settings, embedders, keys, replies, tenants) is small. The number
@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memorata.store.postgres.dialect import NOBODY, OWNED
+from memorata.store.postgres.dialect import OWNED, USER_KEY
 
 _TYPES: Final = {
     "n": "BIGINT",
@@ -80,7 +80,7 @@ REFERENCES: Final = (
     ("names", "entity", "entities"),
     ("approximation_parts", "approximation", "approximations"),
 )
-"""What goes with what it refers to."""
+"""Foreign keys within a namespace: rows are deleted with the row they refer to."""
 
 _INDEXES: Final = """
     CREATE UNIQUE INDEX embedders_by_name ON embedders (name);
@@ -123,10 +123,10 @@ _INDEXES: Final = """
     """
 
 _FIRST_NAMES: Final = {"feedback": "reactions", "saved_settings": "lessons", "exposures": "sightings"}
-"""What tables were called until the third migration."""
+"""The names of tables until the third migration."""
 
-_OR_OWN: Final = {"writes": f" OR namespace = {NOBODY}"}
-"""What a tenant may see beside what belongs to its namespaces."""
+_OR_OWN: Final = {"writes": f" OR namespace = {USER_KEY}"}
+"""What a tenant may see beside the rows of its namespaces."""
 
 _TENANTS: Final = """
     -- Whether whoever is connected may see a namespace: by its path, or by its number. They run as their
@@ -176,7 +176,7 @@ def _made() -> str:
         columns, key = rest.rsplit("|", 1)
         parts = [_column(*column.split(maxsplit=1)) for column in re.split(r",\s*", columns.strip())]
         script.append(f"CREATE TABLE {name} ({', '.join(parts)}, PRIMARY KEY ({key.strip()}));\n")
-        # What a planner samples of texts and of the words in blocks would outlast a purge.
+        # The planner's samples of texts and of the words in blocks would outlast a purge.
         sampled = re.findall(r"(\w+) [tb]\b", columns)
         script += [f'ALTER TABLE {name} ALTER COLUMN "{column}" SET STATISTICS 0;\n' for column in sampled]
     for table, column, other in REFERENCES:
@@ -212,4 +212,4 @@ MIGRATIONS: Final[tuple[str, ...]] = (
     ALTER INDEX sightings_by_recall RENAME TO exposures_by_recall;
     """,
 )
-"""What each of them does, in SQL; the number of a migration is its place here, from 1."""
+"""The migrations as SQL; the number of a migration is its place here, from 1."""

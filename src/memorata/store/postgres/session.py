@@ -1,7 +1,7 @@
-"""Sessions on a server as domain code sees them: SQL written for SQLite, translated.
+"""Sessions on a server: they translate SQL written for SQLite.
 
-One is a transaction; it leaves a note that tells whether it was committed. The other only reads, without a
-transaction, as long as one row tells that nothing has moved.
+One is a transaction; it leaves a note by which its commit can be verified. The other only reads, without a
+transaction, as long as the row of the namespace is unchanged.
 
 :mod:`memorata.store.database` says which SQL that is. Texts, flags and bytes read the same as from a file.
 """
@@ -23,7 +23,7 @@ from psycopg.rows import TupleRow
 from memorata._frozen import frozen
 from memorata.model.errors import StoreError
 from memorata.store.database import Rows, Statement
-from memorata.store.postgres.dialect import DIALECT, NOBODY, namespace_key
+from memorata.store.postgres.dialect import DIALECT, USER_KEY, namespace_key
 from memorata.store.postgres.errors import ViewMoved
 from memorata.store.rows import NAMESPACE_COLUMNS
 
@@ -42,7 +42,7 @@ _ARRAY: Final = re.compile(r"\bIN \(SELECT value FROM json_each\(((?:\?\d*)|(?::
 _IS_NOT: Final = re.compile(r"\bIS NOT (?=\?|:)")
 _IS: Final = re.compile(r"\bIS (?=\?|:)")
 EVIDENCE_SECONDS: Final = 3_600
-"""For how long the note that a write happened is kept."""
+"""For how long the note of a write is kept."""
 _FORGET_EVERY: Final = 32
 """One of so many writes removes notes that are older."""
 
@@ -80,16 +80,16 @@ def send(connection: Connection[TupleRow], statement: Statement) -> Cursor[Tuple
 
 
 def ask_namespace(connection: Connection[TupleRow], path: str) -> Cursor[TupleRow]:
-    """Ask for the row of a namespace, which is read later."""
+    """Send the query for the row of a namespace; the row is read later."""
     return connection.cursor(binary=True).execute(_ROW, (namespace_key(path), path))
 
 
 class PostgresSession:
     """A :class:`~memorata.store.database.Session` on one connection, inside a transaction that it begins.
 
-    It is in a pipeline, which `end` ends: statements whose rows nobody reads are sent on together with the
-    next whose rows are read. `origin` is the copy of the database that is read; `drawn` has, by namespace
-    whose row is locked, the last number that was given out.
+    It is in a pipeline, which `end` ends: statements without rows to read are sent together with the next
+    whose rows are read. `origin` is the copy of the database that is read; `drawn` has, by namespace whose
+    row is locked, the last number that was drawn.
     """
 
     dialect: Final = DIALECT
@@ -122,7 +122,7 @@ class PostgresSession:
     def begun(self) -> tuple[str, int]:
         """The number of the transaction, and when it began, in microseconds."""
         if self._began is None:
-            assert self._beginning is not None  # only who writes asks
+            assert self._beginning is not None  # only read of writing sessions
             self._began = self._beginning.fetchone()
             assert self._began is not None  # a SELECT without a table gives one
         return self._began[0], self._began[1]
@@ -146,7 +146,7 @@ class PostgresSession:
         return self.connection.cursor(binary=True).execute(sql, values or None)
 
     def forget(self) -> None:
-        """Forget what was read, and which rows are locked: a part of the transaction was undone."""
+        """Clear the cached rows and locks: a part of the transaction was undone."""
         self._rows.clear()
         self._expected.clear()
         self._before |= self.drawn
@@ -170,8 +170,8 @@ class PostgresSession:
             self._expected.clear()
             if "namespaces" in text:
                 self._rows.clear()
-        for place, (sent, given, rows) in enumerate(self._expected):
-            if sent == text and given == values:
+        for place, (sent, parameters, rows) in enumerate(self._expected):
+            if sent == text and parameters == values:
                 del self._expected[place]
                 return rows
         return self.connection.cursor(binary=True).execute(text, bound(text, values) or None)
@@ -187,13 +187,13 @@ class PostgresSession:
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
         """Return the row of a namespace, or None; it is read once as long as nothing is written to it.
 
-        Whoever writes locks it, so that what is decided by what is there stays true. One that is not there
-        yet may be made by another writer meanwhile: who makes it as well notices (`make_namespace`).
+        A writing session locks it, so that decisions that rest on it stay right. One that does not exist yet
+        may be made by another writer meanwhile, which `make_namespace` detects.
         """
         self.lock([path])
-        asked = [(text, values) for text, values, _ in self._expected]
+        sent = [(text, values) for text, values, _ in self._expected]
         for sql, values in ahead:
-            if (translated(sql), values) not in asked:
+            if (translated(sql), values) not in sent:
                 self._expected.append((translated(sql), values, send(self.connection, (sql, values))))
         row = self._rows[path]
         if isinstance(row, Cursor):
@@ -206,10 +206,10 @@ class PostgresSession:
         return row
 
     def lock(self, paths: Iterable[str]) -> None:
-        """Ask for the rows of some namespaces; who writes keeps others from writing there until the end.
+        """Send queries for the rows of some namespaces; a writing session locks them until the end.
 
         In one order, so that two writers do not wait for each other. The clock is read after that. The rows
-        are read when they are asked for, or numbers of the namespaces are.
+        are fetched when they, or numbers of the namespaces, are needed.
         """
         for path in sorted(set(paths) - self._rows.keys()):
             if self.is_writing:
@@ -219,7 +219,7 @@ class PostgresSession:
                 self._rows[path] = ask_namespace(self.connection, path)
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
-        """Add rows of one namespace, which is first among their columns; return the last number given out."""
+        """Add rows of one namespace, which is first among their columns; return the last number drawn."""
         first = self.number(rows[0][0], len(rows))
         sql = f"INSERT INTO {table} ({key}, {columns}) VALUES ({', '.join('?' * (len(rows[0]) + 1))})"
         if len(rows) == 1:
@@ -231,9 +231,9 @@ class PostgresSession:
     def number(self, namespace: int, count: int = 1) -> int:
         """Return the next number of a namespace, the first of `count`; this transaction locks its row.
 
-        No less than the time, so that numbers of two namespaces tell which was first, and those of one that
-        was purged are not given out again. The clock is read after the row was locked: who waits until all
-        that hold such locks have ended knows that numbers before that moment are not given out any more.
+        No less than the time, so that numbers of two namespaces show which was first, and numbers of one that
+        was purged are not used again. The clock is read after the row was locked: once all transactions that
+        hold such locks have ended, no number before that moment is drawn any more.
         """
         if namespace not in self.drawn:
             find = "SELECT drawn FROM namespaces WHERE number = ? FOR NO KEY UPDATE"
@@ -245,11 +245,11 @@ class PostgresSession:
         return first
 
     def evidence(self) -> Evidence:
-        """Return the note that will tell that this transaction was committed."""
+        """Return the note by which the commit of this transaction can be verified."""
         return Evidence(*self.begun, min(self.drawn, default=None))
 
     def finish(self, note: Evidence) -> None:
-        """Write down which numbers were given out and that this was written, and commit."""
+        """Write the last numbers drawn and the note, and commit."""
         for namespace, drawn in self.drawn.items():
             self.execute("UPDATE namespaces SET drawn = ? WHERE number = ?", (drawn, namespace))
         for statement in note.written():
@@ -266,7 +266,7 @@ class OptimisticSession:
 
     Every write to a namespace moves its row. Each statement is sent together with one that reads that row
     again: as long as it is what it was when it was first read, all that was read is of one state. Otherwise
-    :class:`~.errors.ViewMoved` is raised, and whoever opened the session reads again in a transaction.
+    :class:`~.errors.ViewMoved` is raised, and the work is done again in a transaction.
 
     `borrow` returns the connection when it is first needed. `rows` of namespaces that were read already, and
     statements whose rows are `expected`, are added to.
@@ -293,10 +293,10 @@ class OptimisticSession:
         return self._borrow()
 
     def namespace(self, path: str, ahead: Sequence[Statement] = ()) -> TupleRow | None:
-        """Return the row of a namespace, or None, and read what is asked next in the same round trip."""
+        """Return the row of a namespace, or None, and run the statements `ahead` in the same round trip."""
         self._seen.add(path)
-        asked = [statement for statement, _ in self._expected]
-        unread = [statement for statement in ahead if statement not in asked]
+        expected = [statement for statement, _ in self._expected]
+        unread = [statement for statement in ahead if statement not in expected]
         if path in self._rows:
             if unread:
                 self._expected += zip(unread, self._read(unread), strict=True)
@@ -322,9 +322,9 @@ class OptimisticSession:
         return FetchedRows(self._read([(sql, values)])[0])
 
     def _read(self, statements: Sequence[Statement]) -> list[list[Any]]:
-        """Return the rows of statements, asked for in one round trip with the rows that tell of a change."""
+        """Return the rows of statements, read in one round trip with the rows that show a change."""
         if not self._seen:
-            raise ViewMoved("nothing tells whether what is read is of one state")
+            raise ViewMoved("no row of a namespace shows whether what is read is of one state")
         connection = self.connection
         with connection.pipeline():
             sent = [send(connection, statement) for statement in statements]
@@ -343,7 +343,7 @@ class OptimisticSession:
 
 
 class FetchedRows:
-    """Rows that are here already, given out as a cursor gives them."""
+    """Rows that are fetched already, with the interface of a cursor."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows = iter(rows)
@@ -362,11 +362,11 @@ class FetchedRows:
 
 @frozen
 class Evidence:
-    """The note that a write happened, made in its transaction: who did not hear looks for it.
+    """The note of a write, made in its transaction; it is looked up if the answer to the commit is lost.
 
-    It belongs to the namespace that was written to, so that those who may write there alone can write it. It
-    is found by a random number: the number of a transaction tells nothing after a crash, for a server may
-    give one that nobody heard of any more to another transaction.
+    It belongs to the namespace that was written to, so that the right to write there is enough. Its key is a
+    random number: the number of a transaction proves nothing after a crash, for a server may use one again
+    whose commit it never acknowledged.
     """
 
     transaction: str
@@ -377,7 +377,7 @@ class Evidence:
     number: int = field(default_factory=lambda: secrets.randbits(62))
 
     def written(self) -> list[Statement]:
-        """Return what writes it and, once in a while, removes old ones of the namespace.
+        """Return statements that write it and, once in a while, remove old ones of the namespace.
 
         >>> Evidence("730", 5, 7, 1).written()
         [('INSERT INTO writes (at, number, namespace) VALUES (?, ?, ?)', (5, 1, 7))]
@@ -390,8 +390,8 @@ class Evidence:
             statements.append((f"DELETE FROM writes WHERE at < ? AND namespace = {key}", (until, *values)))
         return statements
 
-    def asked(self) -> Statement:
-        """Return what tells whether it is there, and whether it is too late to tell."""
+    def query(self) -> Statement:
+        """Return a statement that selects whether it may have expired, and whether it exists."""
         key, values = self._key()
         until = self.at + EVIDENCE_SECONDS * 1_000_000 // 2
         return (
@@ -401,4 +401,4 @@ class Evidence:
         )
 
     def _key(self) -> tuple[str, tuple[int, ...]]:
-        return (NOBODY, ()) if self.namespace is None else ("?", (self.namespace,))
+        return (USER_KEY, ()) if self.namespace is None else ("?", (self.namespace,))

@@ -1,8 +1,8 @@
-"""Tenants: users of the database who see some namespaces, and for whom nothing else exists.
+"""Tenants: users of the database that see some namespaces and nothing else.
 
-Each tenant connects as a user of its own. Row-level security holds for every statement of theirs, whoever
-writes it: the store, another program, or a person with a prompt. What belongs to nobody (settings, embedders)
-they may read; keys they may not. They need no right to make tables: the owner has made them.
+Each tenant connects as a user of its own. Row-level security holds for every statement of that user, from the
+store or from any other program. Tenants may read what belongs to no namespace (settings, embedders), but not
+keys. They need no right to make tables: the owner has made them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def admit(url: str, role: str, namespace: str) -> None:
                         sql.SQL(rights), sql.SQL(", ").join(map(sql.Identifier, tables)), user
                     )
                 )
-            # Not the column that says who gave a reply: that is who is connected.
+            # Not the column `role`, whose default is the connected user.
             columns = sql.SQL(", ").join(map(sql.Identifier, _REPLY))
             connection.execute(
                 sql.SQL("GRANT SELECT, DELETE, INSERT ({}), UPDATE ({}) ON replies TO {}").format(
