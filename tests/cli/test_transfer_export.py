@@ -300,8 +300,8 @@ def test_what_is_left_of_a_file_that_lost_a_memory_can_be_saved(cli: Run, tea: s
     checked = cli("check", "--repair")
     assert checked.code == 5
     assert cli("check").lines == [
-        "default: 1 memories are not there, though nobody removed them; restore a backup",
-        f"default: memory {newer} superseded {tea}, which does not know of it or is not there",
+        "default: 1 memories are missing, though they were not purged; restore a backup",
+        f"default: memory {newer} superseded {tea}, which does not name it or is not there",
     ]
     assert cli("export", "saved.jsonl").code == 0
     assert cli("--db", "new.db", "import", "saved.jsonl").out == "imported 3 memories\n"

@@ -27,7 +27,7 @@ class ApiKey:
     """A key to some namespaces; good from `created_at` until it expires or is revoked."""
 
     id: str
-    """What the key is known by; no secret."""
+    """The public identifier of the key; no secret."""
     name: str
     digest: bytes = field(repr=False)
     """The SHA-256 of its token."""
@@ -112,8 +112,8 @@ class ReplyStore(Facet):
     def find(self, session: Session, caller: str, key: str) -> Reply | None:
         """Return the reply to a caller's request, if there is one.
 
-        Inside a write, whoever asks about the same request next, on whichever server, waits until the write
-        has ended: else both would find that nothing was done yet, and do it.
+        Inside a write, another transaction that looks up the same request, on any server, waits until the
+        write has ended: otherwise both would find no reply, and carry the request out.
         """
         session.dialect.lock_reply(session, caller, key)
         own = session.dialect.own_replies
@@ -139,7 +139,7 @@ class ReplyStore(Facet):
 
     @writes
     def remove(self, session: Session, before: datetime) -> int:
-        """Remove the replies that were given before a moment; return how many."""
+        """Remove the replies that are older than a moment; return how many."""
         removed = session.execute(
             "DELETE FROM replies WHERE created_at < ? RETURNING 1", (microseconds(before),)
         )
@@ -149,7 +149,7 @@ class ReplyStore(Facet):
 def erase_replies(session: Session, namespace: str) -> None:
     """Empty the replies about a namespace, in the transaction of a purge: they may repeat what it removes.
 
-    That the requests were carried out stays known, so that none is carried out twice.
+    The rows stay, so that no request is carried out twice.
     """
     session.execute("UPDATE replies SET body = NULL WHERE namespace = ?", (namespace,))
 

@@ -1,8 +1,8 @@
-"""Is the file sound? What was said, what was derived from it, and whether the two agree.
+"""Integrity checks: of the rows of memories, of the data derived from them, and whether the two agree.
 
-Derived data (records, waiting words, segments, vector codes) can always be rebuilt from the memories and
-their vectors (rebuild.py). What was said is never touched: a broken link between memories that superseded
-each other is told and left as it is, and a row that cannot be read is told and left out of searches.
+Derived data (records, waiting terms, segments, vector codes) can always be rebuilt from the memories and
+their vectors (rebuild.py). Rows of memories are never changed: a broken link between memories that superseded
+each other is reported and left as it is, and a row that cannot be read is reported and left out of searches.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _VECTORS_BY_EMBEDDER: Final = (
 class Problem:
     """Something wrong with a namespace; an empty one means the whole file.
 
-    One that is not mendable is wrong with what was said: nothing that is derived anew changes it.
+    One that is not mendable is in the rows of memories: rebuilding derived data does not change it.
     """
 
     namespace: str
@@ -50,17 +50,17 @@ class Problem:
 
 
 def problems(session: Session, terms_of: Words) -> list[Problem]:
-    """Return everything that is wrong."""
-    wrong = [Problem("", text) for text in session.dialect.problems(session)]
-    if wrong:
-        return wrong
+    """Return all problems."""
+    all_problems = [Problem("", text) for text in session.dialect.problems(session)]
+    if all_problems:
+        return all_problems
     missing, lost = unlisted(session), _lost(session)
     for number, path, slots, flushed in session.execute(
         f"SELECT number, path, slots, flushed FROM namespaces WHERE {NAMED} ORDER BY path"
     ).fetchall():
         with session.dialect.leniently(session):
             unreadable = dict(rebuild.unreadable(session, number))
-            wrong += [
+            all_problems += [
                 Problem(path, f"{path}: {text}", mendable=not rebuild.is_left_out(session, number, slot))
                 for slot, text in unreadable.items()
             ]
@@ -70,40 +70,40 @@ def problems(session: Session, terms_of: Words) -> list[Problem]:
             ]
         if number in missing:
             texts.append(f"{len(missing[number])} memories are not listed once among the changes")
-        wrong += [Problem(path, f"{path}: {text}") for text in texts]
+        all_problems += [Problem(path, f"{path}: {text}") for text in texts]
         texts = [*lost.get(number, ())]
         if not unreadable:
             texts += [*broken_links(session, number), *session.dialect.row_problems(session, number)]
-        wrong += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
-    return wrong
+        all_problems += [Problem(path, f"{path}: {text}", mendable=False) for text in texts]
+    return all_problems
 
 
 def checked(session: Session, terms_of: Words, embedder: Embedder | None, *, repair: bool) -> list[str]:
-    """Return what is wrong, in words; with `repair`, write derived data that is wrong anew."""
-    wrong = problems(session, terms_of)
-    sound = all(problem.namespace for problem in wrong)
+    """Return messages of all problems; with `repair`, rebuild derived data that has one."""
+    all_problems = problems(session, terms_of)
+    sound = all(problem.namespace for problem in all_problems)
     if repair and not sound:
-        # An index of the database's own can be made anew; what else is wrong with the file stays so.
+        # An index of the database itself can be rebuilt; other damage of the file stays.
         session.dialect.mend(session)
         if sound := not session.dialect.problems(session):
-            wrong += problems(session, terms_of)
-    mendable = {problem.namespace for problem in wrong if problem.mendable}
+            all_problems += problems(session, terms_of)
+    mendable = {problem.namespace for problem in all_problems if problem.mendable}
     for namespace in sorted(mendable - {""}) if repair else ():
         rebuild.rebuild(session, namespace, terms_of, embedder, partly=True)
     index = session.dialect.hash_index
     lost = list(index.problems(session)) if index is not None and sound else []
     if index is not None and lost and repair:
         index.rebuild(session)
-    return [*(problem.text for problem in wrong), *lost]
+    return [*(problem.text for problem in all_problems), *lost]
 
 
 def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
-    """Return sizes and counts, for people."""
+    """Return sizes and counts for display."""
 
     def count(query: str) -> int:
         return int(session.execute(query).fetchone()[0])
 
-    ways, advice = cell_rows.methods(session, least)
+    vector_methods, advice = cell_rows.methods(session, least)
     return {
         "memories": count("SELECT count(*) FROM memories"),
         "forgotten": count("SELECT count(*) FROM memories WHERE forgotten_at IS NOT NULL"),
@@ -116,20 +116,20 @@ def statistics(session: Session, least: int = LARGE) -> Mapping[str, Any]:
         "waiting": count("SELECT coalesce(sum(slots - flushed), 0) FROM namespaces"),
         "vectors": dict(session.execute(_VECTORS_BY_EMBEDDER).fetchall()),
         "changes": count("SELECT coalesce(max(change), 0) FROM changes"),
-        "vector_search": ways,
+        "vector_search": vector_methods,
         "vector_search_advice": advice,
     }
 
 
 def _lost(session: Session) -> dict[int, list[str]]:
-    """Return by namespace how many memories were added and are not there, though nobody purged them."""
+    """Return by namespace how many memories were added and are missing without having been purged."""
     rows = session.execute(
         "SELECT namespace, count(*) FROM (SELECT namespace, slot FROM changes WHERE kind = 'add' "
         "EXCEPT SELECT namespace, slot FROM changes WHERE kind = 'purge' "
         "EXCEPT SELECT namespace, slot FROM memories) lost GROUP BY namespace"
     ).fetchall()
     return {
-        number: [f"{count} memories are not there, though nobody removed them; restore a backup"]
+        number: [f"{count} memories are missing, though they were not purged; restore a backup"]
         for number, count in rows
     }
 
@@ -153,8 +153,8 @@ def _namespace_problems(
     except IndexCorrupt as error:
         yield str(error)
         return
-    sessions, told_apart = session_numbers(session, number)
-    if not told_apart:
+    sessions, are_distinct = session_numbers(session, number)
+    if not are_distinct:
         yield "sessions have no number, or that of another"
         return
     wanted: dict[tuple[str, str], dict[int, int]] = {}
@@ -163,14 +163,14 @@ def _namespace_problems(
         slot, memory = stated.slot, stated.memory
         living[slot] = True
         terms = terms_of(memory)
-        # How many passages there were says nothing about the memory: another embedder makes others.
+        # The number of passages is not checked: it depends on the embedder.
         expected = stated.record(sessions, int(records["vectors"][slot]), terms)
         if memory.fingerprint and memory.fingerprint != fingerprint(memory.content):
             yield (
                 f"the content of memory {memory.id} does not match its fingerprint; restore it from a backup"
             )
         if records[slot].tobytes() != expected:
-            yield f"the record of memory {memory.id} does not say what the memory says"
+            yield f"the record of memory {memory.id} does not match the memory"
         for field, words in terms.items():
             for term, times in words.items():
                 wanted.setdefault((field, term), {})[slot] = min(times, MOST)
@@ -231,7 +231,7 @@ def _word_problems(
         lists = zip(keys, np.split(slots_of, ends), np.split(times_of, ends), strict=True)
         for key, at, times in lists:
             low, long = places_of(key)
-            # A list where nobody looks for it is as good as none.
+            # A list in a bucket where no search looks for it is as good as none.
             if place in (low % buckets, long):
                 stored.setdefault(parts_of(key), {}).update(
                     zip((at.astype(np.int64) + first).tolist(), times.tolist(), strict=True)
@@ -248,14 +248,14 @@ def _word_problems(
             for term, frequency in words.items():
                 stored.setdefault((field, term), {})[slot] = min(frequency, MOST)
     if unreadable:
-        # What they said is not known; their words may be listed or not.
-        left = {
+        # Their texts cannot be read; their terms may be listed or not.
+        readable = {
             key: {at: times for at, times in by.items() if at not in unreadable} for key, by in stored.items()
         }
-        stored = {key: by for key, by in left.items() if by}
+        stored = {key: by for key, by in readable.items() if by}
     different = sum(stored.get(key) != wanted.get(key) for key in stored.keys() | wanted.keys())
     if different:
-        yield f"{different} words are not listed where they are said"
+        yield f"{different} words are not listed for the memories that contain them"
 
 
 def _code_problems(
@@ -283,16 +283,16 @@ def _code_problems(
         if embedder not in embedders:
             yield f"slots from {first} on: vector codes of no embedder"
             continue
-        whose = embedder, embedders[embedder]
-        owners, vectors = segments.stored_vectors(session, number, whose, first, first + slots)
-        fresh = Codes.of(owners, vectors)
-        same = stored.encoded() == fresh.encoded()
+        source = embedder, embedders[embedder]
+        owners, vectors = segments.stored_vectors(session, number, source, first, first + slots)
+        expected = Codes.of(owners, vectors)
+        same = stored.encoded() == expected.encoded()
         if not same or not living[stored.owners].all():
-            yield f"slots from {first} on: vector codes are not those of the vectors"
+            yield f"slots from {first} on: vector codes do not match the vectors"
 
 
 def broken_links(session: Session, number: int) -> Iterator[str]:
-    """Yield what is wrong with the links between the memories of a namespace, in words."""
+    """Yield messages of the problems with the links between the memories of a namespace."""
     rows = session.execute(
         "SELECT id, slot, supersedes, superseded_by, superseded_at FROM memories WHERE namespace = ?1 "
         "AND (supersedes <> '[]' OR superseded_by IS NOT NULL OR superseded_at IS NOT NULL OR id IN "
@@ -304,29 +304,29 @@ def broken_links(session: Session, number: int) -> Iterator[str]:
     by = {id_: newer for id_, _, _, newer, _ in rows if newer is not None}
     for id_, _, _, newer, since in rows:
         if (newer is None) != (since is None):
-            yield f"memory {id_} says what took its place but not since when, or the other way round"
+            yield f"memory {id_} has a successor but not since when, or the other way round"
         if newer is not None and newer not in slots:
             yield f"memory {id_} was superseded by {newer}, which is not there"
         elif newer is not None and slots[newer] > slots[id_] and id_ not in replaced[newer]:
-            yield f"memory {newer} does not know that it superseded {id_}"
+            yield f"memory {newer} does not list {id_}, which it superseded"
         for older in sorted(replaced[id_]):
             if by.get(older) != id_:
-                yield f"memory {id_} superseded {older}, which does not know of it or is not there"
+                yield f"memory {id_} superseded {older}, which does not name it or is not there"
     yield from (f"memory {id_} was superseded by itself, over others" for id_ in sorted(_circular(by)))
 
 
 def _circular(by: dict[str, str]) -> set[str]:
-    """Return those from which the way from each to what took its place leads back to where it began."""
+    """Return the memories whose chain of successors (`by`) leads back to themselves."""
     circular: set[str] = set()
     done: set[str] = set()
     for start in by:
-        way: dict[str, None] = {}
+        chain: dict[str, None] = {}
         at: str | None = start
-        while at is not None and at not in done and at not in way:
-            way[at] = None
+        while at is not None and at not in done and at not in chain:
+            chain[at] = None
             at = by.get(at)
-        if at in way:
-            names = list(way)
-            circular.update(names[names.index(str(at)) :])
-        done |= way.keys()
+        if at in chain:
+            ids = list(chain)
+            circular.update(ids[ids.index(str(at)) :])
+        done |= chain.keys()
     return circular

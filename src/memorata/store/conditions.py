@@ -48,7 +48,7 @@ _PRESENT: Final = {
     **{name: f"(m.{name} <> '[]')" for name in ("tags", "entities")},
     "place": "(m.lat IS NOT NULL)",
 }
-"""When a field is there; a text is if it is not empty."""
+"""The condition that a field is present; a text is if it is not empty."""
 _WHOLE: Final = range(-(2**63), 2**63)
 
 

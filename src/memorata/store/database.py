@@ -22,9 +22,9 @@ How to write portable SQL
 - ``ON CONFLICT (columns) DO UPDATE`` names its columns; ``ON CONFLICT DO NOTHING`` instead of ``INSERT OR
   IGNORE``.
 - ``column IS ?`` and ``column IS NOT ?`` compare with a value that may be NULL.
-- What was changed is told by ``RETURNING`` and not by a count of rows: on a server, statements whose rows
-  nobody reads are sent on without waiting for each other (a pipeline), and fail when the next rows are read,
-  or at the end. A violated UNIQUE is therefore not caught where it happens: ask first, unless
+- Read what was changed with ``RETURNING`` and not from a count of rows: on a server, statements whose rows
+  are not read are sent without waiting for each other (a pipeline), and fail when the next rows are read,
+  or at the end. A violated UNIQUE is therefore not caught where it happens: check first, unless
   `Dialect.unique_errors` names what it raises.
 - No modifying CTEs, no sequences, no JSON functions but ``json_each`` as above, no ``max(a, b)`` of two
   values.
@@ -118,9 +118,9 @@ class Dialect(ABC):
     skip_locked: str = ""
     """The end of a SELECT that locks its rows and leaves out those that others have locked."""
     own_replies: str = "1 = 1"
-    """The condition on replies that selects those given by this user of the database."""
+    """The condition on replies that selects those of this user of the database."""
     hash_index: HashIndex | None = None
-    """What finds memories and vectors by hashes; None where indexes of the database do."""
+    """Finds memories and vectors by hashes; None where indexes of the database do."""
     postings: Postings
     memory_key: str
     """The columns of the memories `m` that put those of all namespaces in order."""
@@ -135,7 +135,7 @@ class Dialect(ABC):
 
     @property
     def unique_errors(self) -> tuple[type[Exception], ...]:
-        """What a violated UNIQUE raises where it happens; nothing where it is found out later."""
+        """What a violated UNIQUE raises where it happens; nothing where it is raised later."""
         return ()
 
     def namespace_number(self, path: str) -> int | None:
@@ -155,7 +155,7 @@ class Dialect(ABC):
         """Return many values as one, for ``IN (SELECT value FROM json_each(?))``."""
 
     def lock_reply(self, session: Session, caller: str, key: str) -> None:  # noqa: B027 - one writer at a time
-        """Inside a write, make others who ask for the reply to the same request wait until it ends."""
+        """Inside a write, make transactions that read the reply to the same request wait until it ends."""
 
     @abstractmethod
     def clock(self, session: Session, now: datetime) -> int:
@@ -166,12 +166,12 @@ class Dialect(ABC):
         return ""
 
     def checked_name(self, argument: str, name: str) -> str:
-        """Return a name by which rows are found; raise if it is too long for an index."""
+        """Return a name that is a key of rows; raise if it is too long for an index."""
         return name
 
     @abstractmethod
     def joined(self, sql: str) -> str:
-        """Return what gives the count, and all values in one, of a statement with a column of bytes."""
+        """Return the statement that selects the count of another's rows, and their bytes joined."""
 
     @abstractmethod
     def blob(self, session: Session, table: str, column: str, namespace: int, number: int) -> bytes:
@@ -187,11 +187,11 @@ class Dialect(ABC):
 
     @abstractmethod
     def drop_namespace(self, session: Session, number: int, path: str) -> None:
-        """Remove every row of a namespace, and its name; the feed tells that something was purged."""
+        """Remove every row of a namespace, and its name; the feed gets an entry of the purge."""
 
     @abstractmethod
     def rename_namespace(self, session: Session, number: int, path: str, to: str) -> int:
-        """Give a namespace another path that nobody has, with all its rows; return its number from then."""
+        """Give a namespace another path that no namespace has, with all its rows; return its new number."""
 
     @abstractmethod
     def log_added(self, session: Session, number: int, first: int, end: int) -> None:
@@ -199,7 +199,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def statistics(self, session: Session) -> Mapping[str, Any]:
-        """Return the size of the database, and what only it knows, for people."""
+        """Return the size of the database, and figures of its own, for display."""
 
     def problems(self, session: Session) -> list[str]:
         """Return what is wrong with the database itself, whatever its tables mean."""
@@ -214,7 +214,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def remove_strays(self, session: Session, number: int, embedders: Sequence[int]) -> None:
-        """Remove vectors that stand in a namespace and say that they belong elsewhere."""
+        """Remove vectors whose number is of a namespace and whose columns name another."""
 
     def leniently(self, session: Session) -> AbstractContextManager[None]:
         """Read damaged texts as bytes in a block, instead of failing at them."""
@@ -251,7 +251,7 @@ class Session(Protocol):
         ...
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
-        """Add rows of one namespace, which is first among their columns; return the last number given out."""
+        """Add rows of one namespace, which is first among their columns; return the last number drawn."""
         ...
 
 
@@ -260,13 +260,13 @@ class DatabaseInfo:
     """Where a database is, and how it was opened."""
 
     path: str
-    """As people may see it: no password."""
+    """For display: without a password."""
     read_only: bool = False
     """Whether nothing can be written to it."""
     notices: tuple[str, ...] = ()
-    """What a person should know: that it was brought up to date, or is only read."""
+    """Notices for display: that it was migrated, or is only read."""
     replica: str = ""
-    """The copy that may be read from, as people may see it; empty where there is none."""
+    """The copy that may be read from, for display; empty where there is none."""
 
 
 class Database(Protocol):
@@ -280,8 +280,8 @@ class Database(Protocol):
     def reading(self, namespace: str | None = None) -> AbstractContextManager[tuple[Session, bool]]:
         """Run a block on one consistent view; inside a transaction of this thread it is that one's view.
 
-        With a namespace, no other thread of this process uses what is kept of it meanwhile. What is entered
-        besides tells whether that is so: inside a transaction, others are not waited for for long.
+        With a namespace, no other thread of this process uses its cache meanwhile. The second value says
+        whether that is so: inside a transaction, other threads are not waited for for long.
         """
         ...
 
@@ -318,9 +318,9 @@ class Database(Protocol):
     ) -> tuple[_Result, str]:
         """Return what `work` returns, done again if the database gave way and nothing was written.
 
-        Everything that is read in it goes by one reading of a namespace's row. With `replica` it only reads,
-        perhaps from a copy, which is as `fresh` as the first if that is asked for; what is returned besides
-        is why it was not read from there if it should have been.
+        Everything that is read in it is checked against one reading of a namespace's row. With `replica` it
+        only reads, perhaps from a copy, with `fresh` from one that has every write of the primary. The second
+        value is why it was not read from the copy, if it should have been.
         """
         ...
 

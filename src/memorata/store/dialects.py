@@ -1,4 +1,4 @@
-"""Which database an address means: dialects register by the scheme of their addresses."""
+"""Opening a store by its address: dialects register by the scheme of their addresses."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _DIALECTS: Final[dict[str, StoreOpener]] = {}
 
 
 def register_dialect(scheme: str, opener: StoreOpener) -> None:
-    """Let addresses with a scheme, such as ``postgresql``, be opened by a function."""
+    """Register the function that opens addresses with a scheme, such as ``postgresql``."""
     _DIALECTS[scheme.lower()] = opener
 
 
 def open_dialect(path: str, how: StoreOptions) -> Store:
     """Open the store at an address whose scheme is registered, or else in a file."""
-    scheme, found, _ = path.partition("://")
-    return _DIALECTS.get(scheme.lower() if found else _FILE, _file)(path, how)
+    scheme, separator, _ = path.partition("://")
+    return _DIALECTS.get(scheme.lower() if separator else _FILE, _file)(path, how)
 
 
 def _file(path: str, how: StoreOptions) -> Store:
@@ -65,7 +65,7 @@ def _postgres(url: str, how: StoreOptions) -> Store:
     if how.encryption_key is not None:
         raise NotSupportedHere("a server encrypts its own disk; leave encryption_key out")
     try:
-        # Not before it is needed: it takes packages that a file does not.
+        # Imported here: it needs packages that a file does not.
         from memorata.store.postgres.store import PostgresStore
     except ImportError as error:
         raise MissingExtra("A store on PostgreSQL", "'memorata[postgres]'") from error

@@ -138,7 +138,7 @@ class EntityStore(Facet):
 
 
 def name_key(argument: str, name: str) -> str:
-    """Return what a name is looked up by: folded; a blank one is refused, as the argument it was given for.
+    """Return the key of a name, which is its folded form; raise for a blank one, naming the argument.
 
     >>> name_key("name", "  Anna  Lund ")
     'anna lund'
@@ -201,9 +201,9 @@ def referred_to(session: Session, number: int, ids: Sequence[str]) -> set[int]:
 
 
 def remove_unreferred(session: Session, number: int, entities: set[int]) -> None:
-    """Remove those of the entities that no memory mentions and no relation has, by any name merged into them.
+    """Remove the entities that no memory mentions and no relation has, by any name merged into them.
 
-    The names that were merged into them, or they into, go as well when nothing refers to those.
+    The names that were merged into them, or they into, go as well when nothing refers to them.
     """
     if not entities:
         return
@@ -232,7 +232,7 @@ def remove_unreferred(session: Session, number: int, entities: set[int]) -> None
 def remove_named(session: Session, number: int, keys: Iterable[str]) -> None:
     """Remove the entities with any of these folded names, what was merged into them, and their relations.
 
-    An entity at the other end of such a relation stays, if anything else was said about it.
+    An entity at the other end of such a relation stays, if it has anything but a name.
     """
     gone = _with_merged(session, number, having(session, number, keys))
     if not gone:
@@ -257,7 +257,7 @@ def remove_named(session: Session, number: int, keys: Iterable[str]) -> None:
 
 
 def problems(session: Session, number: int) -> Iterator[str]:
-    """Yield what is wrong with the names and relations of a namespace, in words."""
+    """Yield messages of the problems with the names and relations of a namespace."""
     names = session.execute("SELECT folded, name FROM names WHERE namespace = ?", (number,)).fetchall()
     wrong = sum(key != folded(name) for key, name in names)
     if wrong:
@@ -350,7 +350,9 @@ def _set_aliases(session: Session, number: int, entity: int, aliases: Sequence[s
         if taken is not None:
             owner = _name_of(session, number, taken[0])
             raise InvalidArgument(
-                "aliases", alias, f"names of nobody else ({owner!r} has it; merge the two if they are one)"
+                "aliases",
+                alias,
+                f"names of no other entity ({owner!r} has it; merge the two if they are one)",
             )
         _put_name(session, number, key, entity, position, alias)
     return True
@@ -358,28 +360,28 @@ def _set_aliases(session: Session, number: int, entity: int, aliases: Sequence[s
 
 def _redirects(session: Session, number: int, entity: int) -> list[int]:
     """Return an entity, what it was merged into, what that was merged into, and so on."""
-    way = [entity]
+    chain = [entity]
     while True:
         (into,) = session.execute(
-            "SELECT merged_into FROM entities WHERE +namespace = ? AND number = ?", (number, way[-1])
+            "SELECT merged_into FROM entities WHERE +namespace = ? AND number = ?", (number, chain[-1])
         ).fetchone()
-        if into is None or into in way:
-            return way
-        way.append(into)
+        if into is None or into in chain:
+            return chain
+        chain.append(into)
 
 
 def _with_merged(session: Session, number: int, entities: set[int]) -> set[int]:
-    """Return entities and whatever was merged into them."""
-    everyone, fresh = set(entities), entities
-    while fresh:
+    """Return entities and all that were merged into them."""
+    complete, added = set(entities), entities
+    while added:
         rows = session.execute(
             "SELECT number FROM entities WHERE +namespace = ? "
             "AND merged_into IN (SELECT value FROM json_each(?))",
-            (number, session.dialect.array(sorted(fresh))),
+            (number, session.dialect.array(sorted(added))),
         )
-        fresh = {merged for (merged,) in rows} - everyone
-        everyone |= fresh
-    return everyone
+        added = {merged for (merged,) in rows} - complete
+        complete |= added
+    return complete
 
 
 def _is_referred(session: Session, number: int, entity: int, mentioned: set[str]) -> bool:

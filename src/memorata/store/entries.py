@@ -1,4 +1,4 @@
-"""What is written to a store and read from it, besides memories themselves."""
+"""Data that is written to a store and read from it, besides memories themselves."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memorata.index.codes import Floats
 from memorata.model.memory import Memory
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how far it is, and how much there is."""
+"""Called with what is being done, how much of it is, and how much there is."""
 Terms = Mapping[str, Mapping[str, int]]
 """The terms of a memory: by field, each term and how often it occurs."""
 
@@ -36,8 +36,8 @@ class Hidden:
     forgotten_at: datetime | None
     superseded_at: datetime | None
     end_given: bool | None = None
-    """Whether its `valid_to` was given by what superseded it, so that nobody knew of it before; False for an
-    end of its own, or none. None where it is not superseded, or nobody says."""
+    """Whether its `valid_to` was set by its successor, so that it was not known before; False for an end of
+    its own, or none. None where it is not superseded, or that is unknown."""
     repeat: str | None = None
     """How it repeats what superseded it (:attr:`Repeat.kind`); None where that was not noted."""
 
@@ -61,7 +61,7 @@ class Page:
 
 
 def all_pages(read: Callable[[str | None], Page]) -> Iterator[Memory]:
-    """Yield the memories of every page of a listing, each read when the one before is used up."""
+    """Yield the memories of every page of a listing; a page is read when the one before is used up."""
     cursor: str | None = None
     while True:
         page = read(cursor)

@@ -1,4 +1,4 @@
-"""Exposures: who was shown which variant of an experiment."""
+"""Exposures: which user was shown which variant of an experiment."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Exposure:
     at: datetime
     results: int
     teams: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """For two rankings in one list: by memory, whose it was (1, -1, or 0 for neither)."""
+    """For two rankings in one list: by memory, which ranking it is from (1, -1, or 0 for neither)."""
 
 
 class ExposureStore(Facet):
@@ -96,14 +96,14 @@ def purge_exposures(session: Session, number: int, slots: Sequence[int]) -> None
     for row, text in rows:
         teams = json.loads(text)
         if not gone.isdisjoint(teams):
-            kept = json.dumps({slot: team for slot, team in teams.items() if slot not in gone})
+            remaining = json.dumps({slot: team for slot, team in teams.items() if slot not in gone})
             session.execute(
-                "UPDATE exposures SET teams = ? WHERE namespace = ? AND number = ?", (kept, number, row)
+                "UPDATE exposures SET teams = ? WHERE namespace = ? AND number = ?", (remaining, number, row)
             )
 
 
 def forget_users(session: Session, number: int, names: Collection[str]) -> None:
-    """Remove the exposures of users of experiments whom one of these names may mean."""
+    """Remove the exposures of users of experiments that one of these names may mean."""
     rows = session.execute('SELECT DISTINCT "user" FROM exposures WHERE namespace = ?', (number,)).fetchall()
     session.executemany(
         'DELETE FROM exposures WHERE namespace = ? AND "user" = ?',

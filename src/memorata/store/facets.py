@@ -1,4 +1,4 @@
-"""Facets of a store: what it does about one subject, each method of it in one transaction.
+"""Facets of a store: its methods about one subject, each in one transaction.
 
 A method is written over a session and called without one::
 
@@ -24,7 +24,7 @@ _Self = TypeVar("_Self", bound="Facet")
 
 
 class Facet:
-    """What a store does about one subject."""
+    """The methods of a store about one subject."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,7 +48,7 @@ def reads_namespace(
     [Callable[Concatenate[_Self, Session, Namespace, _Parameters], _Result]],
     Callable[Concatenate[_Self, str, _Parameters], _Result],
 ]:
-    """Run a method on the row of the namespace that it is called with; `absent` is read of one not there."""
+    """Run a method on the row of the namespace that it is called with; `absent()` if there is none."""
 
     def decorated(
         method: Callable[Concatenate[_Self, Session, Namespace, _Parameters], _Result],

@@ -35,7 +35,7 @@ _NO_SLOT: Final = -1
 
 @frozen
 class LoggedFeedback:
-    """Feedback on a hit, and what was known of the hit when it was shown."""
+    """Feedback on a hit, and the features of the hit when it was shown."""
 
     feedback: Feedback
     features: Mapping[str, float]
@@ -49,7 +49,7 @@ class FeedbackStore(Facet):
 
     @writes_namespace
     def add(self, session: Session, namespace: str, feedback: Feedback) -> None:
-        """Write feedback on a hit of a logged recall, with what was known of the hit then."""
+        """Write feedback on a hit of a logged recall, with the features of the hit."""
         row = find_namespace(session, namespace)
         if row is None:
             raise RecallNotFound(feedback.recall_id, namespace)

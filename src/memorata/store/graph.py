@@ -1,4 +1,4 @@
-"""What the graph of a namespace is made of: what connects its memories, where they were, and what is new."""
+"""The data of a namespace's graph: links between its memories, their places, and the delta since a change."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from memorata.store.rows import NO_MEMORY, SLOTS, Namespace, find_namespace, ins
 
 _PAGE: Final = 1_000
 _REPLACED: Final = frozenset({"purge", "rename"})
-"""What has happened to a namespace that is another than it was: everything is gone, and names mean others."""
+"""The kinds of changes of a namespace that was replaced: all memories are gone, and names mean others."""
 _LINK: Final = (
-    # What took the place of others may assert what those do. Of the branches of a CASE, unlike those of an
-    # OR, SQLite computes no more than it needs.
+    # A successor may assert the relations of what it superseded. Of the branches of a CASE, unlike those of
+    # an OR, SQLite computes no more than it needs.
     "SELECT m.slot, m.entities, m.session, m.position, m.supersedes, "
     "m.forgotten_at IS NULL AND m.superseded_by IS NULL, m.expires_at, "
     "CASE WHEN EXISTS (SELECT 1 FROM relations r WHERE +r.namespace = m.namespace AND r.memory = m.number) "
@@ -53,7 +53,7 @@ class Link:
 
 @frozen
 class GraphDelta:
-    """What has happened to a namespace since a change."""
+    """The changes of a namespace since one of them."""
 
     change: int
     """The last change."""
@@ -75,10 +75,10 @@ class Points:
 
 
 class GraphStore(Facet):
-    """What a database tells about the graph of a namespace."""
+    """Reads the data of a namespace's graph."""
 
     def delta(self, namespace: str, since: int) -> GraphDelta:
-        """Return what has happened to a namespace after the change `since`."""
+        """Return the changes of a namespace after the change `since`."""
 
         def read(session: Session) -> GraphDelta:
             row = find_namespace(session, namespace)
@@ -100,8 +100,8 @@ class GraphStore(Facet):
         return self._database.read(read)
 
     def links(self, namespace: str, first: int, slots: Sequence[int] = ()) -> Iterator[Link]:
-        """Yield what connects the given memories, and all of them from the slot `first` on."""
-        # A page at a time: nobody waits for those who work on what was read.
+        """Yield the links of the memories of these slots, and of all from the slot `first` on."""
+        # A page at a time: no transaction stays open while its rows are processed.
         for start in range(0, len(slots), _PAGE):
             yield from self._links_of(namespace, slots[start : start + _PAGE])
         while True:
@@ -126,7 +126,7 @@ class GraphStore(Facet):
 
     @reads_namespace(list)
     def _links_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> list[Link]:
-        """Return what connects some memories; those that were purged are left out."""
+        """Return the links of the memories of some slots; purged ones are left out."""
         numbers = [session.dialect.number(namespace.number, slot) for slot in slots]
         rows = session.execute(
             f"{_LINK}m.number IN (SELECT value FROM json_each(?)) ORDER BY m.number",
@@ -136,7 +136,7 @@ class GraphStore(Facet):
 
     @reads_namespace(list)
     def _links_from(self, session: Session, namespace: Namespace, first: int) -> list[Link]:
-        """Return what connects the memories of a namespace, a page of them, from a slot on."""
+        """Return the links of a page of memories of a namespace, from a slot on."""
         ends = [session.dialect.number(namespace.number, slot) for slot in (first, SLOTS - 1)]
         rows = session.execute(
             f"{_LINK}m.number >= ? AND m.number < ? ORDER BY m.number LIMIT ?",

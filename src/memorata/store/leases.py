@@ -1,12 +1,11 @@
-"""Leases: who does some long work, and until when nobody else may.
+"""Leases: exclusive rights to do some long work for a limited time.
 
-A lease (Gray and Cheriton, 1989) is a right that runs out by itself, so that a worker who was killed is taken
-over. A worker who was only slow must not go on as if nothing had happened: every lease has a number of its
-own, and a write under it is made only as long as that number stands (a fencing token, as Kleppmann calls it).
+A lease (Gray and Cheriton, 1989) expires by itself, so that the work of a worker that was killed is taken
+over. A worker that was only slow must not go on after that: every lease has a number of its own, and a write
+under it is made only as long as that number is current (a fencing token, as Kleppmann calls it).
 
-A server goes by its own clock, so that workers on several machines need not agree on the time. A write under
-a lease renews it in the same transaction, and so locks its row: whoever would take it over in that moment
-finds it held.
+On a server its clock counts, so that workers on several machines need not agree on the time. A write under a
+lease renews it in the same transaction, and so locks its row: another worker cannot take it over meanwhile.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from memorata.store.facets import Facet, reads, writes
 from memorata.store.rows import moment
 
 EVERYWHERE: Final = "*"
-"""The namespace of work on everybody's memories."""
+"""The namespace of work on the memories of all namespaces."""
 _LEASE: Final = "kind, namespace, holder, number, until"
 
 
@@ -46,11 +45,11 @@ class LeaseStore(Facet):
     def acquire(
         self, session: Session, kind: str, namespace: str, holder: str, seconds: float, now: datetime
     ) -> Lease | None:
-        """Return the right to do some work for so long; None if somebody else has it."""
+        """Return a lease on some work for so many seconds; None if another holder has it."""
         scope = _scope(session, namespace)
         clock = session.dialect.clock(session, now)
         while (number := _current(session, scope, kind)) is not None:
-            # A row that is locked is being renewed at this moment, or taken over: not to be waited for.
+            # A locked row is being renewed or taken over at this moment: it is not waited for.
             expired = session.execute(
                 "SELECT 1 FROM leases WHERE namespace = ? AND kind = ? AND number = ? AND until <= ?"
                 f"{session.dialect.skip_locked}",
@@ -59,7 +58,7 @@ class LeaseStore(Facet):
             if expired.fetchone() is not None:
                 session.execute("DELETE FROM leases WHERE namespace = ? AND number = ?", (scope, number))
                 break
-            # It may also have been given back since.
+            # It may also have been released since.
             if _current(session, scope, kind) is not None:
                 return None
         added = session.execute(
@@ -71,18 +70,18 @@ class LeaseStore(Facet):
 
     @writes
     def renew(self, session: Session, lease: Lease, seconds: float, now: datetime) -> Lease:
-        """Return the lease with so much more time, whether or not it ran out.
+        """Return the lease with so much more time, whether or not it has expired.
 
         Raises
         ------
         LeaseLost
-            Somebody else has taken the work over, or it was released.
+            Another holder has taken the work over, or it was released.
         """
         return _renewed(session, lease, seconds, now)
 
     @writes
     def release(self, session: Session, lease: Lease) -> None:
-        """Let others do the work; nothing happens if another has it already."""
+        """Release a lease; nothing happens if another holder has the work already."""
         session.execute(
             "DELETE FROM leases WHERE namespace = ? AND number = ?",
             (_scope(session, lease.namespace), lease.number),
@@ -100,17 +99,17 @@ class LeaseStore(Facet):
 
     @reads
     def list(self, session: Session) -> list[Lease]:
-        """Return the leases in the order they were given; that of a killed worker stays until it is taken."""
+        """Return the leases in the order of acquisition; a killed worker's stays until it is taken over."""
         return [_lease(row) for row in session.execute(f"SELECT {_LEASE} FROM leases ORDER BY number")]
 
 
 def _scope(session: Session, namespace: str) -> str:
-    """Return what a lease is about: to a tenant, everybody's memories are all of the tenant's."""
+    """Return the scope of a lease: to a tenant, all namespaces are all of the tenant's."""
     return namespace + session.dialect.tenant(session) if namespace == EVERYWHERE else namespace
 
 
 def _current(session: Session, namespace: str, kind: str) -> int | None:
-    """Return the number of a lease that was given and not given back."""
+    """Return the number of a lease that was acquired and not released."""
     row = session.execute(
         "SELECT number FROM leases WHERE namespace = ? AND kind = ?", (namespace, kind)
     ).fetchone()

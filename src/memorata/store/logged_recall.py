@@ -1,10 +1,10 @@
-"""A logged recall, and how its candidates are stored: a blob, and what is said about it as JSON.
+"""A logged recall, and how its candidates are stored: a blob, and its description as JSON.
 
 A logged recall holds what a ranking was made of, so that past queries can be ranked again under other
-settings without searching (:mod:`memorata.learn.replay`). Candidates are known by slot while they are written
-and by id when they are read; one that was purged since is not among them. The blob holds the slots as int32,
-then a float32 column for each thing that differs between candidates; what is the same for all of them is
-written once, as a constant.
+settings without searching (:mod:`memorata.learn.replay`). Candidates are identified by slot when they are
+written and by id when they are read; one that was purged since is not among them. The blob holds the slots as
+int32, then a float32 column for each feature that differs between candidates; a feature that is the same for
+all of them is written once, as a constant.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class LoggedRecall:
     namespace: str
     at: datetime
     query: str | None
-    """None where settings say that it is not to be kept."""
+    """None where settings keep queries out of the log."""
     recipe: Mapping[str, Any]
     """Every parameter it was made with."""
     embedder: str
@@ -58,24 +58,24 @@ class LoggedRecall:
     """How long each step took."""
     columns: tuple[str, ...]
     values: Singles
-    """What is known of the candidates: a row for each, under the names of the columns, NaN for nothing."""
+    """The features of the candidates: a row for each, under the names of the columns, NaN where missing."""
     slots: IntArray
-    """The candidates, in the order of the ranking: those that passed, then the others by score."""
+    """The candidates, in the order of the ranking: those that passed the gate, then the others by score."""
     shown: tuple[int, ...]
-    """The positions of those that were shown, in the order in which they were."""
+    """The positions of the hits, in the order in which they were shown."""
     ids: tuple[str, ...] = ()
     """The candidates by id, once the recall is read back."""
     seen: int | None = None
-    """The last change of its namespace that it saw, until it is written; None if nobody knows."""
+    """The last change of its namespace that it saw, until it is written; None if that is unknown."""
 
     def column(self, name: str) -> Singles:
-        """Return one column; NaN for each candidate if nothing is known of any."""
+        """Return one column; NaN for every candidate if the recall has no such column."""
         if name not in self.columns:
             return np.full(len(self.values), np.nan, np.float32)
         return np.asarray(self.values[:, self.columns.index(name)])
 
     def of(self, memory_id: str) -> dict[str, float]:
-        """Return what is known of one candidate, by column."""
+        """Return the features of one candidate, by column."""
         if memory_id not in self.ids:
             raise InvalidArgument("memory_id", memory_id, f"a memory that the recall {self.id} found")
         row = self.values[self.ids.index(memory_id)].tolist()
@@ -170,7 +170,7 @@ def without(entry: LoggedRecall, kept: BoolArray) -> LoggedRecall:
 def kept_rows(
     slots: IntArray, values: Singles, shown: Sequence[int], kept: BoolArray
 ) -> tuple[IntArray, Singles, tuple[int, ...]]:
-    """Return the candidates that are kept, and where those that were shown stand among them."""
+    """Return the candidates that are kept, and the positions of the hits among them."""
     positions = np.cumsum(kept) - 1
     return slots[kept], values[kept], tuple(int(positions[at]) for at in shown if kept[at])
 

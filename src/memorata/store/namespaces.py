@@ -1,4 +1,4 @@
-"""Namespaces: another path for one with all that it holds, their slots and ids, and who holds a setting."""
+"""Namespaces: renaming, slots and ids of their memories, and which have a saved setting."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memorata.store.rows import NAMED, Namespace, find_namespace, ids_at, log_ch
 
 
 class NamespaceStore(Facet):
-    """The namespaces of a database; `forget` lets go of what this process keeps of one."""
+    """The namespaces of a database; `forget` drops what this process caches of one."""
 
     def __init__(self, database: Database, forget: Callable[[str], None]) -> None:
         super().__init__(database)
@@ -28,7 +28,7 @@ class NamespaceStore(Facet):
                 if find_namespace(session, new) is not None:
                     raise InvalidArgument("to", new, "a namespace that nothing was written to")
                 number = session.dialect.rename_namespace(session, namespace.number, old, new)
-                # Whoever knew another by this name, or this one's graph by another, looks again.
+                # Other processes drop their caches of either name.
                 log_change(session, number, "rename", naming=True)
 
         self._database.write(work, *sorted({*paths, *paths.values()}))
@@ -47,7 +47,7 @@ class NamespaceStore(Facet):
 
     @reads_namespace(dict)
     def slots(self, session: Session, namespace: Namespace, ids: Sequence[str]) -> dict[str, int]:
-        """Return the slots of memories by id; those that are not there are left out."""
+        """Return the slots of memories by id; missing ids are left out."""
         return slots_of(session, namespace.number, ids)
 
     @reads_namespace(dict)

@@ -1,6 +1,6 @@
 """Writing what is derived from the memories of a namespace anew: records, sessions, words, vector codes.
 
-All of it follows from the memories and their vectors. What was said is never touched.
+All of it follows from the memories and their vectors. Rows of memories are never changed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from memorata.store.rows import memory as memory_of
 Words = Callable[[Memory], Terms]
 
 _NUMBERS: Final = range(2**31)
-"""What the number of a session may be, in a record."""
+"""The numbers of sessions that a record can hold."""
 
 
 def rebuild(
@@ -73,7 +73,7 @@ def _rebuild(
 
 
 class Stated(NamedTuple):
-    """What the row of a memory says, from which its record follows."""
+    """The content of the row of a memory, from which its record follows."""
 
     slot: int
     memory: Memory
@@ -81,7 +81,7 @@ class Stated(NamedTuple):
     superseded_at: float | None
 
     def record(self, sessions: Mapping[str, int], vectors: int, terms: Terms) -> bytes:
-        """Return the record, given the numbers of sessions, how many vectors it has, and its terms."""
+        """Return the record; `sessions` holds their numbers, `vectors` is how many the memory has."""
         return packed(
             self.memory,
             state=self.state,
@@ -93,7 +93,7 @@ class Stated(NamedTuple):
 
 
 def stated_memories(session: Session, number: int, left_out: Collection[int] = ()) -> Iterator[Stated]:
-    """Yield what is said of every memory of a namespace, but some."""
+    """Yield the memories of a namespace as their rows state them, without those of some slots."""
     for slot, forgotten_at, superseded_at, *columns in _rows_of(session, number):
         if slot not in left_out:
             ended = None if superseded_at is None else superseded_at / 1_000_000
@@ -126,7 +126,7 @@ def _rows_of(session: Session, number: int) -> Rows:
 
 
 def session_numbers(session: Session, number: int) -> tuple[dict[str, int], bool]:
-    """Return the numbers of the sessions that memories are of, and whether each has one of its own."""
+    """Return the numbers of the sessions of memories, and whether each session has one of its own."""
     named = "SELECT DISTINCT session FROM memories WHERE namespace = ? AND session <> ''"
     held = {name for (name,) in session.execute(named, (number,))}
     by_number: dict[int, str] = {}
@@ -167,8 +167,8 @@ def is_direction(blob: bytes, dimension: int) -> bool:
 def _slots(session: Session, number: int) -> int:
     """Return how many slots a namespace has, after correcting that number, which is derived as well.
 
-    Slots are given out one after the other, so there are no more of them than were ever written of: what
-    says otherwise is damaged, and a file has no room for two thousand million records.
+    Slots are assigned one after the other, so there are no more of them than memories, records or additions:
+    a larger number is damaged, and a file has no room for two thousand million records.
     """
     last, records, changes = session.execute(
         "SELECT (SELECT max(slot) FROM memories WHERE namespace = ?1), "
@@ -212,13 +212,13 @@ def _remove_useless_vectors(session: Session, number: int) -> None:
 
 
 def _renumbered(session: Session, number: int) -> dict[str, int]:
-    """Give every session a number of its own, and return them; those that have one keep it."""
-    known, _ = session_numbers(session, number)
+    """Give every session a number of its own, and return them; valid numbers stay."""
+    existing, _ = session_numbers(session, number)
     named = "SELECT session FROM memories WHERE namespace = ? AND session <> '' GROUP BY 1 ORDER BY min(slot)"
     held = [name for (name,) in session.execute(named, (number,))]
-    taken = set(known.values())
+    taken = set(existing.values())
     free = (candidate for candidate in count() if candidate not in taken)
-    numbers = {name: known[name] if name in known else next(free) for name in held}
+    numbers = {name: existing[name] if name in existing else next(free) for name in held}
     session.execute("DELETE FROM sessions WHERE namespace = ?", (number,))
     session.executemany(
         "INSERT INTO sessions (namespace, name, number) VALUES (?, ?, ?)",
@@ -228,9 +228,9 @@ def _renumbered(session: Session, number: int) -> dict[str, int]:
 
 
 def _list_again(session: Session, number: int) -> None:
-    """Write the adding of memories that is not in the change feed into it, in the order of their slots.
+    """Add the additions of memories that the change feed lacks to it, in the order of their slots.
 
-    One that stands in the feed twice holds the number of another, and gives it back.
+    A memory that is in the feed twice has the number of another, which gets it back.
     """
     if number not in unlisted(session):
         return
@@ -266,7 +266,7 @@ def _list_again(session: Session, number: int) -> None:
 
 
 def _in_order(changes: list[int], slot: int, once: list[tuple[int, int]]) -> int:
-    """Return which of the changes by which a slot is said to have been added comes between its neighbours."""
+    """Return which of the additions of a slot comes between those of its neighbours."""
     for change in changes:
         at = bisect(once, (change, slot))
         if (at == 0 or once[at - 1][1] <= slot) and (at == len(once) or once[at][1] >= slot):

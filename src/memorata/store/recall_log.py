@@ -64,7 +64,7 @@ class RecallLogStore(Facet):
         *,
         patience: float | None = None,
     ) -> None:
-        """Write recalls, and who was exposed to which variant, and remove the oldest.
+        """Write recalls, and exposures to variants of experiments, and remove the oldest.
 
         Memories that are gone by now are left out, and so is a namespace that has none, and a recall that saw
         its namespace before something in it was purged: its query may name that. Unlike a memory, a recall
@@ -81,7 +81,7 @@ class RecallLogStore(Facet):
                 late |= {entry.id for entry in entries} - {entry.id for entry in timely}
                 if timely:
                     _add(session, namespace.number, timely, bounds)
-            # Who asked may be who is gone.
+            # The user of a recall that was dropped may be the one that was purged.
             for namespace, shown in _by_namespace(
                 session, [entry for entry in exposed if entry.recall_id not in late]
             ):
@@ -112,7 +112,7 @@ class RecallLogStore(Facet):
 
     @reads_namespace(dict)
     def ids_of(self, session: Session, namespace: Namespace, slots: Sequence[int]) -> dict[int, str]:
-        """Return the ids of memories by slot; those that are gone are left out."""
+        """Return the ids of memories by slot; slots of purged ones are left out."""
         return ids_at(session, namespace.number, slots)
 
     @reads_namespace(list)
@@ -154,7 +154,7 @@ def read_recalls(
 def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
     """Remove every trace of memories that are being purged from the logged recalls of a namespace.
 
-    A recall that found nothing else goes with them; so does the whole log, once no memory is left.
+    A recall without other candidates goes with them; so does the whole log, once no memory is left.
     """
     gone = np.array(sorted(slots), np.intp)
     rows = session.execute(
@@ -170,11 +170,13 @@ def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
             continue
         candidates, columns, matrix = unpacked(description, blob)
         positions = tuple(np.frombuffer(shown, "<u2").tolist())
-        kept, values, shown_kept = kept_rows(candidates, matrix, positions, ~purged)
-        text, blob = encoded(kept, columns, values, description["situation"], description["milliseconds"])
+        remaining, values, still_shown = kept_rows(candidates, matrix, positions, ~purged)
+        text, blob = encoded(
+            remaining, columns, values, description["situation"], description["milliseconds"]
+        )
         session.execute(
             "UPDATE recalls SET said = ?, candidates = ?, shown = ? WHERE namespace = ? AND number = ?",
-            (text, blob, np.array(shown_kept, "<u2").tobytes(), number, row),
+            (text, blob, np.array(still_shown, "<u2").tobytes(), number, row),
         )
     if not is_inhabited(session, number):
         session.execute("DELETE FROM recalls WHERE namespace = ?", (number,))
@@ -186,7 +188,7 @@ def purge_recalls(session: Session, number: int, slots: Sequence[int]) -> None:
 
 
 def forget_queries(session: Session, number: int, names: Collection[str]) -> None:
-    """Remove the text of logged queries that may speak of one of these names; what was found stays."""
+    """Remove the text of logged queries that may mention one of these names; their candidates stay."""
     rows = session.execute(
         "SELECT number, query FROM recalls WHERE namespace = ? AND query IS NOT NULL", (number,)
     ).fetchall()
@@ -199,7 +201,7 @@ def forget_queries(session: Session, number: int, names: Collection[str]) -> Non
 def _by_namespace(
     session: Session, entries: Iterable[_Namespaced]
 ) -> Iterator[tuple[Namespace, list[_Namespaced]]]:
-    """Yield what is to be written by namespace; of one without memories nothing, for it may be purged."""
+    """Yield the entries by namespace; none of one without memories, for it may have been purged."""
     groups: dict[str, list[_Namespaced]] = {}
     for entry in entries:
         groups.setdefault(entry.namespace, []).append(entry)
@@ -223,13 +225,13 @@ def _unpurged(session: Session, namespace: Namespace, entries: Sequence[LoggedRe
 
 def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds: LogBounds) -> None:
     """Write recalls of a namespace, leaving out memories that are gone, and remove the oldest."""
-    # A writer that is interrupted after its commit does not know of it, and writes the same recalls again.
+    # A writer that is interrupted after its commit writes the same recalls again.
     written = session.execute(
         "SELECT id FROM recalls WHERE namespace = ? AND id IN (SELECT value FROM json_each(?))",
         (number, session.dialect.array([entry.id for entry in entries])),
     )
     existing = {id_ for (id_,) in written}
-    there = _there(session, number, entries)
+    unpurged = _unpurged_slots(session, number, entries)
     recipes: dict[int, int] = {}
     scope, of = _scope(session, number)
     last = session.execute(
@@ -238,9 +240,9 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
     size = 0 if last is None else last[0]
     rows = []
     for entry in {entry.id: entry for entry in entries if entry.id not in existing}.values():
-        kept = entry if there is None else without(entry, np.isin(entry.slots, there))
-        description, blob = packed(kept)
-        shown = np.array(kept.shown, "<u2").tobytes()
+        logged = entry if unpurged is None else without(entry, np.isin(entry.slots, unpurged))
+        description, blob = packed(logged)
+        shown = np.array(logged.shown, "<u2").tobytes()
         length = len(blob) + len(shown) + len(description) + len((entry.query or "").encode()) + _ROW_OVERHEAD
         recipe = recipes.get(id(entry.recipe))
         if recipe is None:
@@ -254,7 +256,7 @@ def _add(session: Session, number: int, entries: Sequence[LoggedRecall], bounds:
 
 
 def _scope(session: Session, number: int) -> tuple[str, tuple[int, ...]]:
-    """Return what the bounds are counted over: a file, or on a server, which has many, a namespace."""
+    """Return the condition of the rows that the bounds count: a file, or on a server a namespace."""
     return ("namespace = ?", (number,)) if session.dialect.remote else ("true", ())
 
 
@@ -269,16 +271,16 @@ def _trim(session: Session, number: int, start: int, recalls: int) -> None:
     session.execute(f"DELETE FROM recalls WHERE {scope} AND start < ?", (*of, first))
 
 
-def _there(session: Session, number: int, entries: Sequence[LoggedRecall]) -> IntArray | None:
-    """Return those of the candidates that have not been purged; None if that is all of them.
+def _unpurged_slots(session: Session, number: int, entries: Sequence[LoggedRecall]) -> IntArray | None:
+    """Return the slots of candidates that have not been purged; None if that is all of them.
 
-    Nothing was purged since the recalls that say what they saw.
+    Recalls with `seen` were checked before: nothing was purged since.
     """
     if all(entry.seen is not None for entry in entries):
         return None
     slots = set(np.concatenate([entry.slots for entry in entries]).tolist())
-    there = ids_at(session, number, slots)
-    return None if len(there) == len(slots) else np.array(list(there), np.intp)
+    ids = ids_at(session, number, slots)
+    return None if len(ids) == len(slots) else np.array(list(ids), np.intp)
 
 
 def _recipe(session: Session, number: int, recipe: Mapping[str, Any]) -> int:

@@ -1,9 +1,9 @@
 """Relations between entities: asserted by a person or by a memory, and holding as long as that memory does.
 
 Whether a relation holds is never written down: it is computed from its own validity and from the state of the
-memory that asserts it, whenever somebody asks. So forgetting, restoring or correcting a memory has nothing to
-keep in step. A memory that was superseded only because another says the same goes on asserting its relations
-for as long as that other may be seen.
+memory that asserts it, whenever it is read. So forgetting, restoring or correcting a memory has nothing to
+keep in step. A memory that was superseded only because it repeats another goes on asserting its relations for
+as long as that other is visible.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RelationStore(Facet):
     ) -> list[Relation]:
         """Write relations, all or none, and return them as they are now.
 
-        Two entities, a type, a memory and a beginning make one relation: said again, it gets the new weight
+        Two entities, a type, a memory and a beginning make one relation: added again, it gets the new weight
         and end; if they are the same, nothing is written. It counts from the moment at which its memory was
         learnt, or else from `now`, and goes when the memory that asserts it is purged. Names that no entity
         has yet are declared.
@@ -60,9 +60,9 @@ class RelationStore(Facet):
     def remove(
         self, session: Session, namespace: str, subjects: Sequence[str], type: str, objects: Sequence[str]
     ) -> int:
-        """Remove the relations of a type between entities given by all their folded names; return how many.
+        """Remove the relations of a type between entities with these folded names; return how many.
 
-        An entity that nothing was said about but these goes as well.
+        An entity without anything but these goes as well.
         """
         number = made_namespace(session, namespace).number
         ends = [having(session, number, keys) for keys in (subjects, objects)]
@@ -122,15 +122,15 @@ class RelationStore(Facet):
         """Return relations in the order in which they were written.
 
         All of them, or those that hold at `now`, or that were believed to hold at `as_of`: by their own
-        validity and by whether the memory that asserts them may be seen, or what that only repeats (then
-        once, however many of what it repeats assert it). Only those with one of the folded `names` at an end,
-        or written after the change `since`, if given.
+        validity and by whether the memory that asserts them is visible, or the one that it only repeats (then
+        once, however many repeats assert it). `names`: only relations with one of these folded names at an
+        end. `since`: only those written after this change.
         """
         values: dict[str, Any] = {"owner": namespace.number, "since": since}
         condition, replaced = "", "0"
         if now is not None:
             values |= {"now": microseconds(now), "at": microseconds(now if as_of is None else as_of)}
-            # Of a memory that was superseded, what it only repeats decides.
+            # Of a superseded memory, the one that it only repeats decides.
             replaced = f"CASE WHEN {_SUPERSEDED[as_of is not None]} THEN 1 ELSE 0 END"
             learnt = "" if as_of is None else " AND m.created_at <= :at"
             condition = f" AND {_IS_TRUE} AND (r.memory IS NULL OR ({_IS_SEEN}{learnt}))"
@@ -141,8 +141,8 @@ class RelationStore(Facet):
         sql = f"{_SELECT.format(replaced=replaced)}{condition} ORDER BY r.number"
         rows = session.execute(sql, values).fetchall()
         if any(row[-1] for row in rows):
-            still = _Standing(session, namespace.number, values, as_of=as_of is not None)
-            rows = [row for row in rows if not row[-1] or still.holds(row)]
+            successors = _Standing(session, namespace.number, values, as_of=as_of is not None)
+            rows = [row for row in rows if not row[-1] or successors.holds(row)]
         return [_relation(row[:8]) for row in rows]
 
 

@@ -1,4 +1,4 @@
-"""Rows: namespaces, memories, records and changes, how each is written, found and changed.
+"""Rows of namespaces, memories, records and changes: how they are written, read and changed.
 
 A memory becomes a row of the table, and is made of it again, exactly. Instants are whole microseconds since
 1970. Every function with a session runs inside a transaction that its caller opened.
@@ -27,7 +27,7 @@ EMBEDDERS: Final = 2**7
 NO_MEMORY: Final = SLOTS - 1
 """The slot of a change that is about no memory; no memory ever gets it."""
 LARGEST: Final = 2**63 - 1
-"""The largest whole number that a database knows; who asks for more asks for all."""
+"""The largest whole number of a database; a limit above it means no limit."""
 
 
 def checked_limit(what: str, number: int, room: int) -> None:
@@ -89,7 +89,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _written: Final = json.JSONEncoder(ensure_ascii=False).encode
 _quoted: Final = encode_basestring
 _read: Final = json.JSONDecoder().raw_decode
-"""What we wrote has no white space around it to look for."""
+"""Without the search for white space around it, which the encoder does not write."""
 
 
 def marks(values: Sized) -> str:
@@ -144,7 +144,7 @@ def _where(place: Place | None) -> tuple[float | None, float | None, str | None]
 
 
 class Field(NamedTuple):
-    """A field of a memory, what makes the values of its columns of it, and these columns."""
+    """A field of a memory, its columns, and the function that makes their values."""
 
     name: str
     written: Callable[[Any], Any]
@@ -213,12 +213,12 @@ def row(memory: Memory) -> tuple[Any, ...]:
 def memory(values: Sequence[Any], path: str | None = None) -> Memory:
     """Return the memory of a row selected as `SELECTED`; its fields are not checked again.
 
-    Where the path of its namespace is given, what stands in its place in the row is not looked at.
+    `path`: of its namespace; None to take it from the row.
 
     Raises
     ------
     StoreCorrupt
-        If the row is none that was written.
+        If the row is not as it was written.
     """
     read = _made(values, path)
     _check_sum(values)
@@ -274,7 +274,7 @@ def sound(values: Sequence[Any], path: str | None = None) -> Memory:
     Raises
     ------
     StoreCorrupt
-        If the row is none that was written, or says something that no memory can.
+        If the row is not as it was written, or holds a value that no memory can have.
     """
     read = _made(values, path)
     try:
@@ -286,7 +286,7 @@ def sound(values: Sequence[Any], path: str | None = None) -> Memory:
 
 
 def _check_sum(values: Sequence[Any]) -> None:
-    """Raise if a row is not the one that its checksum was made of."""
+    """Raise if a row does not match its checksum."""
     # As `checksum` computes it, without handing on every value.
     if values[_CHECKSUM] not in (None, crc32((_STATED_TEXT % _stated(values)).encode())):
         raise unreadable(values[0], ValueError("its checksum is another"))
@@ -298,11 +298,11 @@ def unlisted(text: str) -> tuple[str, ...]:
 
 
 NOT_AS_WRITTEN: Final = (KeyError, TypeError, ValueError, OverflowError, InvalidArgument)
-"""What comes of reading a row that holds something else than was written."""
+"""The errors that reading a damaged row raises."""
 
 
 def unreadable(id_: object, error: Exception) -> StoreCorrupt:
-    """Return the error of a memory whose row cannot be read, given its id and why.
+    """Return the error of a memory whose row cannot be read.
 
     >>> str(unreadable("m1", KeyError("tier")))
     "the row of memory m1 cannot be read ('tier'); restore it from a backup"
@@ -311,7 +311,7 @@ def unreadable(id_: object, error: Exception) -> StoreCorrupt:
 
 
 NAMED: Final = "path NOT LIKE '(%'"
-"""The condition that a row of the namespaces table is not what a purge left; no name has a parenthesis."""
+"""The condition that a row of the namespaces table is no stub of a purge; no name has a parenthesis."""
 NAMESPACE_COLUMNS: Final = "number, path, slots, flushed, change, generation, begun, naming, settings"
 """The columns of :class:`Namespace`, by which every session reads its row."""
 
@@ -326,7 +326,7 @@ class Namespace(NamedTuple):
     change: int
     generation: int
     begun: int = 0
-    """A change before it came to be: what was known of its name until then was another's."""
+    """A change before it was made: what was cached under its name until then is of another namespace."""
     naming: int = 0
     """The last change of the names of its entities."""
     settings: int = 0
@@ -344,7 +344,7 @@ def find_namespace(session: Session, path: str) -> Namespace | None:
 
 
 def named_in(number: int, start: int, end: int) -> Statement:
-    """Return what reads the names that the memories of some slots mention, on a server, as listed."""
+    """Return the statement that reads the names in the memories of some slots, on a server, as listed."""
     return (
         "SELECT slot, entities FROM memories WHERE namespace = ? AND number >= ? AND number < ? "
         "AND entities <> '[]'",
@@ -353,7 +353,7 @@ def named_in(number: int, start: int, end: int) -> Statement:
 
 
 def speakers_in(session: Session, number: int, start: int) -> Statement:
-    """Return what reads the sessions of memories from a slot on, and who speaks in each."""
+    """Return the statement that reads the sessions of memories from a slot on, and their speakers."""
     place = session.dialect.number
     return (
         "SELECT DISTINCT m.session, m.speaker FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
@@ -363,7 +363,7 @@ def speakers_in(session: Session, number: int, start: int) -> Statement:
 
 
 def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statement:
-    """Return what reads the memories of slots, and after its own columns the slot of each."""
+    """Return the statement that reads the memories of slots: `OWN` and the slot of each."""
     start = session.dialect.number(number, 0)
     return (
         f"SELECT {OWN}, m.slot FROM memories m WHERE +m.namespace = ? AND m.number IN ({marks(slots)})",
@@ -372,7 +372,7 @@ def memories_at(session: Session, number: int, slots: Sequence[int]) -> Statemen
 
 
 def new_namespace(session: Session, path: str) -> Namespace:
-    """Return a namespace that is made, inside a write that names it."""
+    """Make a namespace, inside a write that names it, and return it."""
     session.dialect.make_namespace(session, path)
     namespace = find_namespace(session, path)
     assert namespace is not None  # it was just made
@@ -380,7 +380,7 @@ def new_namespace(session: Session, path: str) -> Namespace:
 
 
 def made_namespace(session: Session, path: str) -> Namespace:
-    """Return a namespace, which is made if it is not there yet, inside a write that names it."""
+    """Return a namespace, making it if it does not exist yet, inside a write that names it."""
     namespace = find_namespace(session, path)
     return new_namespace(session, path) if namespace is None else namespace
 
@@ -393,11 +393,11 @@ def is_inhabited(session: Session, number: int) -> bool:
 
 FIND: Final = f"SELECT m.number, m.slot, {OWN}, NULL FROM memories m WHERE m.namespace = ? AND m.id = ?"
 _MAX_AHEAD: Final = 100
-"""How many memories are asked for before the first is read."""
+"""How many memories are read ahead at most."""
 
 
 def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Memory]:
-    """Return where a memory is (its namespace, number and slot) and what it is, or raise."""
+    """Return the namespace, number and slot of a memory, and the memory, or raise."""
     namespace = find_namespace(session, path)
     if namespace is not None:
         row = session.execute(FIND, (namespace.number, id_)).fetchone()
@@ -407,14 +407,14 @@ def find(session: Session, path: str, id_: str) -> tuple[Namespace, int, int, Me
 
 
 def expect_found(session: Session, path: str, ids: Sequence[str], sql: str = FIND) -> None:
-    """Read ahead what :func:`find`, or another statement by namespace and id, asks for on a server."""
+    """Read ahead, on a server, the rows of :func:`find`, or of another statement by namespace and id."""
     if (number := session.dialect.namespace_number(path)) is not None:
         session.namespace(path, [(sql, (number, id_)) for id_ in ids[:_MAX_AHEAD]])
 
 
 def read_memories(session: Session, namespace: Namespace, slots: Sequence[int]) -> dict[int, Memory]:
     """Return the memories of a namespace by slot; slots without one are left out."""
-    # All rows before the first is read: in turns, either side finds the other's code in the caches.
+    # All rows are fetched before the first is decoded: taking turns is slower (instruction cache).
     rows = session.execute(*memories_at(session, namespace.number, slots)).fetchall()
     path = namespace.path
     return {row[-1]: memory(row, path) for row in rows}
@@ -433,7 +433,7 @@ def ids_at(session: Session, number: int, slots: Iterable[int]) -> dict[int, str
 
 
 def slots_of(session: Session, number: int, ids: Collection[str]) -> dict[str, int]:
-    """Return the slots of the memories of a namespace by id; those that are not there are left out."""
+    """Return the slots of the memories of a namespace by id; missing ids are left out."""
     if not ids:
         return {}
     rows = session.execute(

@@ -17,12 +17,12 @@ from memorata.store.facets import Facet, reads_namespace, writes_namespace
 from memorata.store.rows import Namespace, find_namespace, instant, made_namespace, microseconds, moment
 
 _COUNT_CHANGE: Final = "UPDATE namespaces SET settings = settings + 1 WHERE number = ?"
-"""By which other processes notice that the saved settings of a namespace have changed."""
+"""Moves the counter by which other processes see that the saved settings of a namespace have changed."""
 
 
 @frozen
 class SavedSetting:
-    """A version of a setting, as plain data, with the numbers that speak for it."""
+    """A version of a setting, as plain data, with the measurements that support it."""
 
     number: int
     """Later versions have higher numbers."""
@@ -90,7 +90,7 @@ class SavedSettingStore(Facet):
         *,
         withdrawn: bool = False,
     ) -> list[SavedSetting]:
-        """Return the settings of a kind, the latest first; withdrawn ones only if asked."""
+        """Return the settings of a kind, the latest first; with `withdrawn` also those out of force."""
         rows = session.execute(*listing(namespace.number, kind, name, withdrawn=withdrawn))
         return [
             SavedSetting(
@@ -101,7 +101,7 @@ class SavedSettingStore(Facet):
 
 
 def listing(number: int, kind: str, name: str | None = None, *, withdrawn: bool = False) -> Statement:
-    """Return what reads the settings of a kind in a namespace, the latest first."""
+    """Return the statement that reads the settings of a kind in a namespace, the latest first."""
     sql = (
         "SELECT number, kind, name, data, evidence, at, withdrawn_at FROM saved_settings "
         "WHERE namespace = ? AND kind = ?"

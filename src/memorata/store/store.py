@@ -65,7 +65,7 @@ class Store(Facet):
         self._openings: OpeningCache | None = None
         self._embedder: Embedder | None = None
         self.rollbacks = 0
-        """How often a write made of several was undone after something in it had been written."""
+        """How often a write of several parts was undone after one of them had been written."""
         self.keys, self.replies = KeyStore(database), ReplyStore(database)
         self.leases = LeaseStore(database)
         self.entities, self.relations = EntityStore(database), RelationStore(database)
@@ -77,7 +77,7 @@ class Store(Facet):
 
     @property
     def path(self) -> str:
-        """Where it is, as people may see it: no password."""
+        """Where it is, for display: without a password."""
         return self._database.info.path
 
     @property
@@ -87,7 +87,7 @@ class Store(Facet):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know about how the database was opened."""
+        """Notices for display about how the database was opened."""
         return self._database.info.notices
 
     def setting(self, name: str) -> str | None:
@@ -116,7 +116,7 @@ class Store(Facet):
         return (self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY).naming
 
     def settings_change(self, namespace: str) -> tuple[int, int]:
-        """Return what moves when the saved settings of a namespace have changed."""
+        """Return a pair that changes with the saved settings of a namespace."""
         row = self._database.read(lambda session: find_namespace(session, namespace)) or EMPTY
         return (row.begun, row.settings) if row.settings else (0, 0)
 
@@ -137,9 +137,9 @@ class Store(Facet):
         """Add memories, all or none, and return the number of the last change.
 
         A memory that supersedes others marks them, in the same transaction; they count as superseded from its
-        `created_at` on. It can supersede only what was added before it and is still current. One that says it
-        is superseded itself is so if that names a current memory which was added before it; otherwise the
-        younger memory has to say so.
+        `created_at` on. It can supersede only what was added before it and is still current. Its own
+        `superseded_by` counts if that names a current memory which was added before it; a younger memory has
+        to name it in `supersedes`.
         """
         added: list[Added] = []
 
@@ -158,10 +158,10 @@ class Store(Facet):
         return change
 
     def update(self, memory: Memory, expected_version: int, terms_of: _Words | None = None) -> Memory:
-        """Replace what is known about a memory, if it is at that version; return it at the next one.
+        """Replace fields of a memory, if it is at that version; return it at the next one.
 
-        Tags, entities and the time it happened are searched by their words: they can change only where
-        `terms_of` tells the words of a memory, as they were read when it was added.
+        Tags, entities and the time it happened are searched by their terms: they can change only with
+        `terms_of`, which returns the terms of a memory as they were when it was added.
         """
         return self._database.write(
             lambda session: memories.update(session, memory, expected_version, terms_of), memory.namespace
@@ -185,10 +185,10 @@ class Store(Facet):
         self._database.write(lambda session: memories.set_forgotten(session, namespace, ids, None), namespace)
 
     def hide(self, namespace: str, hidden: Sequence[Hidden]) -> None:
-        """Hide memories as :meth:`hidden` told it elsewhere; None leaves a part as it is.
+        """Hide memories as :meth:`hidden` of another store returned it; None leaves a part as it is.
 
-        Only what was superseded can be said to have been so since another time than the store noted. A repeat
-        of which there is no note yet gets one.
+        Only a superseded memory can get another `superseded_at`. A repeat of which there is no note yet gets
+        one.
         """
         self._database.write(lambda session: memories.hide(session, namespace, hidden), namespace)
 
@@ -204,9 +204,9 @@ class Store(Facet):
         """Remove memories and everything derived from them, for good, and the entities with these names.
 
         The relations they assert go with them, and the declared entities that only they referred to; and the
-        text of logged questions that have such a name. Where `terms_of` tells the words of a memory, those
-        that stay give back what they took over from what goes because it repeats them. Without `erase`, the
-        bytes of the file are left as they are.
+        text of logged queries that have such a name. With `terms_of`, which returns the terms of a memory,
+        those that stay give back what they took over from purged repeats. Without `erase`, the bytes of the
+        file are left as they are.
 
         Raises
         ------
@@ -237,10 +237,10 @@ class Store(Facet):
         filter: Filter | None = None,
         true_at: datetime | None = None,
     ) -> Iterator[NamespaceIndex]:
-        """Open a consistent look at a namespace: at `now`, as believed at `as_of`, what passes the filter.
+        """Open a consistent view of a namespace: at `now`, as believed at `as_of`, what passes the filter.
 
-        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if given:
-        the end that a memory was given by what superseded it later was not known then).
+        With `true_at`, what held in the world at that instant, as far as it is known (at `as_of`, if set: an
+        end that a later successor set was not known then).
         """
         with self._database.reading(namespace) as (session, held):
             row = find_namespace(session, namespace) or EMPTY
@@ -256,7 +256,7 @@ class Store(Facet):
             except MemorataError:
                 raise
             except BaseException:
-                # Interrupted, or out of memory: what is kept beside the partition may be half computed.
+                # Interrupted, or out of memory: what is cached beside the partition may be half computed.
                 self._cache.drop(namespace)
                 raise
 
@@ -280,12 +280,12 @@ class Store(Facet):
         return self._database.attempt(once, replica=True, fresh=fresh)
 
     def get(self, namespace: str, ids: Sequence[str]) -> list[Memory]:
-        """Return memories by id, hidden ones too; raise for an id nobody has."""
+        """Return memories by id, hidden ones too; raise for an id that does not exist."""
         return self._database.read(lambda session: lookup.get(session, namespace, ids))
 
     def known(self, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-        """Return which of the given (namespace, id) pairs there are."""
-        return self._database.read(lambda session: lookup.known(session, memories))
+        """Return which of these (namespace, id) pairs exist."""
+        return self._database.read(lambda session: lookup.existing(session, memories))
 
     def page(
         self, namespace: str, filter: Filter | None, limit: int, cursor: str | None, **how: bool
@@ -304,7 +304,8 @@ class Store(Facet):
     ) -> Iterator[Memory]:
         """Yield every memory, hidden ones too, in the order they were added.
 
-        One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+        One whose row is damaged is an error; with `unreadable` it is left out, and that is called with the
+        error.
         """
         return lookup.export(self._database, namespace, unreadable)
 
@@ -328,12 +329,12 @@ class Store(Facet):
         return self._looked_up(lambda session: lookup.same(session, namespace, fingerprints, now))
 
     def is_new(self, namespace: str, content: str) -> bool:
-        """Tell whether it is certain that no memory of a namespace is repeated or contradicted by a text.
+        """Return whether it is certain that no memory of a namespace is repeated or contradicted by a text.
 
         False where that is not known, or takes longer to find out than a search.
         """
         if self._openings is None:
-            # Who only recalls has no use for how texts open, and does not load what tells.
+            # Loaded here: a process that only recalls does not need it.
             from memorata.index.openings import OpeningCache
 
             self._openings = OpeningCache()
@@ -342,7 +343,7 @@ class Store(Facet):
             return held and (row is None or self._openings.is_new(session, row, content))
 
     def use_embedder(self, name: str, dimension: int) -> None:
-        """Say which embedder the vectors of queries come from; remembered in the database."""
+        """Set the embedder that the vectors of queries come from; it is recorded in the database."""
         recorded = embedding.recorded(self._database, name, dimension)
         if self._embedder != recorded:
             self._embedder = recorded
@@ -365,12 +366,12 @@ class Store(Facet):
     def expect(
         self, namespace: str, entries: Sequence[Entry], now: datetime, slots: Sequence[int] | IntArray = ()
     ) -> None:
-        """Inside a write, read ahead what it takes to compare entries (with `slots`) and to add them."""
-        places = [int(slot) for slot in slots]
-        self._database.read(lambda session: memories.expect(session, namespace, entries, now, places))
+        """Inside a write, read ahead the rows that comparing entries (with `slots`) and adding them need."""
+        numbers = [int(slot) for slot in slots]
+        self._database.read(lambda session: memories.expect(session, namespace, entries, now, numbers))
 
     def expect_vectors(self, namespace: str, digests: Callable[[], Sequence[bytes]]) -> None:
-        """Read ahead what :meth:`cached_vectors` will be asked for, where that saves a round trip."""
+        """Read ahead the rows that :meth:`cached_vectors` will need, where that saves a round trip."""
         embedder = self._embedder
         if self.is_remote and embedder is not None:
             self._database.read(
@@ -379,7 +380,7 @@ class Store(Facet):
 
     def cached_vectors(self, namespace: str, digests: Sequence[bytes]) -> dict[bytes, Floats]:
         """Return the vectors that texts of a namespace with these hashes have from the current embedder."""
-        # Of that namespace alone: otherwise the time a write takes tells what other namespaces hold.
+        # Of that namespace alone: otherwise the time of a write would reveal what other namespaces hold.
         embedder = self._embedder
         if embedder is None or not digests:
             return {}
@@ -399,7 +400,7 @@ class Store(Facet):
         return self._database.read(lambda session: embedding.count_waiting(session, embedder))
 
     def other_vectors(self) -> Mapping[str, int]:
-        """Return how many memories have vectors of each other embedder; nothing for those without any."""
+        """Return how many memories have vectors of each other embedder, without embedders that have none."""
         embedder = self._in_use()
         return self._database.read(lambda session: embedding.other_vectors(session, embedder))
 
@@ -418,8 +419,8 @@ class Store(Facet):
         """Bring what is derived from vectors up to date for the current embedder, one step of it.
 
         Return whether there was anything to do. Searches are right before and after; they are only faster.
-        `progress` is told what is done, how far it is and of how much; 0 where nobody knows. It may raise,
-        and what was begun is undone.
+        `progress` is called with what is done, how much of it, and how much there is (0 if unknown). It may
+        raise, and what was begun is undone.
         """
         return embedding.renew_codes(self._database, self._in_use(), self._approximate_from, progress)
 
@@ -428,11 +429,11 @@ class Store(Facet):
         return embedding.drop_vectors(self._database, self._in_use(), limit)
 
     def methods(self) -> Mapping[str, str]:
-        """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for people."""
+        """Return how searches are done, by ``"vector"`` and by ``"lexical"``, for display."""
         return methods()
 
     def statistics(self) -> Mapping[str, Any]:
-        """Return sizes and counts, for people."""
+        """Return sizes and counts for display."""
         counts = self._database.read(
             lambda session: {
                 **check.statistics(session, self._approximate_from),
@@ -445,10 +446,10 @@ class Store(Facet):
         return {**counts, "methods": self.methods()}
 
     def check(self, terms_of: _Words, *, repair: bool = False) -> list[str]:
-        """Return what is wrong, in words; with `repair`, write derived data that is wrong anew.
+        """Return messages of all problems; with `repair`, rebuild derived data that has one.
 
-        `terms_of` gives the words of a memory, as they were when it was added. What was said is never
-        touched.
+        `terms_of` returns the terms of a memory, as they were when it was added. Rows of memories are never
+        changed.
         """
 
         def work(session: Session) -> list[str]:
@@ -467,7 +468,7 @@ class Store(Facet):
         self._forget()
 
     def _undone(self) -> None:
-        self.rollbacks += 1  # what was read inside the block may be of changes that never came to be
+        self.rollbacks += 1  # what was read inside the block may be of changes that were rolled back
         self._forget()
 
     def _in_use(self) -> Embedder:
@@ -476,14 +477,14 @@ class Store(Facet):
         return self._embedder
 
     def _looked_up(self, work: Callable[[Session], _Result]) -> _Result:
-        """Return what `work` finds by hashes, which are made anew if they are damaged."""
+        """Return what `work` finds with the hash index, which is rebuilt if it is damaged."""
         try:
             return self._database.read(work)
         except IndexCorrupt as error:
             damage = error
 
         def mend(session: Session) -> None:
-            assert session.dialect.hash_index is not None  # nothing else is damaged so
+            assert session.dialect.hash_index is not None  # nothing else raises IndexCorrupt here
             session.dialect.hash_index.make_anew(session, damage)
 
         self._database.write(mend)

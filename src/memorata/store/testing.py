@@ -1,4 +1,4 @@
-"""Cases that every :class:`~memorata.store.database.Database` passes, for those who add a dialect.
+"""Cases that every :class:`~memorata.store.database.Database` passes, for the tests of another dialect.
 
 Subclass it in a test module and give it a fixture called ``database``, with tables and without rows::
 
@@ -8,7 +8,7 @@ Subclass it in a test module and give it a fixture called ``database``, with tab
             ...
 
 pytest then runs every method that begins with ``test_``. Everything else that a store does is written once
-over this port; the tests of this project run it on both databases that it knows.
+over this port; the tests of this project run it on both databases that it supports.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class DatabaseConformance:
         assert database.read(read) == [[("a",)], [], [(1,)]]
 
     def test_numbers_ascend_in_a_namespace(self, database: Database) -> None:
-        """Check that rows are found by the numbers that they were told to have, in both of two writes."""
+        """Check that rows have the numbers that `insert` returned, in both of two writes."""
 
         def write(session: Session) -> list[int]:
             number = made_namespace(session, "acme").number

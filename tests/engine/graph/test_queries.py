@@ -250,7 +250,7 @@ BAD: list[tuple[Callable[[Any], Any], str]] = [
     (lambda m: m.entities.describe("\u200b"), "name must be a name that is not blank"),
     (lambda m: m.entities.describe("Anna", aliases="Annie"), "aliases must be"),
     (lambda m: m.entities.describe("Anna", aliases=["Annie", " "]), r"aliases\[1\] must be"),
-    (lambda m: m.entities.describe("New", aliases=["Ben"]), "aliases must be names of nobody else"),
+    (lambda m: m.entities.describe("New", aliases=["Ben"]), "aliases must be names of no other entity"),
     (lambda m: m.entities.describe("Anna", type="\ud83c"), "type must be text"),
     (lambda m: m.entities.relate("Anna", " ", "Ben"), "type must be a word of your own"),
     (lambda m: m.entities.relate("Anna", "mentions", "Ben"), "type must be a word of your own"),

@@ -44,7 +44,7 @@ def test_a_sound_store_has_no_problems(full: PostgresStore) -> None:
         ),
         (
             "UPDATE records SET terms = (SELECT terms FROM records WHERE slot = 1) WHERE slot = 0",
-            "words are not listed where they are said",
+            "words are not listed for the memories that contain them",
         ),
         ("UPDATE records SET terms = NULL WHERE slot = 0", "words are not listed"),
         ("DELETE FROM records WHERE slot = 3", "there are not 4 records"),

@@ -47,7 +47,7 @@ def test_a_record_that_says_something_else_is_found(store: SqliteStore) -> None:
     memory = store.get(HERE, ["m7"])[0]
     other = packed(memory, state=0, session=4, vectors=1, superseded_at=None, lengths={"content": 2})
     connection(store).execute("UPDATE records SET record = ? WHERE slot = 7", (other,))
-    assert told(store) == ["acme/alice: the record of memory m7 does not say what the memory says"]
+    assert told(store) == ["acme/alice: the record of memory m7 does not match the memory"]
 
 
 def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteStore) -> None:
@@ -55,7 +55,7 @@ def test_words_that_are_not_listed_where_they_are_said_are_found(store: SqliteSt
     lost = len(opened(block)[0])
     assert lost > 2
     connection(store).execute("DELETE FROM postings WHERE number = ?", (number,))
-    assert told(store) == [f"acme/alice: {lost} words are not listed where they are said"]
+    assert told(store) == [f"acme/alice: {lost} words are not listed for the memories that contain them"]
 
 
 def test_words_that_are_listed_where_nobody_looks_are_found(store: SqliteStore) -> None:
@@ -63,7 +63,7 @@ def test_words_that_are_listed_where_nobody_looks_are_found(store: SqliteStore) 
     moved = number + PLACES // 4
     connection(store).execute("UPDATE postings SET number = ? WHERE number = ?", (moved, number))
     lost = len(opened(block)[0])
-    assert told(store) == [f"acme/alice: {lost} words are not listed where they are said"]
+    assert told(store) == [f"acme/alice: {lost} words are not listed for the memories that contain them"]
 
 
 def test_a_block_that_does_not_check_is_found(store: SqliteStore) -> None:
@@ -82,7 +82,7 @@ def test_codes_of_other_vectors_are_found(store: SqliteStore) -> None:
     owners = np.arange(300, dtype=np.int32)
     others = np.repeat(direction(-1), 300, axis=0)
     connection(store).execute("UPDATE vector_codes SET codes = ?", (Codes.of(owners, others).encoded(),))
-    assert told(store) == ["acme/alice: slots from 0 on: vector codes are not those of the vectors"]
+    assert told(store) == ["acme/alice: slots from 0 on: vector codes do not match the vectors"]
 
 
 @pytest.mark.parametrize("embedder", ["7", "-5", "NULL"])
@@ -140,7 +140,7 @@ def test_a_memory_that_cannot_be_read_is_named(store: SqliteStore) -> None:
         assert len(slots) == 299
         assert {"m7", "m9"}.isdisjoint(memory.id for memory in view.memories(slots))
     connection(store).execute("UPDATE memories SET confidence = 1.0 WHERE id = 'm9'")
-    assert "the record of memory m9 does not say" in store.check(terms_of, repair=True)[1]
+    assert "the record of memory m9 does not match" in store.check(terms_of, repair=True)[1]
     assert told(store) == [first]
     with store.view(HERE, NOW) as view:
         assert len(view.without(None, ())) == 300

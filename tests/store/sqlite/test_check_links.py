@@ -45,26 +45,26 @@ def test_links_that_were_written_are_whole(store: SqliteStore) -> None:
     [
         (
             "UPDATE memories SET superseded_at = NULL WHERE id = 'a'",
-            ["memory a says what took its place but not since when, or the other way round"],
+            ["memory a has a successor but not since when, or the other way round"],
         ),
         (
             "UPDATE memories SET superseded_by = 'nobody' WHERE id = 'b'",
             [
                 "memory b was superseded by nobody, which is not there",
-                "memory c superseded b, which does not know of it or is not there",
+                "memory c superseded b, which does not name it or is not there",
             ],
         ),
         (
             "UPDATE memories SET supersedes = '[]' WHERE id = 'c'",
-            ["memory c does not know that it superseded b"],
+            ["memory c does not list b, which it superseded"],
         ),
         (
             "UPDATE memories SET supersedes = '[\"alone\", \"b\"]' WHERE id = 'c'",
-            ["memory c superseded alone, which does not know of it or is not there"],
+            ["memory c superseded alone, which does not name it or is not there"],
         ),
         (
             "DELETE FROM memories WHERE id = 'a'",
-            ["memory b superseded a, which does not know of it or is not there"],
+            ["memory b superseded a, which does not name it or is not there"],
         ),
         (
             "UPDATE memories SET superseded_by = 'a', superseded_at = 1 WHERE id = 'c'",
@@ -75,9 +75,9 @@ def test_links_that_were_written_are_whole(store: SqliteStore) -> None:
 def test_a_broken_link_is_told_and_left_as_it_is(store: SqliteStore, damage: str, texts: list[str]) -> None:
     connection(store).execute(damage)
     assert list(broken_links(connection(store), 1)) == texts
-    assert [text for text in store.check(terms_of) if "supersede" in text or "took" in text] == [
+    assert [text for text in store.check(terms_of) if "supersede" in text or "successor" in text] == [
         f"{HERE}: {text}" for text in texts
     ]
     store.check(terms_of, repair=True)
-    left = [text for text in store.check(terms_of) if "nobody removed" not in text]
+    left = [text for text in store.check(terms_of) if "not purged" not in text]
     assert left == [f"{HERE}: {text}" for text in texts]

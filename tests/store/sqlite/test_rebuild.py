@@ -73,7 +73,7 @@ def test_a_memory_that_is_gone_takes_its_vectors_along_and_is_missed(store: Sqli
     store.purge(HERE, ["m1"])
     assert store.check(terms_of) == []
     connection(store).execute("DELETE FROM memories WHERE id = 'm2'")
-    lost = f"{HERE}: 1 memories are not there, though nobody removed them; restore a backup"
+    lost = f"{HERE}: 1 memories are missing, though they were not purged; restore a backup"
     assert lost in store.check(terms_of)
     store.check(terms_of, repair=True)
     assert store.check(terms_of) == [lost]

@@ -13,7 +13,7 @@ from tests.store.samples import entry
 from memorata.model.errors import StoreUnavailable
 from memorata.model.feedback import Feedback, Signal
 from memorata.store.logged_recall import LogBounds, LoggedRecall
-from memorata.store.recall_log import _there
+from memorata.store.recall_log import _unpurged_slots
 from memorata.store.rows import slots_of
 from memorata.store.sqlite.store import SqliteStore
 
@@ -145,10 +145,10 @@ def test_only_recalls_that_do_not_say_what_they_saw_are_looked_up(store: SqliteS
     told, untold = replace(logged("r", [0, 7]), seen=7), logged("r", [0, 7])
     statements: list[str] = []
     session.set_trace_callback(statements.append)
-    assert _there(session, number, [told, told]) is None
+    assert _unpurged_slots(session, number, [told, told]) is None
     assert statements == []
-    there = _there(session, number, [told, untold])
+    there = _unpurged_slots(session, number, [told, untold])
     assert there is not None
     assert there.tolist() == [0]
-    assert _there(session, number, [logged("r", [0, 1])]) is None
+    assert _unpurged_slots(session, number, [logged("r", [0, 1])]) is None
     store.close()

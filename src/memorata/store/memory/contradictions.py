@@ -34,7 +34,7 @@ _REMARKS: Final = (
 
 _NOTED: Final = "SELECT 1 FROM contradictions WHERE namespace = ? LIMIT 1"
 _MAX_NAMESPACES: Final = 1_024
-"""Of how many namespaces it is kept whether anything was noted."""
+"""For how many namespaces it is cached whether anything was noted."""
 
 
 class ContradictionStore(Facet):
@@ -58,8 +58,8 @@ class ContradictionStore(Facet):
     def of_older(self, namespace: str, ids: Sequence[str], change: int) -> list[Contradiction]:
         """Return what was noted and not decided about the older of two current memories, for some ids.
 
-        As of a change of the namespace: what is noted is noted with a memory, which is one, so where nothing
-        ever was, a namespace is asked once a change.
+        As of a change of the namespace: a remark is written with a memory, which is a change, so that a
+        namespace without remarks is searched once per change.
         """
         noted = self._any.get(namespace)
         if noted is None or noted[0] != change:
@@ -133,8 +133,7 @@ class ContradictionStore(Facet):
     ) -> list[Contradiction]:
         """Return what was noted about one memory, some older ones or all, in the order in which it was.
 
-        Without `settled` only what nobody decided, between memories that are neither forgotten nor
-        superseded.
+        Without `settled` only undecided remarks, between memories that are neither forgotten nor superseded.
         """
         condition, values = "", list[object]()
         if id is not None:
@@ -145,8 +144,8 @@ class ContradictionStore(Facet):
             values += older
         if not settled:
             condition += " AND c.verdict IS NULL"
-            for one in "no":
-                condition += f" AND {one}.superseded_by IS NULL AND {one}.forgotten_at IS NULL"
+            for alias in "no":
+                condition += f" AND {alias}.superseded_by IS NULL AND {alias}.forgotten_at IS NULL"
         rows = session.execute(
             f"{_REMARKS}{condition} ORDER BY c.number", (namespace.number, *values)
         ).fetchall()

@@ -1,10 +1,10 @@
-"""Repeats: memories that were superseded because they say the same as others, and the runs that found them.
+"""Repeats: memories that were superseded because they repeat others, and the runs that superseded them.
 
 A memory is superseded by its own row (``superseded_by``); what supersedes an older one also lists it in
 ``supersedes``, as corrections do. One that is superseded by an *older* one, because it only repeats it, is
 linked by its own row alone. Both ends of every new link are current memories, so a link leads from the root
-of one tree of ``superseded_by`` to the root of another: there can be no cycle. Only what comes from elsewhere
-is linked to what is superseded by now, and not if that leads back to it.
+of one tree of ``superseded_by`` to the root of another: there can be no cycle. Only imported memories are
+linked to superseded ones, and not if the chain of those leads back to them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class DuplicateStore(Facet):
 
     @reads_namespace(list)
     def replaced(self, session: Session, namespace: Namespace, ids: Sequence[str]) -> list[Memory]:
-        """Return the memories that any of the given ones superseded, in the order they were added."""
+        """Return the memories that any of these superseded, in the order they were added."""
         rows = session.execute(
             f"SELECT {OWN}, NULL FROM memories m WHERE m.superseded_by IN (SELECT value FROM json_each(?)) "
             "AND +m.namespace = ? ORDER BY m.number",
@@ -88,8 +88,8 @@ class DuplicateStore(Facet):
 
         Both ends must be current. One that repeats a younger memory held until that began, and is listed in
         its `supersedes`; one that repeats an older memory never held by itself, and is linked by its own
-        `superseded_by` alone. The one that stays gains mentions and confidence as the note says. Where
-        `terms_of` tells the words of a memory, it also takes over what is known only of the other
+        `superseded_by` alone. The one that stays gains mentions and confidence as the note says. With
+        `terms_of`, which returns the terms of a memory, it also takes over fields that only the other has
         (:mod:`memorata.store.memory.inheritance`).
         """
         losers = [_repeat(session, namespace, note, terms_of) for note in notes]
@@ -98,9 +98,9 @@ class DuplicateStore(Facet):
 
     @writes_namespace
     def relink(self, session: Session, namespace: str, links: Sequence[Linked]) -> None:
-        """Say which memories took the place of which, as another store has it; all or none.
+        """Set which memories superseded which, as another store has it; all or none.
 
-        Until when each of them held stays as it is. Nobody may lead back to where they began.
+        Until when each of them held stays as it is. No chain of links may be circular.
         """
         relink(session, namespace, links)
 
@@ -149,7 +149,7 @@ class DuplicateStore(Facet):
 
     @writes_namespace
     def finish_run(self, session: Session, namespace: str, number: int, now: datetime) -> None:
-        """Say that a run is done."""
+        """Mark a run as done."""
         owner = find_namespace(session, namespace) or EMPTY
         session.execute(
             f"UPDATE duplicate_runs SET finished_at = ? {_BY_NUMBER}",
@@ -171,14 +171,14 @@ class DuplicateStore(Facet):
         now: datetime,
         terms_of: _TermsOf | None = None,
     ) -> Undone:
-        """Take back what a run did: what it superseded is current again, in one transaction.
+        """Undo a run: what it superseded is current again, in one transaction.
 
-        A confidence that has changed since stays. What repeats something that was superseded in the meantime
-        stays superseded too, for it was corrected in what it repeats. What was taken over is given back where
-        `terms_of` tells the words of a memory.
+        A confidence that has changed since stays. A repeat of a memory that was superseded in the meantime
+        stays superseded too, for the correction is of both. With `terms_of`, which returns the terms of a
+        memory, inherited fields are given back.
         """
         reinstated, left = [], []
-        # No run has the largest number of a database; one above it cannot even be asked for.
+        # No run has the largest number of a database; one above it cannot be a parameter.
         key = min(number, LARGEST), (find_namespace(session, namespace) or EMPTY).number
         rows = session.execute(
             "SELECT r.number, m.id, w.id, r.before, r.after, r.mentions, r.supported_before, "
@@ -207,7 +207,7 @@ class DuplicateStore(Facet):
     def reinstate(
         self, session: Session, namespace: str, id: str, terms_of: _TermsOf | None = None
     ) -> Memory:
-        """Take back that a memory was superseded, and return it; its successor must be current."""
+        """Make a superseded memory current again, and return it; its successor must be current."""
         owner, number, _, loser = find(session, namespace, id)
         if loser.superseded_by is None:
             raise InvalidArgument("id", id, "a memory that another one superseded")
@@ -232,39 +232,41 @@ class DuplicateStore(Facet):
 
 
 def _take_back(session: Session, namespace: str, row: Sequence[Any], terms_of: _TermsOf | None) -> Memory:
-    """Let a repeat be current again, and its winner be as it was without it."""
-    note, loser_id, winner_id, before, after, mentions, once, since = row
+    """Make a repeat current again, and restore its winner to what it was without it."""
+    note, loser_id, winner_id, before, after, mentions, supported_before, supported_after = row
     owner, _, _, _ = find(session, namespace, winner_id)
     notes = notes_of(session, namespace, winner_id)
     current = _reinstate(session, namespace, loser_id)
     winner = _unlisted(session, namespace, winner_id, loser_id)
-    poorer = replace(
+    restored = replace(
         winner,
         mentions=max(1, winner.mentions - mentions),
         confidence=before if winner.confidence == after else winner.confidence,
-        supported_at=instant(once) if winner.supported_at == instant(since) else winner.supported_at,
+        supported_at=instant(supported_before)
+        if winner.supported_at == instant(supported_after)
+        else winner.supported_at,
     )
     session.execute(f"DELETE FROM repeats {_BY_NUMBER}", (owner.number, note))
     if terms_of is not None:
-        poorer, others = given_back(poorer, notes, {note})
+        restored, others = given_back(restored, notes, {note})
         note_taken(session, owner.number, others)
-    update(session, poorer, winner.version, terms_of)
+    update(session, restored, winner.version, terms_of)
     return current
 
 
 def link_repeats(session: Session, entries: Sequence[Entry]) -> int:
-    """Link memories that say they repeat an older one, as those do that come from another store.
+    """Link memories whose `superseded_by` names an older one, as imported repeats have it.
 
     Return the number of the last change; 0 if there was none.
     """
     linked = 0
     for entry in entries:
         path, wanted = entry.memory.namespace, entry.memory.superseded_by
-        assert wanted is not None  # the caller looked
+        assert wanted is not None  # the caller checked
         added = find(session, path, entry.memory.id)
-        way = led_to(session, added[0].number, wanted)
-        # What it repeats may have been superseded since, by anything but what leads here.
-        if added[3].superseded_by is None and added[2] not in way and way and way[0] < added[2]:
+        chain = led_to(session, added[0].number, wanted)
+        # The repeated memory may have been superseded since, unless its chain leads back here.
+        if added[3].superseded_by is None and added[2] not in chain and chain and chain[0] < added[2]:
             winner = find(session, path, wanted)[3]
             supersede(session, path, added[3].id, winner, max(winner.created_at, added[3].created_at))
             linked = last_change(session, added[0].number)
@@ -318,13 +320,13 @@ def supersede(session: Session, namespace: str, loser_id: str, winner: Memory, a
     ended = changed(record, superseded=at.timestamp(), until=end_of(until))
     put_record(session, owner, slot, ended, "supersede")
     if first is not None and first < loser.event_time:
-        # What it had itself taken the place of ended sooner, too.
+        # What it had itself superseded ended sooner, too.
         settle_ends(session, owner, loser.id)
     return number
 
 
 def _reinstate(session: Session, namespace: str, id_: str) -> Memory:
-    """Let a superseded memory be current again; an end that it was given goes, one of its own stays."""
+    """Make a superseded memory current again; an end that its successor set goes, one of its own stays."""
     owner, number, slot, loser, record = located(session, namespace, id_)
     (end_given,) = session.execute(
         f"SELECT end_given FROM memories {_BY_NUMBER}", (owner.number, number)
@@ -348,12 +350,12 @@ def _unlisted(session: Session, namespace: str, winner_id: str, loser_id: str) -
     owner, number, _, winner = find(session, namespace, winner_id)
     if loser_id not in winner.supersedes:
         return winner
-    kept = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
+    remaining = tuple(id_ for id_ in winner.supersedes if id_ != loser_id)
     session.execute(
         f"UPDATE memories SET supersedes = ? {_BY_NUMBER}",
-        (json.dumps(kept, ensure_ascii=False), owner.number, number),
+        (json.dumps(remaining, ensure_ascii=False), owner.number, number),
     )
-    return replace(winner, supersedes=kept)
+    return replace(winner, supersedes=remaining)
 
 
 def _run(row: tuple[int, int, int | None, int | None, str, int]) -> Run:

@@ -1,7 +1,7 @@
-"""Vectors that memories get after they were written: which wait for theirs, and how they get them.
+"""Vectors that are added after their memories were written, and the memories that wait for them.
 
-A batch is one transaction. It takes the codes of the runs it touches away, for those would no longer be all
-there is; whoever loads them meanwhile codes from the vectors, and `renew_codes` writes them anew.
+A batch is one transaction. It removes the codes of the runs it touches, for they would be incomplete; until
+`renew_codes` writes them anew, a process that loads such a run makes the codes from the vectors.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def count_waiting(session: Session, embedder: Embedder) -> int:
 
 
 def other_vectors(session: Session, embedder: Embedder) -> Mapping[str, int]:
-    """Return how many memories have vectors of each other embedder; nothing for those without any."""
+    """Return how many memories have vectors of each other embedder; embedders without any are left out."""
     if session.execute(_OTHERS, (embedder[0], 1)).fetchone() is None:
         return {}
     rows = session.execute(
@@ -184,7 +184,7 @@ def renew_codes(
 def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
     """Remove up to `limit` vectors of other embedders than the current one; return how many.
 
-    Who still searches with one of those finds what lost its vectors by words, and says so.
+    A process that still searches with one of these finds such memories by their terms only, and reports it.
     """
 
     def read(session: Session) -> tuple[list[Any], list[str]]:
@@ -194,13 +194,13 @@ def drop_vectors(database: Database, embedder: Embedder, limit: int) -> int:
     while True:
         rows, paths = database.read(read)
         drop = partial(_drop, embedder=embedder, rows=rows, last=len(rows) < limit)
-        # Where others were faster with all of them, there may be more.
+        # If another process removed all of these first, there may be more.
         if (dropped := database.write(drop, *paths)) or not rows:
             return dropped
 
 
 def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bool) -> int:
-    """Remove those of some vectors that are still there, in a write that locks their namespaces."""
+    """Remove the vectors that still exist, in a write that locks their namespaces."""
     rows = _remaining(session, rows)
     (name,) = session.execute("SELECT name FROM embedders WHERE number = ?", (embedder[0],)).fetchone()
     session.executemany(
@@ -213,7 +213,7 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bo
         [(namespace, session.dialect.number(namespace, slot), name) for _, namespace, slot in rows],
     )
     for namespace in sorted({namespace for _, namespace, _ in rows}):
-        # Codes of vectors that are gone say nothing; who uses the old embedder may have made some.
+        # Codes of removed vectors are useless; a process with the old embedder may have made some.
         session.execute(
             "UPDATE vector_codes SET embedder = NULL, codes = NULL WHERE namespace = ? AND embedder <> ?",
             (namespace, embedder[0]),
@@ -221,14 +221,14 @@ def _drop(session: Session, embedder: Embedder, rows: Sequence[Any], *, last: bo
         session.execute(
             "DELETE FROM approximations WHERE namespace = ? AND embedder <> ?", (namespace, embedder[0])
         )
-        _log(session, namespace, [slot for _, whose, slot in rows if whose == namespace][-1:])
+        _log(session, namespace, [slot for _, owner, slot in rows if owner == namespace][-1:])
     if last and (index := session.dialect.hash_index) is not None:
         index.keep_vectors_of(session, embedder[0])
     return len(rows)
 
 
 def _remaining(session: Session, rows: Sequence[Any]) -> list[Any]:
-    """Return the rows of vectors that nobody has removed since they were read."""
+    """Return the rows of vectors that have not been removed since they were read."""
     find = "SELECT number FROM vectors WHERE +namespace = ? AND number IN (SELECT value FROM json_each(?))"
     remaining: set[tuple[int, int]] = set()
     for namespace in {row[1] for row in rows}:
@@ -270,7 +270,7 @@ def _put(
 
 
 def _log(session: Session, namespace: int, slots: Sequence[int]) -> None:
-    """Let other processes know that memories of a namespace have other vectors than they had."""
+    """Log for other processes that vectors of a namespace have changed."""
     for slot in slots:
         log_change(session, namespace, "vectors", slot)
 
@@ -283,7 +283,7 @@ def _paths(session: Session, numbers: Iterable[int]) -> list[str]:
 
 
 def _first(session: Session, embedder: Embedder) -> int:
-    """Return what the number of a memory has to be moved by to be the number of its vectors."""
+    """Return the difference between the number of a memory's vectors and that of the memory."""
     return session.dialect.vectors_number(embedder[0], 0, 0)
 
 

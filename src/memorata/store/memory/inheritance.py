@@ -1,8 +1,8 @@
 """What a memory takes over from one that only repeats it, and gives back when that is undone.
 
-A repeat is superseded by what it repeats, and so is not found any more by what it alone was told with: its
-tags, its names, its place. Nor may what was said without an expiry be gone because it was said before with
-one. So what stays takes these over; the note of the repeat says what, for whoever undoes it.
+A repeat is superseded by the memory it repeats, and so no longer found by fields that it alone has: tags,
+names, a place. Nor may a text that was repeated without an expiry expire because its first occurrence does.
+So the memory that stays takes these over; the note of the repeat records them, for undoing it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from memorata.model.memory import Memory
 from memorata.model.place import Place
 
 INHERITED_KINDS: Final = frozenset({"exact", "near"})
-"""The kinds of notes of those that are taken over from; what was merged has all of it from the start."""
+"""The kinds of repeats whose fields are taken over; the result of a merge has them from the start."""
 WORDED: Final = frozenset({"tags", "entities"})
-"""What is found by its words."""
+"""The fields that are searched by their terms."""
 
 
 class Note(NamedTuple):
-    """The number of a note, what was taken over by it, of :func:`noted`, and from whom."""
+    """The number of a note, the fields that were taken over, as :func:`noted` writes them, and the repeat."""
 
     number: int
     taken: str | None
@@ -31,10 +31,10 @@ class Note(NamedTuple):
 
 
 def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
-    """Return the fields of a memory that are others after it took over what only a repeat of it has.
+    """Return the fields of a memory that change when it takes over what only a repeat of it has.
 
-    Its tags and names and those of the repeat; the place of the repeat if it has none; it is pinned if either
-    is; it expires when the later of the two does, and what was pinned does not.
+    Tags and names of both; the place of the repeat if it has none; it is pinned if either is; it expires when
+    the later of the two does, and never if the repeat is pinned.
 
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
@@ -55,7 +55,7 @@ def taken_over(memory: Memory, repeat: Memory) -> dict[str, Any]:
 
 
 def noted(memory: Memory, taken: dict[str, Any]) -> str | None:
-    """Return what a memory took over as the note keeps it: before and after; None for nothing."""
+    """Return the fields that a memory took over as JSON for the note: before and after; None for none."""
     if not taken:
         return None
     return json.dumps({name: [_plain(getattr(memory, name)), _plain(value)] for name, value in taken.items()})
@@ -64,12 +64,12 @@ def noted(memory: Memory, taken: dict[str, Any]) -> str | None:
 def given_back(
     memory: Memory, notes: Sequence[Note], gone: Collection[int]
 ) -> tuple[Memory, dict[int, str | None]]:
-    """Return a memory without what it took over from some repeats, as far as that was left as it was.
+    """Return a memory without what it took over from some repeats, as far as that is unchanged.
 
-    And by number what it took over from each of the others, which may have more to give now.
+    And by number what it takes over from each of the other repeats, which may be more now.
 
-    `notes`: all notes of what repeats it, in the order in which they were made. `gone`: the numbers of those
-    that it gives back.
+    `notes`: all notes of its repeats, in the order in which they were made. `gone`: the numbers of the notes
+    whose fields it gives back.
 
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
@@ -91,15 +91,15 @@ def given_back(
 
 
 def _without(memory: Memory, taken: str | None) -> Memory:
-    back: dict[str, Any] = {}
+    restored: dict[str, Any] = {}
     for name, (before, after) in json.loads(taken or "{}").items():
         now = getattr(memory, name)
         if name in WORDED:
             gained = set(after) - set(before)
-            back[name] = tuple(value for value in now if value not in gained)
+            restored[name] = tuple(value for value in now if value not in gained)
         elif _plain(now) == after:
-            back[name] = _read(name, before)
-    return replace(memory, **back)
+            restored[name] = _read(name, before)
+    return replace(memory, **restored)
 
 
 def _later(one: datetime | None, other: datetime | None) -> datetime | None:

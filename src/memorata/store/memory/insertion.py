@@ -35,10 +35,10 @@ def insertion(
 ) -> tuple[str, Iterator[tuple[Any, ...]]]:
     """Return the statement that adds memories to a namespace, and the values of each for it.
 
-    `first`: the slot of the first memory; those of the others follow.
+    `first`: the slot of the first memory; the other slots follow.
     """
     if len(memories) == 1:
-        # There is nothing to be saved by looking for what all of one have in common.
+        # One memory: looking for columns that all have in common saves nothing.
         return _statement(COLUMNS), iter(
             [(dialect.number(number, first), number, first, *rows.row(memories[0]))]
         )
@@ -77,7 +77,7 @@ def _constant(value: str | float) -> str:
 
 
 _NEVER: Final = object()
-"""In place of a usual value, for what every memory has for itself."""
+"""In place of a usual value, for fields that differ between memories."""
 _OWN: Final = frozenset({"id", "content", "created_at", "fingerprint", "embedder"})
 _PLAIN: Final = Memory(id="m", content="m", created_at=datetime(1970, 1, 1, tzinfo=UTC))
 _USUAL: Final[Mapping[str, Any]] = dict(zip(COLUMNS, rows.row(_PLAIN), strict=True))
@@ -87,7 +87,7 @@ _USUAL_FIELDS: Final = [
 
 
 _ROWS_PER_STATEMENT: Final = 1_000
-"""How many rows one piece has at most; SQLite takes none of more than a thousand million bytes."""
+"""How many rows one parameter holds at most; SQLite limits it to a thousand million bytes."""
 _PLACES: Final = (
     "WITH RECURSIVE places (at) AS (VALUES (0) UNION ALL SELECT at + 1 FROM places "
     "WHERE at + 1 < CAST(?1 AS BIGINT)) "
@@ -106,13 +106,13 @@ _ADD_VECTORS: Final = (
 
 
 def add_records(session: Session, number: int, first: int, records: Sequence[bytes]) -> None:
-    """Write the records of neighbouring slots of a namespace, none of which has words that wait.
+    """Write the records of neighbouring slots of a namespace, none of which has waiting terms.
 
     Inside a write transaction.
     """
     for start in range(0, len(records), _ROWS_PER_STATEMENT):
-        some = records[start : start + _ROWS_PER_STATEMENT]
-        session.execute(_ADD_RECORDS, (len(some), number, first + start, b"".join(some)))
+        batch = records[start : start + _ROWS_PER_STATEMENT]
+        session.execute(_ADD_RECORDS, (len(batch), number, first + start, b"".join(batch)))
 
 
 def can_be_cut(values: Sequence[bytes]) -> bool:
@@ -133,20 +133,20 @@ def add_vectors(
     """Write one vector for each of neighbouring slots.
 
     Inside a write transaction. `place`: the number of the embedder, that of the namespace, and the first
-    slot. `digests`: the address of each text, which :func:`can_be_cut`. `matrix`: a row for each, one after
-    the other in memory.
+    slot. `digests`: the hash of each text, which :func:`can_be_cut`. `matrix`: a row for each, one after the
+    other in memory.
     """
     embedder, number, first = place
-    rows, long, wide = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
+    rows, digest_bytes, row_bytes = matrix.data.cast("B"), len(digests[0]), matrix.nbytes // len(matrix)
     for start in range(0, len(matrix), _ROWS_PER_STATEMENT):
-        some = digests[start : start + _ROWS_PER_STATEMENT]
-        slot = first + start
-        addresses, piece = b"".join(some), rows[start * wide : (start + len(some)) * wide]
+        batch = digests[start : start + _ROWS_PER_STATEMENT]
+        slot, count = first + start, len(batch)
+        vectors = rows[start * row_bytes : (start + count) * row_bytes]
         session.execute(
             _ADD_VECTORS,
             (
-                *(len(some), session.dialect.vectors_number(embedder, number, slot), number, embedder, slot),
-                *(addresses, long, piece, wide),
+                *(count, session.dialect.vectors_number(embedder, number, slot), number, embedder, slot),
+                *(b"".join(batch), digest_bytes, vectors, row_bytes),
             ),
         )
 
@@ -167,13 +167,13 @@ def checked_numbers(memory: Memory) -> Memory:
 
 
 def as_added(memory: Memory) -> Memory:
-    """Return a memory as its row says it; what supersedes it is said by the newer one alone."""
+    """Return a memory as its row holds it: without `superseded_by`, which the newer memory sets."""
     checked = checked_numbers(memory)
     return checked if checked.superseded_by is None else replace(checked, superseded_by=None)
 
 
 def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
-    """Return how many passages an entry has vectors of, which the columns can hold."""
+    """Return how many passages an entry has vectors of; raise if the columns cannot hold them."""
     if entry.vectors is None:
         return 0
     if embedder is None:
@@ -184,7 +184,7 @@ def checked_passages(entry: Entry, embedder: tuple[int, int] | None) -> int:
     if entry.vectors.shape[1] != embedder[1]:
         got = entry.vectors.shape[1]
         raise DimensionMismatch(f"memory {entry.memory.id!r}", expected=embedder[1], got=got)
-    # One product tells of every number that is not finite; it may also have overflowed, so look again then.
+    # One product shows whether a number is not finite; it may also have overflowed, so all are checked then.
     if not math.isfinite(np.vdot(entry.vectors, entry.vectors)) and not np.isfinite(entry.vectors).all():
         raise InvalidArgument("vectors", entry.memory.id, "finite numbers")
     return len(entry.vectors)
@@ -200,8 +200,8 @@ def records_of(
 ) -> list[tuple[bytes, bytes]]:
     """Return the record of each memory that is added, and its terms as they wait beside it.
 
-    `memories`, `batch`: the memories as their rows say them, and the entries they came in. `sessions`: the
-    number of each session by its name. `waiting`: whether the terms are wanted.
+    `memories`, `batch`: the memories as their rows hold them, and their entries. `sessions`: the number of
+    each session by its name. `waiting`: whether the terms are wanted.
     """
     return [
         (

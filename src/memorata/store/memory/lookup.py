@@ -79,7 +79,7 @@ def same(session: Session, path: str, fingerprints: Sequence[str], now: datetime
 
 
 def same_statement(session: Session, number: int, fingerprints: Sequence[str], now: datetime) -> Statement:
-    """Return what finds memories by fingerprints, by an index of the database."""
+    """Return the statement that selects memories by fingerprints, with an index of the database."""
     keys = session.dialect.array(list(dict.fromkeys(fingerprints)))
     return _SAME_BY_FINGERPRINT, (number, keys, microseconds(now))
 
@@ -87,7 +87,7 @@ def same_statement(session: Session, number: int, fingerprints: Sequence[str], n
 def cached_vectors(
     session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
 ) -> dict[bytes, Floats]:
-    """Return the vectors of an embedder that a namespace has of texts with these addresses."""
+    """Return the vectors of an embedder that a namespace has of texts with these digests."""
     index = session.dialect.hash_index
     if index is None:
         statement = expect_vectors(session, path, embedder, digests)
@@ -108,7 +108,7 @@ def cached_vectors(
 def expect_vectors(
     session: Session, path: str, embedder: tuple[int, int], digests: Sequence[bytes]
 ) -> Statement:
-    """Read the row of a namespace, and vectors by their addresses, ahead; return what asks for these."""
+    """Read the row of a namespace, and vectors by digest, ahead; return the statement for the vectors."""
     number = session.dialect.namespace_number(path)
     assert number is not None  # a database with indexes over hashes numbers namespaces by their paths
     keys = session.dialect.array(list(dict.fromkeys(digests)))
@@ -122,13 +122,13 @@ _PAGE_SIZE: Final = 500
 
 
 def get(session: Session, path: str, ids: Sequence[str]) -> list[Memory]:
-    """Return memories by id, hidden ones too; raise for an id nobody has."""
+    """Return memories by id, hidden ones too; raise for an id that does not exist."""
     expect_found(session, path, ids)
     return [find(session, path, id_)[3] for id_ in ids]
 
 
-def known(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return which of the given (namespace, id) pairs there are."""
+def existing(session: Session, memories: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Return which of these (namespace, id) pairs exist."""
     by_path: dict[str, list[str]] = {}
     for path, id_ in memories:
         by_path.setdefault(path, []).append(id_)
@@ -171,19 +171,19 @@ def page(
     wanted = min(limit, LARGEST - 1) + 1
     shown: list[tuple[int, Memory]] = []
     while len(shown) < wanted:
-        # Where a filter says only in part what passes, more is read until there are enough.
-        some = wanted - len(shown)
+        # Where SQL decides only a part of a filter, more is read until there are enough.
+        missing = wanted - len(shown)
         rows = session.execute(
             f"SELECT m.number, {OWN}, NULL FROM memories m WHERE +m.namespace = ? AND m.number >= ? "
             f"AND m.number < ? AND {sql} ORDER BY m.number {direction} LIMIT ?",
-            (number, first, end, *values, some),
+            (number, first, end, *values, missing),
         ).fetchall()
         numbers = [row[0] for row in rows]
         if numbers != sorted(numbers, reverse=not oldest_first):
             raise _misplaced(path)
         read = [(row[0], memory(row[1:], path)) for row in rows]
         shown += [numbered for numbered in read if condition.passes(numbered[1])]
-        if len(rows) < some:
+        if len(rows) < missing:
             break
         first, end = (rows[-1][0] + 1, end) if oldest_first else (first, rows[-1][0])
     more = len(shown) > limit
@@ -243,7 +243,7 @@ def export(
 ) -> Iterator[Memory]:
     """Yield every memory, hidden ones too, in the order they were added.
 
-    One whose row is damaged is an error, or is left out where `unreadable` is given and told about it.
+    One whose row is damaged is an error; with `unreadable` it is left out, and that is called with the error.
     """
     after: tuple[int, ...] = ()
 
@@ -280,10 +280,13 @@ _WIDTH: Final = SELECTED.count(",") + 1
 
 
 def namespaces(session: Session, *, counted: Sequence[str] | None = None) -> Mapping[str, int]:
-    """Return every namespace and how many memories it holds, hidden ones included; only of some if told."""
+    """Return every namespace and how many memories it holds, hidden ones included.
+
+    `counted`: only these are counted; the others have 0.
+    """
     count = "(SELECT count(*) FROM memories m WHERE m.namespace = n.number)"
     if counted is not None:
-        # To count means to walk over an index of all memories.
+        # A count walks over an index of all memories.
         count = f"CASE WHEN n.path IN (SELECT value FROM json_each(?)) THEN {count} ELSE 0 END"
     rows = session.execute(
         f"SELECT n.path, {count} FROM namespaces n WHERE {NAMED} ORDER BY n.path",
@@ -293,7 +296,7 @@ def namespaces(session: Session, *, counted: Sequence[str] | None = None) -> Map
 
 
 def changes(session: Session, since: int, until: int, limit: int) -> list[Change]:
-    """Return the changes after `since`, up to `until`, oldest first; those of one number all together."""
+    """Return the changes after `since`, up to `until`, oldest first; changes of one number stay together."""
     sql = (
         "SELECT c.change, n.path, coalesce(m.id, ''), c.kind "
         "FROM changes c JOIN namespaces n ON n.number = c.namespace "

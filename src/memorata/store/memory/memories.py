@@ -62,12 +62,12 @@ _ADD_VECTORS: Final = (
 _FIXED: Final = (
     "content", "source", "created_at", "supersedes", "superseded_by", "fingerprint", "embedder",
 )  # fmt: skip
-"""What an update leaves alone: what was said, by whom and when, and what the store itself keeps."""
+"""The fields that an update leaves alone: the text, its source and time, and those that the store sets."""
 _WORDED: Final = ("tags", "entities", "valid_from")
-"""What is searched by its words, so that a change of it is a change of those."""
+"""The fields that are searched by their terms, so that a change of them changes posting lists."""
 _NO_SESSION: Final = frozenset({""})
 _CHANGES_PER_RUN: Final = 512
-"""After about how many memories those that came one by one become a run of addresses."""
+"""After about how many single writes their waiting hashes become a run of the hash index."""
 _TAKEN: Final = (
     "SELECT id FROM memories WHERE namespace = ? AND id IN (SELECT value FROM json_each(?)) AND slot < ?"
 )
@@ -83,9 +83,9 @@ def expect(
     now: datetime | None = None,
     slots: Sequence[int] = (),
 ) -> None:
-    """Read ahead what adding entries to a namespace asks for, where that saves round trips.
+    """Read ahead the rows that adding entries to a namespace needs, where that saves round trips.
 
-    With `now`, also what deduplication asks for: memories of the same words, and those of `slots`.
+    With `now`, also the rows that deduplication needs: memories with the same text, and those of `slots`.
     """
     if not session.dialect.remote or (number := session.dialect.namespace_number(path)) is None:
         return
@@ -109,12 +109,11 @@ def add(
 ) -> int:
     """Add memories, mark those they supersede, and return the number of the last change.
 
-    What supersedes a memory is said by the newer one alone, so a `superseded_by` that a memory brings along
-    (from an export, say) counts for nothing; it is set again when the newer memory is added.
+    A memory is superseded by its successor's `supersedes` alone, so a `superseded_by` that it brings along
+    (from an export, say) is ignored; it is set again when the newer memory is added.
 
     Inside a write transaction. `embedder`: the number and dimension of the embedder that made the vectors;
-    None if there are none. `added`: gets what was added where no segment was written, for what is in memory
-    to keep up with.
+    None if there are none. `added`: gets what was added where no segment was written, for caches to follow.
     """
     change = 0
     for path, members in groupby(entries, key=lambda entry: entry.memory.namespace):
@@ -131,7 +130,7 @@ def add(
         if added is not None and not full:
             added.append(Added(namespace, batch, records, change))
         if (index := session.dialect.hash_index) is not None:
-            # Once in a while, for where no namespace ever has enough for a segment.
+            # Once in a while too, for files in which no namespace ever has enough for a segment.
             enough = full or change // _CHANGES_PER_RUN > (change - len(batch)) // _CHANGES_PER_RUN
             index.add(session, namespace.number, namespace.slots, batch, embedder, together=enough)
         for slot, entry in enumerate(batch, namespace.slots):
@@ -158,10 +157,10 @@ def update(
     expected_version: int,
     terms_of: Callable[[Memory], Terms] | None = None,
 ) -> Memory:
-    """Replace what is known about a memory, except what was said.
+    """Replace the fields of a memory that an update may change.
 
-    Inside a write transaction. `terms_of`: tells the words of a memory; None to leave alone what is searched
-    by words.
+    Inside a write transaction. `terms_of`: returns the terms of a memory; None if no field changes that is
+    searched by its terms.
     """
     namespace, number, slot, current, old = located(session, changed.namespace, changed.id)
     if current.version != expected_version:
@@ -188,7 +187,7 @@ def update(
     )
     put_record(session, namespace, slot, record, "update")
     if changed.valid_to != current.valid_to:
-        # Whoever says until when it held says it for good.
+        # An explicit end is the memory's own: no successor changes it.
         session.execute(f"UPDATE memories SET end_given = 0{_AT}", (namespace.number, number))
     if following.event_time != current.event_time:
         settle_ends(session, namespace, following.id)
@@ -196,7 +195,7 @@ def update(
 
 
 def use(session: Session, path: str, ids: Sequence[str], now: datetime) -> None:
-    """Count that memories were of use; the last use is the latest, whatever the order they are told in."""
+    """Count a use of memories; `last_accessed_at` is the latest, whatever the order of the calls."""
     for id_ in ids:
         namespace, number, slot, current, record = located(session, path, id_)
         latest = now if current.last_accessed_at is None else max(now, current.last_accessed_at)
@@ -212,7 +211,7 @@ def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime 
     """Hide memories (`at` says when) or show them again (None); one that already is so stays so."""
     distinct = list(dict.fromkeys(ids))
     expect_found(session, path, distinct, LOCATE)
-    # All are read before anything is written, which makes a server forget what was read ahead.
+    # All are read before anything is written: a write discards rows that a server's session read ahead.
     for namespace, number, slot, _, record in [located(session, path, id_) for id_ in distinct]:
         state = int(record["state"][0])
         wanted = state & ~FORGOTTEN if at is None else state | FORGOTTEN
@@ -225,7 +224,7 @@ def set_forgotten(session: Session, path: str, ids: Sequence[str], at: datetime 
 
 
 def hide(session: Session, path: str, hidden: Sequence[Hidden]) -> None:
-    """Say since when memories have been hidden, for those that come from another database."""
+    """Set since when memories have been hidden, for those that come from another database."""
     for entry in hidden:
         _hide(session, path, entry)
 
@@ -261,13 +260,13 @@ def _add_rows(
     *,
     waiting: bool,
 ) -> tuple[int, list[bytes]]:
-    """Write all rows of a batch, and return its last change and its records; words are kept if `waiting`."""
+    """Write all rows of a batch, and return its last change and its records; with terms if `waiting`."""
     number, first = namespace.number, namespace.slots
     alone = matrix is not None
     passages = [1 if alone else checked_passages(entry, embedder) for entry in batch]
     memories = [as_added(entry.memory) for entry in batch]
     if session.dialect.remote:
-        # There what is taken is found out after this.
+        # A server reports a violated UNIQUE later.
         _refuse_taken(session, number, SLOTS, memories)
     sessions = _session_numbers(session, number, {memory.source.session for memory in memories})
     try:
@@ -304,7 +303,7 @@ def _add_rows(
 
 
 def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[Memory]) -> None:
-    """Raise for the first id of a batch that stands in it twice or was there before its first slot."""
+    """Raise for the first id of a batch that occurs in it twice or existed before its first slot."""
     ids = [memory.id for memory in memories]
     taken = {
         id_ for statement in _taken(session, number, first, ids) for (id_,) in session.execute(*statement)
@@ -318,7 +317,7 @@ def _refuse_taken(session: Session, number: int, first: int, memories: Sequence[
 
 
 def _taken(session: Session, number: int, first: int, ids: Sequence[str]) -> list[Statement]:
-    """Return what finds out which ids are taken by slots before `first`."""
+    """Return the statements that select which ids are taken by slots before `first`."""
     return [
         (_TAKEN, (number, session.dialect.array(ids[start : start + _IDS_PER_STATEMENT]), first))
         for start in range(0, len(ids), _IDS_PER_STATEMENT)
@@ -326,7 +325,7 @@ def _taken(session: Session, number: int, first: int, ids: Sequence[str]) -> lis
 
 
 def _lone_rows(batch: Sequence[Entry], embedder: tuple[int, int] | None) -> Floats | None:
-    """Return the vectors of a batch as one matrix, if each memory has one and all are as they should be.
+    """Return the vectors of a batch as one matrix, if each memory has one and all are valid.
 
     None if any is not, or may not be: finite numbers may have an infinite sum of squares.
     """
@@ -350,7 +349,7 @@ def _written(batch: Sequence[Entry], matrix: Floats | None) -> list[bytes | memo
 
 
 def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str, int]:
-    """Return the numbers of sessions by name; those that are not there yet get the next ones."""
+    """Return the numbers of sessions by name; new sessions get the next ones."""
     wanted = sorted(names - _NO_SESSION)
     if not wanted:
         return {}
@@ -369,7 +368,7 @@ def _session_numbers(session: Session, number: int, names: set[str]) -> dict[str
 
 
 def _superseded_ids(entries: Sequence[Entry]) -> list[str]:
-    """Return the ids of what entries supersede, but for each other."""
+    """Return the ids of the memories that entries supersede, except ids of the entries themselves."""
     own = {entry.memory.id for entry in entries}
     return [id_ for entry in entries for id_ in entry.memory.supersedes if id_ not in own]
 
@@ -378,7 +377,7 @@ def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> 
     """Mark a memory as superseded, from the moment on at which the newer one was learnt."""
     namespace, number, slot, old, record = older
     if slot >= new_slot:
-        # Only what was there before can be superseded, so a chain never comes back to where it began.
+        # Only an older memory can be superseded, so that no chain is circular.
         raise InvalidArgument("supersedes", old.id, "a memory that was added before this one")
     if old.superseded_by is not None:
         raise AlreadySuperseded(old.id, old.superseded_by)
@@ -394,17 +393,17 @@ def _supersede(session: Session, older: Located, new_slot: int, new: Memory) -> 
     superseded = changed_record(record, superseded=new.created_at.timestamp(), until=ended.timestamp())
     change = put_record(session, namespace, slot, superseded, "supersede")
     if new.event_time < old.event_time:
-        # What it had itself taken the place of ended sooner, too.
+        # What it had itself superseded ended sooner, too.
         settle_ends(session, namespace, old.id)
         return last_change(session, namespace.number)
     return change
 
 
-def _ended_anew(session: Session, whose: int, memory: Memory, number: int) -> Memory:
-    """Return a memory that is said to have begun at another time, its end no earlier if it was given one."""
+def _ended_anew(session: Session, namespace: int, memory: Memory, number: int) -> Memory:
+    """Return a memory whose `valid_from` changed, with the end that its successor sets, if that set one."""
     successor = session.execute(
-        f"SELECT superseded_by FROM memories{_AT} AND end_given <> 0", (whose, number)
+        f"SELECT superseded_by FROM memories{_AT} AND end_given <> 0", (namespace, number)
     ).fetchone()
     if successor is None:
         return memory
-    return replace(memory, valid_to=ended_by(memory, began(session, whose, successor[0])))
+    return replace(memory, valid_to=ended_by(memory, began(session, namespace, successor[0])))

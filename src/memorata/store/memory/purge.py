@@ -54,21 +54,21 @@ def purge(
     terms_of: Callable[[Memory], Terms] | None = None,
 ) -> None:
     """Remove memories and everything derived from them, and the entities with some names, for good."""
-    whose = (find_namespace(session, path) or EMPTY).number
-    entities = referred_to(session, whose, ids)
-    slots = list(slots_of(session, whose, ids).values())
+    number = (find_namespace(session, path) or EMPTY).number
+    entities = referred_to(session, number, ids)
+    slots = list(slots_of(session, number, ids).values())
     remove(session, path, ids, terms_of)
-    cell_rows.remove(session, whose, slots)
-    purge_recalls(session, whose, slots)
-    purge_feedback(session, whose, slots)
-    purge_exposures(session, whose, slots)
-    remove_unreferred(session, whose, entities)
-    remove_named(session, whose, [folded(name) for name in names])
-    if names and whose:
-        forget_queries(session, whose, names)
-        forget_users(session, whose, names)
-        # Of those who wait to log a question, nobody is to bring a name back.
-        log_change(session, whose, "purge")
+    cell_rows.remove(session, number, slots)
+    purge_recalls(session, number, slots)
+    purge_feedback(session, number, slots)
+    purge_exposures(session, number, slots)
+    remove_unreferred(session, number, entities)
+    remove_named(session, number, [folded(name) for name in names])
+    if names and number:
+        forget_queries(session, number, names)
+        forget_users(session, number, names)
+        # A recall that waits to be logged must not bring a name back: it is dropped after a purge.
+        log_change(session, number, "purge")
     erase_replies(session, path)
 
 
@@ -92,7 +92,7 @@ def remove(
 ) -> None:
     """Remove memories, their vectors, words and sessions; only their slots stay, empty.
 
-    Where the words of memories are told, what they gave to those that they repeat goes with them.
+    With `terms_of`, the memories that they repeat give back what they took over from them.
     """
     if terms_of is not None:
         _give_back(session, path, ids, terms_of)
@@ -127,22 +127,22 @@ def remove(
 
 
 def _give_back(session: Session, path: str, ids: Sequence[str], terms_of: Callable[[Memory], Terms]) -> None:
-    """Let what the given ones only repeat give back what it took over from them."""
+    """Remove from the memories that these repeat what they took over from them."""
     gone = set(ids)
     for id_ in dict.fromkeys(find(session, path, repeat)[3].superseded_by for repeat in ids):
         if id_ is None or id_ in gone:
             continue
-        whose, _, _, kept = find(session, path, id_)
+        namespace, _, _, winner = find(session, path, id_)
         notes = notes_of(session, path, id_)
         numbers = {note.number for note in notes if note.repeat.id in gone}
-        poorer, others = given_back(kept, notes, numbers)
-        if poorer != kept:
-            update(session, poorer, kept.version, terms_of)
-        note_taken(session, whose.number, others)
+        restored, others = given_back(winner, notes, numbers)
+        if restored != winner:
+            update(session, restored, winner.version, terms_of)
+        note_taken(session, namespace.number, others)
 
 
 def _remove_unheld_sessions(session: Session, number: int, names: set[str]) -> None:
-    """Remove the sessions among these that no memory is of any more: a name can tell as much as a text."""
+    """Remove the sessions among these that no memory has any more: a name can reveal as much as a text."""
     held = session.execute(
         "SELECT DISTINCT session FROM memories WHERE +namespace = ? AND number >= ? AND number < ?",
         (number, session.dialect.number(number, 0), session.dialect.number(number, SLOTS)),
@@ -154,21 +154,21 @@ def _remove_unheld_sessions(session: Session, number: int, names: set[str]) -> N
 
 
 def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int]:
-    """Take a purged memory out of the chain it was part of, and return the numbers of what is current again.
+    """Take a purged memory out of its chain, and return the numbers of memories that are current again.
 
     What it had replaced is current again, unless something newer had replaced it in turn: then that one
-    takes its place in the chain, for nobody asked for the oldest to come back. What it had replaced held
+    takes its place in the chain, for a purge does not bring outdated memories back. What it had replaced held
     until it began, and now until the newer one did.
     """
     replaced = replaced_by(session, namespace, removed.id)
     heir = None if removed.superseded_by is None else find(session, namespace.path, removed.superseded_by)
     first = None if heir is None else began(session, namespace.number, heir[3].id)
-    for number, slot, kept, end_given in replaced:
+    for number, slot, older_memory, end_given in replaced:
         record = record_of(session, namespace, slot)
-        if heir is not None and heir[2] > slot and kept.valid_to is None:
-            # It only repeated what goes, and from now on speaks for itself.
+        if heir is not None and heir[2] > slot and older_memory.valid_to is None:
+            # It only repeated the purged memory, and is now superseded itself.
             end_given = True
-        ended = ended_again(kept, end_given, first)
+        ended = ended_again(older_memory, end_given, first)
         until = end_of(ended)
         if heir is not None:
             session.execute(
@@ -188,7 +188,7 @@ def _unlink(session: Session, namespace: Namespace, removed: Memory) -> list[int
     if heir is not None:
         _, number, slot, newer, unchanged = located(session, namespace.path, heir[3].id)
         older = [id_ for id_ in newer.supersedes if id_ != removed.id]
-        # What is younger than the heir was said again, and is linked by its own row alone (repeats.py).
+        # A memory younger than the heir repeats it, and is linked by its own row alone (duplicates.py).
         older += [link.memory.id for link in replaced if link.slot < slot]
         session.execute(
             "UPDATE memories SET supersedes = ?, version = version + 1 WHERE +namespace = ? AND number = ?",

@@ -17,7 +17,7 @@ LOCATE: Final = (
 
 
 class Located(NamedTuple):
-    """Where a memory is, what it is, and its record."""
+    """A memory with its namespace, number, slot and record."""
 
     namespace: Namespace
     number: int
@@ -27,7 +27,7 @@ class Located(NamedTuple):
 
 
 def locate(session: Session, namespace: Namespace, id_: str) -> Located | None:
-    """Return a memory of a namespace with its record; None if it is not there."""
+    """Return a memory of a namespace with its record; None if it does not exist."""
     row = session.execute(LOCATE, (namespace.number, id_)).fetchone()
     if row is None:
         return None

@@ -1,7 +1,7 @@
-"""What a store keeps about memories that say the same as others, or the opposite.
+"""Notes of a store about memories that repeat or contradict others.
 
-A repeat is superseded by what it repeats and stays readable; the note about it says why, and what it takes to
-undo it. A contradiction is a remark on two memories, and nothing else until somebody decides.
+A repeat is superseded by the memory it repeats and stays readable; its note holds the reason, and what
+undoing it takes. A contradiction is a remark on two memories, without effect until it is decided.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ KINDS: Final = ("exact", "near", "merge", "correction")
 
 @frozen
 class Repeat:
-    """That a memory says what another one says, and was superseded for that."""
+    """The note that a memory repeats another one, and was superseded for that."""
 
     memory_id: str
     """The one that was superseded."""
@@ -42,7 +42,7 @@ class Repeat:
 
 
 def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -> Repeat:
-    """Return the note of a repeat that another store has noted; what it added is in the other one by now.
+    """Return the note of a repeat that another store has noted; its effects are in the other memory already.
 
     >>> from datetime import UTC, datetime
     >>> day = datetime(2026, 5, 7, tzinfo=UTC)
@@ -57,7 +57,7 @@ def repeat_from_elsewhere(memory: Memory, of: Memory, kind: str, at: datetime) -
 
 @frozen
 class Linked:
-    """What took the place of a memory, and since when (None for a current one), and whose place it took."""
+    """The links of a memory: what superseded it and when (None for a current one), and what it supersedes."""
 
     memory_id: str
     superseded_by: str | None = None
@@ -93,7 +93,7 @@ class Contradiction:
     newer: str
     older: str
     cue: str
-    """What gave it away."""
+    """The words or fields that suggest it."""
     reason: str
     """One sentence for a person."""
     at: datetime
@@ -107,9 +107,9 @@ class Contradiction:
 
 @frozen
 class Undone:
-    """What came of undoing a run."""
+    """The result of undoing a run."""
 
     reinstated: tuple[Memory, ...]
     """The memories that are current again."""
     left: tuple[Memory, ...]
-    """Those that stay superseded, because something newer has taken the place of what they repeat."""
+    """The memories that stay superseded, because the memory they repeat has been superseded since."""

@@ -1,11 +1,11 @@
-"""Which memories superseded which, where a chain of them leads, and until when each of it held.
+"""Which memories superseded which, where a chain of them leads, and until when each of them held.
 
-A superseded memory held until its successor began, and never before its own start. Where the successor was in
-turn superseded by one that began even before it, the chain tells it: no two of a chain are true at once, so
-the oldest held until the earliest of all that came after it began. A memory may have had an end of its own,
-which stays. The end that a successor gave it goes with that one: it follows when the successor is found to
-have begun at another time, or is purged; and nobody knew of it before there was a successor. So the store
-keeps which of the two an end is (``end_given``).
+A superseded memory held until its successor began, and never ended before its own start. Where the successor
+was in turn superseded by one that began even before it, the chain decides: no two of it are true at once, so
+the oldest held until the earliest of all its successors began. A memory may have an end of its own, which
+stays. An end that a successor set depends on it: it moves when the beginning of the successor is corrected,
+and goes when the successor is purged; and before there was a successor it was not known. So the store records
+which of the two an end is (``end_given``).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 
 class Replaced(NamedTuple):
-    """A memory that another took the place of, and whether that gave it its end."""
+    """A memory that another superseded, and whether that set its end."""
 
     number: int
     slot: int
@@ -49,18 +49,22 @@ class Replaced(NamedTuple):
     end_given: bool
 
 
-def replaced_by(session: Session, namespace: Namespace, id_: str, *, telling: bool = False) -> list[Replaced]:
+def replaced_by(
+    session: Session, namespace: Namespace, id_: str, *, without_repeats: bool = False
+) -> list[Replaced]:
     """Return the memories that one superseded, in the order in which they were added.
 
-    Those that were only said again and took nobody's place are left out with `telling`.
+    `without_repeats`: leave out those that only repeat it and superseded none themselves.
     """
-    told = (
+    condition = (
         " AND (m.end_given <> 0 OR EXISTS (SELECT 1 FROM memories o "
         "WHERE o.superseded_by = m.id AND +o.namespace = m.namespace))"
+        if without_repeats
+        else ""
     )
     rows = session.execute(
         f"SELECT m.number, m.slot, m.end_given, {OWN}, NULL FROM memories m "
-        f"WHERE m.superseded_by = ? AND +m.namespace = ?{told if telling else ''} ORDER BY m.number",
+        f"WHERE m.superseded_by = ? AND +m.namespace = ?{condition} ORDER BY m.number",
         (id_, namespace.number),
     )
     return [
@@ -70,7 +74,7 @@ def replaced_by(session: Session, namespace: Namespace, id_: str, *, telling: bo
 
 
 def notes_of(session: Session, path: str, id_: str) -> list[Note]:
-    """Return the notes of what only repeats a memory, and what it took over from each."""
+    """Return the notes of the repeats of a memory, and what it took over from each."""
     namespace = find_namespace(session, path)
     if namespace is None:
         return []
@@ -87,7 +91,7 @@ def notes_of(session: Session, path: str, id_: str) -> list[Note]:
 
 
 def note_taken(session: Session, namespace: int, taken: Mapping[int, str | None]) -> None:
-    """Note what was taken over from others, by the numbers of their notes."""
+    """Write what was taken over from repeats, by the numbers of their notes."""
     session.executemany(
         "UPDATE repeats SET gained = ? WHERE +namespace = ? AND number = ?",
         [(text, namespace, number) for number, text in taken.items()],
@@ -95,7 +99,7 @@ def note_taken(session: Session, namespace: int, taken: Mapping[int, str | None]
 
 
 def ends_at(session: Session, number: int, as_of: datetime) -> dict[int, float]:
-    """Return by slot until when memories were known to hold at a moment, where more is known today."""
+    """Return by slot until when memories were known to hold at a moment, where that differs from today."""
     rows = session.execute(
         "SELECT m.slot, m.valid_from, m.valid_to, m.superseded_at, m.end_given, w.slot, "
         "coalesce(w.valid_from, w.created_at) FROM memories m "
@@ -113,7 +117,7 @@ def end_of(moment: datetime | None) -> float:
 
 
 def began(session: Session, number: int, id_: str) -> datetime:
-    """Return when a memory began, or the first of what took its place, if that was before."""
+    """Return when a memory or the earliest of its successors began."""
     chain = session.execute(
         "WITH RECURSIVE way (slot, began, next, step) AS ("
         "SELECT slot, coalesce(valid_from, created_at), superseded_by, 0 FROM memories "
@@ -126,16 +130,16 @@ def began(session: Session, number: int, id_: str) -> datetime:
 
 
 def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
-    """Let everything that a memory took the place of, and what that did, have held until it began."""
+    """Set the ends of everything that a memory superseded, directly or not, to when it began."""
     (slot,) = session.execute(
         "SELECT slot FROM memories WHERE namespace = ? AND id = ?", (namespace.number, id_)
     ).fetchone()
     open_ = [(id_, int(slot), began(session, namespace.number, id_))]
     while open_:
         winner, winner_slot, first = open_.pop()
-        for number, slot, kept, end_given in replaced_by(session, namespace, winner, telling=True):
-            ended = ended_again(kept, end_given, first)
-            if ended != kept.valid_to:
+        for number, slot, loser, end_given in replaced_by(session, namespace, winner, without_repeats=True):
+            ended = ended_again(loser, end_given, first)
+            if ended != loser.valid_to:
                 session.execute(
                     "UPDATE memories SET valid_to = ?, version = version + 1 "
                     "WHERE +namespace = ? AND number = ?",
@@ -143,19 +147,19 @@ def settle_ends(session: Session, namespace: Namespace, id_: str) -> None:
                 )
                 record = changed(record_of(session, namespace, slot), until=end_of(ended))
                 put_record(session, namespace, slot, record, "update")
-            own = kept.event_time
-            open_.append((kept.id, slot, min(own, first) if winner_slot > slot else own))
+            own = loser.event_time
+            open_.append((loser.id, slot, min(own, first) if winner_slot > slot else own))
 
 
 def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) -> None:
-    """Note that a superseded memory repeats what superseded it, unless there is a note about it."""
+    """Note that a superseded memory repeats its successor, unless there is such a note."""
     from memorata.store.memory.repeats import repeat_from_elsewhere
 
     namespace, number, _, loser = find(session, path, id_)
     _, winner_number, _, winner = find(session, path, str(loser.superseded_by))
     note = repeat_from_elsewhere(loser, winner, kind, at)
     support = microseconds(winner.supported_at)
-    # A note about what it was said to repeat before is out of date.
+    # A note that it repeats another memory is out of date.
     session.execute(
         "DELETE FROM repeats WHERE +namespace = ? AND memory = ? AND winner <> ?",
         (namespace.number, number, winner_number),
@@ -174,10 +178,10 @@ def note_repeat(session: Session, path: str, id_: str, kind: str, at: datetime) 
 
 
 def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
-    """Give memories these links and no others; until when each held stays as it is, and who said so."""
+    """Give memories these links and no others; ends and `end_given` stay as they are."""
     for link in links:
         namespace, number, _, _ = find(session, path, link.memory_id)
-        # First none of them has one: a link may go the other way round than it did.
+        # All are unlinked first: the direction of a link may have changed.
         session.execute(
             "UPDATE memories SET superseded_by = NULL WHERE +namespace = ? AND number = ?",
             (namespace.number, number),
@@ -211,7 +215,7 @@ def relink(session: Session, path: str, links: Sequence[Linked]) -> None:
 
 
 def led_to(session: Session, number: int, id_: str) -> list[int]:
-    """Return the slots of a memory, of what superseded it, and so on; none if it is not there."""
+    """Return the slots of a memory, of its successor, and so on; none if it does not exist."""
     rows = session.execute(
         "WITH RECURSIVE way (slot, next) AS ("
         "SELECT slot, superseded_by FROM memories WHERE namespace = ?1 AND id = ?2 UNION ALL "
@@ -223,7 +227,7 @@ def led_to(session: Session, number: int, id_: str) -> list[int]:
 
 
 def ended_by(memory: Memory, began: datetime) -> datetime:
-    """Return until when a memory without an end of its own held, given when what took its place began.
+    """Return until when a memory without an end of its own held, if its successor `began` then.
 
     >>> from datetime import UTC, datetime
     >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
@@ -235,10 +239,10 @@ def ended_by(memory: Memory, began: datetime) -> datetime:
 
 
 def ended_again(memory: Memory, end_given: bool, began: datetime | None) -> datetime | None:
-    """Return until when a superseded memory held, now that its successor began at another time, or is gone.
+    """Return until when a superseded memory held, after its successor changed or was removed.
 
-    `end_given`: whether its end was given by what took its place, and is none of its own. `began`: when that
-    began, as is known now; None if nothing takes its place any more.
+    `end_given`: whether its end was set by its successor, and is none of its own. `began`: when the successor
+    began; None if there is none any more.
 
     >>> from datetime import UTC, datetime
     >>> may, june = datetime(2026, 5, 7, tzinfo=UTC), datetime(2026, 6, 7, tzinfo=UTC)
@@ -252,7 +256,7 @@ def ended_again(memory: Memory, end_given: bool, began: datetime | None) -> date
 
 
 class Succession(NamedTuple):
-    """That `winner`, which `began` to hold then, took the place of a memory; by slot, in microseconds."""
+    """A memory and its successor `winner`, which `began` to hold then; by slot, in microseconds."""
 
     slot: int
     valid_from: int | None
@@ -264,11 +268,11 @@ class Succession(NamedTuple):
 
 
 def earliest(chain: Iterable[tuple[int, int]]) -> int:
-    """Return when a memory, or the first of what took its place, began, in microseconds.
+    """Return when a memory or the earliest of its successors began, in microseconds.
 
-    What only repeats an older one and was superseded for that is no succession: the chain ends there.
+    A repeat that was superseded by an older memory is no succession: the chain ends there.
 
-    `chain`: slots and beginnings: of the memory, of what superseded it, and so on.
+    `chain`: slots and beginnings: of the memory, of its successor, and so on.
 
     >>> earliest([(3, 50), (4, 20), (7, 40)]), earliest([(3, 50), (2, 20)])
     (20, 50)
@@ -283,13 +287,13 @@ def earliest(chain: Iterable[tuple[int, int]]) -> int:
 
 
 def ends_known(successions: Iterable[Succession], as_of: int) -> dict[int, int | None]:
-    """Return until when memories were known to hold at a moment, where that is not what is known today.
+    """Return until when memories were known to hold at a moment, where that differs from today.
 
     `as_of`: the moment, in microseconds since 1970.
 
     Examples
     --------
-    Basel took the place of Bern at 60 and was said to begin at 50; at 90 it is said that it began at 30.
+    Basel superseded Bern at 60, beginning at 50; at 90 it was superseded by a correction that begins at 30.
 
     >>> bern = Succession(0, None, 30, 60, True, 1, 50)
     >>> basel = Succession(1, 50, 50, 90, True, 2, 30)
