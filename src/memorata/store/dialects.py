@@ -59,7 +59,7 @@ def _file(path: str, how: StoreOptions) -> Store:
 def _postgres(url: str, how: StoreOptions) -> Store:
     if how.read_only:
         raise NotSupportedHere(
-            "a server itself keeps a user from writing: name one for whom default_transaction_read_only is "
+            "a server itself keeps a user from writing: name one with default_transaction_read_only "
             "on (ALTER ROLE … SET default_transaction_read_only = on)"
         )
     if how.encryption_key is not None:

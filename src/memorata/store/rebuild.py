@@ -35,7 +35,7 @@ def rebuild(
 ) -> None:
     """Write all derived data of a namespace anew; `partly`: without memories that cannot be read.
 
-    These are not found by any search until they can be. Vectors come from an embedder and cannot be rebuilt
+    No search returns these until they can be read. Vectors come from an embedder and cannot be rebuilt
     here; one that is damaged is removed, and its memory waits to be embedded again.
     """
     namespace = find_namespace(session, path)
@@ -93,7 +93,7 @@ class Stated(NamedTuple):
 
 
 def stated_memories(session: Session, number: int, left_out: Collection[int] = ()) -> Iterator[Stated]:
-    """Yield the memories of a namespace as their rows state them, without those of some slots."""
+    """Yield the memories of a namespace as their rows state them, except some slots."""
     for slot, forgotten_at, superseded_at, *columns in _rows_of(session, number):
         if slot not in left_out:
             ended = None if superseded_at is None else superseded_at / 1_000_000

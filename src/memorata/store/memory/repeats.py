@@ -27,7 +27,7 @@ class Repeat:
     of: str
     """The one that stays."""
     kind: str
-    """How it was found, one of :data:`KINDS`."""
+    """The kind of repeat, one of :data:`KINDS`."""
     reason: str
     """One sentence for a person; nothing of what the memories say."""
     at: datetime

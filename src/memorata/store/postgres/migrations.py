@@ -141,5 +141,5 @@ def _make_table(connection: Connection[TupleRow], url: str) -> None:
 def _may_not(error: psycopg.Error, url: str) -> ServerUnsuitable:
     return ServerUnsuitable(
         f"{shown(url)}: this user may not make tables ({detail_of(error, url)}); let the owner run "
-        "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user who may"
+        "GRANT CREATE, USAGE ON SCHEMA … TO …, or open it once as a user with these rights"
     )

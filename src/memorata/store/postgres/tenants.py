@@ -74,5 +74,5 @@ def _check(connection: Connection[tuple[object, ...]], role: str) -> None:
         raise InvalidArgument("role", role, "a user of the database; make one with CREATE ROLE … LOGIN")
     if row[0]:
         raise InvalidArgument(
-            "role", role, "a user whom row-level security holds back: no superuser, and not the owner"
+            "role", role, "a user that row-level security restricts: no superuser, and not the owner"
         )

@@ -184,7 +184,7 @@ class HashIndex:
             stored = joined.of_many(np.unique(block.keys))
             missing += len(HashRun.joined([stored, block])) - len(stored)
         if missing:
-            yield f"{missing} memories or vectors are not found by the hashes of their words"
+            yield f"{missing} memories or vectors are missing in the hash index"
 
 
 HASH_INDEX: Final = HashIndex()

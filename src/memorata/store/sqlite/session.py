@@ -72,7 +72,7 @@ class SqliteSession(sqlite3.Connection):
         return once(self, path, lambda: self.execute(_NAMESPACE, (path,)).fetchone())
 
     def insert(self, table: str, columns: str, *rows: Sequence[Any], key: str = "number") -> int:
-        """Add rows and return the last number given out."""
+        """Add rows and return the last number drawn."""
         sql = _insertion(table, columns, len(rows[0]))
         if len(rows) > 1:
             self.executemany(sql, rows[:-1])
