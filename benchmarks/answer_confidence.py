@@ -24,7 +24,7 @@ from memorata.engine.recall.result import RecallResult
 from memorata.engine.settings import Settings
 from memorata.evaluate.cached_embedder import CachedEmbedder
 from memorata.evaluate.metrics import auroc, risk_coverage
-from memorata.evaluate.suite import Asked, run_suite
+from memorata.evaluate.suite import QuestionScore, run_suite
 
 LONG_SETS = ("beam100k", "realmem", "longmemeval_s")
 """Sets of long texts, read with the static model."""
@@ -59,7 +59,7 @@ def collected(folder: Path, cache: Path, name: str) -> list[Row]:
     opened = open_embedder(model, Resources(models=Settings().models, threads=1))
     rows = []
 
-    def seen(asked: Asked, right: list[bool], result: RecallResult) -> None:
+    def seen(asked: QuestionScore, right: list[bool], result: RecallResult) -> None:
         estimates, trace = result.estimates, result.trace
         if estimates is None or trace is None:
             return

@@ -215,7 +215,7 @@ def test_hubs_are_what_most_leads_to(people: Engine, say: Say) -> None:
 
 
 def test_nobody_is_known_at_first(say: Say) -> None:
-    assert say("explore") == "Nobody and nothing is known yet. remember something first."
+    assert say("explore") == "No entity is known yet. remember something first."
 
 
 def test_one_is_shown_with_its_relations_and_newest_memories(people: Engine, say: Say) -> None:

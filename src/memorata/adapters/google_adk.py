@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memorata.model.errors import MissingExtra
 from memorata.service.conversation import message_fields, namespace_segment
 from memorata.service.formats.record import stable_id
-from memorata.service.formats.transcripts import spoken
+from memorata.service.formats.transcripts import message_text
 
 try:
     from google.adk.memory.base_memory_service import BaseMemoryService, SearchMemoryResponse
@@ -104,7 +104,7 @@ class MemorataMemoryService(BaseMemoryService):
 
 def _event_fields(event: Event, session: str, place: int | None) -> dict[str, Any]:
     fields = message_fields(
-        stable_id("adk", session, event.id), event.author or "", spoken(_text(event.content)), session
+        stable_id("adk", session, event.id), event.author or "", message_text(_text(event.content)), session
     )
     fields["source"]["position"] = place
     return {**fields, "created_at": datetime.fromtimestamp(event.timestamp, UTC)}

@@ -95,7 +95,7 @@ def _transcript(engine: Engine, agent: str, event: Mapping[str, Any]) -> Capture
 
 
 def _message(engine: Engine, event: Mapping[str, Any], role: str, text: object) -> Capture | None:
-    if not isinstance(text, str) or not (content := transcripts.spoken(text)):
+    if not isinstance(text, str) or not (content := transcripts.message_text(text)):
         return None
     session = str(event.get("conversation_id") or "")
     id_ = stable_id("cursor", session, event.get("generation_id"), role, content)

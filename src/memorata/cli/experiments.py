@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from memorata.cli import options
 from memorata.cli.options import parameter_values, text_of
-from memorata.cli.output import interval, spoken
+from memorata.cli.output import interval, speaker_line
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
@@ -66,7 +66,7 @@ def recall(session: Session, name: Name, user: User, query: options.Query, limit
 
     with session.memory(embed=True) as engine:
         result = engine.experiments.recall(name, user, text_of(query), limit=limit)
-    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}" for hit in result]
+    lines = [f"{hit.score:.4f}\t{hit.memory.id}\t{speaker_line(hit.memory)}" for hit in result]
     session.output.result(recall_json(result), *lines)
     if not session.output.json:
         session.output.say(f"recall {result.id}")

@@ -243,7 +243,7 @@ def byline(memory: Memory, *, dated: bool = True) -> str:
     return " · ".join(visible(part) for part in (*filter(None, parts), f"id {short_id(memory.id)}"))
 
 
-def spoken(memory: Memory) -> str:
+def speaker_line(memory: Memory) -> str:
     """Return the content of a memory on one line, after its speaker."""
     speaker = memory.source.speaker
     return one_line(f"{speaker}: {memory.content}" if speaker else memory.content)
@@ -251,7 +251,7 @@ def spoken(memory: Memory) -> str:
 
 def plain_line(memory: Memory) -> str:
     """Return a memory as a line for a pipe: its id, its day, its speaker and content, with tabs between."""
-    return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{spoken(memory)}"
+    return f"{memory.id}\t{memory.event_time:%Y-%m-%d}\t{speaker_line(memory)}"
 
 
 def embedder_name(name: str) -> str:

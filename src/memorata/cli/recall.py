@@ -20,7 +20,7 @@ from memorata.cli.options import (
     text_of,
     time_of,
 )
-from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, spoken, visible
+from memorata.cli.output import byline, counted, embedder_name, one_line, short_id, speaker_line, visible
 from memorata.cli.session import Session
 from memorata.model.errors import InvalidArgument
 from memorata.service.errors import NOT_FOUND
@@ -232,7 +232,7 @@ def _report(session: Session, result: RecallResult, *, explain: bool) -> None:
     else:
         names = [f"{one_line(session.session)}\t" for session in result.sessions for _ in session.hits]
         for hit, name in zip(result.hits, names or [""] * len(result.hits), strict=True):
-            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{spoken(hit.memory)}")
+            output.line(f"{name}{hit.score:.4f}\t{hit.memory.id}\t{speaker_line(hit.memory)}")
             if explain:
                 output.line(f"  {one_line(hit.reason)}")
                 output.line(

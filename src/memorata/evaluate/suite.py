@@ -55,11 +55,11 @@ LEVERS: Final[Mapping[str, Mapping[str, Any]]] = {
 
 The first of these tells whether a recipe does it at all.
 """
-Seen: TypeAlias = Callable[["Asked", list[bool], RecallResult], None]
+Seen: TypeAlias = Callable[["QuestionScore", list[bool], RecallResult], None]
 
 
 @frozen
-class Asked:
+class QuestionScore:
     """One question with one recipe: what was found of its labels, how sure it was, how long it took."""
 
     set: str
@@ -84,7 +84,7 @@ def run_suite(
     progress: Callable[[str], None] = lambda name: None,
     seen: Seen | None = None,
     timed: bool = True,
-) -> Iterator[Asked]:
+) -> Iterator[QuestionScore]:
     """Ask every question of every set in a folder with every recipe.
 
     - `sets`: their names; all of the folder when empty.
@@ -125,11 +125,13 @@ def _haystack(
     most_questions: int | None,
     seen: Seen | None,
     timed: bool,
-) -> Iterator[Asked]:
+) -> Iterator[QuestionScore]:
     facts, questions = haystack["memories"], haystack["questions"]
     if most_questions is not None:
-        questions = sorted(questions, key=lambda asked: hashlib.sha256(asked["id"].encode()).hexdigest())
-        questions = sorted(questions[:most_questions], key=lambda asked: str(asked["id"]))
+        questions = sorted(
+            questions, key=lambda question: hashlib.sha256(question["id"].encode()).hexdigest()
+        )
+        questions = sorted(questions[:most_questions], key=lambda question: str(question["id"]))
     sessions: dict[str, str] = {}
     memories = [_memory(number, fact, sessions) for number, fact in enumerate(facts, 1)]
     back = {f"m{number}": fact for number, fact in enumerate(facts, 1)}
@@ -159,10 +161,12 @@ def _haystack(
                     ranking = [back[hit.memory.id][label] for hit in every.hits]
                     values = _measured(list(dict.fromkeys(ranking)), dict.fromkeys(gold, 1.0))
                     kind, answerable = question["kind"], question["answerable"]
-                    asked = Asked(name, recipe.name, kind, answerable, *values, every.confidence, took)
+                    scored = QuestionScore(
+                        name, recipe.name, kind, answerable, *values, every.confidence, took
+                    )
                     if seen is not None and every.hits:
-                        seen(asked, [item in gold for item in ranking], every)
-                    yield asked
+                        seen(scored, [item in gold for item in ranking], every)
+                    yield scored
 
 
 def _memory(number: int, fact: Mapping[str, Any], sessions: dict[str, str]) -> Memory:
@@ -199,25 +203,25 @@ class SuiteRow:
     milliseconds: float
 
 
-def suite_rows(asked: Sequence[Asked], *, by_kind: bool = False) -> list[SuiteRow]:
+def suite_rows(scores: Sequence[QuestionScore], *, by_kind: bool = False) -> list[SuiteRow]:
     """Return a row for each set, or kind of question of it, and recipe, in the order asked."""
-    groups: dict[tuple[str, str], list[Asked]] = {}
-    for outcome in asked:
-        name = f"{outcome.set}: {outcome.kind}" if by_kind and outcome.kind else outcome.set
-        groups.setdefault((name, outcome.recipe), []).append(outcome)
+    groups: dict[tuple[str, str], list[QuestionScore]] = {}
+    for score in scores:
+        name = f"{score.set}: {score.kind}" if by_kind and score.kind else score.set
+        groups.setdefault((name, score.recipe), []).append(score)
     return [_row(name, recipe, group) for (name, recipe), group in groups.items()]
 
 
-def _row(name: str, recipe: str, group: Sequence[Asked]) -> SuiteRow:
-    right = [outcome for outcome in group if outcome.answerable]
+def _row(name: str, recipe: str, group: Sequence[QuestionScore]) -> SuiteRow:
+    right = [score for score in group if score.answerable]
     sure = (
-        [outcome.confidence for outcome in right],
-        [outcome.confidence for outcome in group if not outcome.answerable],
+        [score.confidence for score in right],
+        [score.confidence for score in group if not score.answerable],
     )
     hit1, hit5, ndcg10, mrr = (
-        float(np.mean([getattr(outcome, measure) for outcome in right])) if right else 0.0
+        float(np.mean([getattr(score, measure) for score in right])) if right else 0.0
         for measure in ("hit1", "hit5", "ndcg10", "mrr")
     )
-    took = float(np.median([outcome.milliseconds for outcome in group]))
+    took = float(np.median([score.milliseconds for score in group]))
     separation = auroc(*sure) if all(sure) else None
     return SuiteRow(name, recipe, len(right), hit1, hit5, ndcg10, mrr, separation, took)

@@ -196,7 +196,7 @@ class Experiments:
         name
             The experiment; a stopped one is refused.
         user
-            The user who asks.
+            The user of the recall.
         query
             What to look for.
         namespace

@@ -210,9 +210,7 @@ def error_answer(error: Exception, tool: str) -> Answer:
     if isinstance(error, EntityNotFound):
         rows = [Row(row({"name": name})) for name in error.nearest]
         hint = " These names are like it:" if rows else " Call explore without `entity` to list the entities."
-        return within_budget(
-            f"Nobody and nothing has the name {error.name!r} here.{hint}", rows, _ERROR_BUDGET
-        )
+        return within_budget(f"No entity has the name {error.name!r} here.{hint}", rows, _ERROR_BUDGET)
     if isinstance(error, MemoryNotFound):
         return Answer(
             f"There is no memory with the id {error.memory_id!r}. Copy ids exactly as recall shows them, "

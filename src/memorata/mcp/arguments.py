@@ -185,7 +185,7 @@ class Relate(Arguments):
 
 
 class Explore(Arguments):
-    """Whom or what to look around."""
+    """The entities to explore."""
 
     former_names = {"about": "entity"}
 

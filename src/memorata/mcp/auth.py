@@ -1,4 +1,4 @@
-"""Who calls over HTTP: a key of ours, or the access token of an OAuth issuer that the person has named.
+"""Authentication over HTTP: by an API key, or by the access token of an OAuth issuer named in the settings.
 
 The SDK does the protocol: it reads the header, answers 401 and 403 as RFC 6750 says, and publishes where
 tokens are issued (RFC 9728). Here a token becomes an :class:`~memorata.engine.access.Access`. A token of an

@@ -90,7 +90,7 @@ def read(engine: Engine, address: str) -> str:
     except (InvalidArgument, MemoryNotFound, UnicodeDecodeError) as error:
         raise ResourceNotFound(address) from error
     corrected = "" if memory.superseded_by is None else " It was corrected, and answers no more."
-    # Whoever asks for one memory by its address wants it whole, whatever it costs.
+    # One memory read by its address is returned whole, whatever its length.
     return complete(f"One memory.{corrected}", [memory_row(memory)]).text
 
 

@@ -294,7 +294,7 @@ def serve_stdio(opening: Opening, *, reference: bool = False) -> None:
         async with stdio_server() as (read, write):
             await ours.run(read, write, ours.create_initialization_options())
 
-    # Whoever reads standard input cannot be interrupted, so a signal ends the process as it is. That is safe:
+    # A read of standard input cannot be interrupted, so a signal ends the process as it is. That is safe:
     # a write is on the disk before it is acknowledged, and one that is not finished never happened.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     runner = EngineRunner(opening)

@@ -209,9 +209,9 @@ def briefing(engine: Engine, args: Briefing) -> Answer:
     return within_budget("What stands and what is recent, most important first.", rows, args.budget)
 
 
-@tool("Explore who and what is known", read_only=True, idempotent=True)
+@tool("Explore entities and their relations", read_only=True, idempotent=True)
 def explore(engine: Engine, args: Explore) -> Answer:
-    """See who and what is known, all about one of them (relations, newest memories), or how two connect.
+    """List the entities, show one of them (relations, newest memories), or how two connect.
 
     For a question in words, call recall.
     """
@@ -225,7 +225,7 @@ def explore(engine: Engine, args: Explore) -> Answer:
             return within_budget("What most leads to, by PageRank.", hubs, args.budget)
         entities = engine.entities.list(limit=args.limit)
         if not entities:
-            return Answer("Nobody and nothing is known yet. remember something first.")
+            return Answer("No entity is known yet. remember something first.")
         rows = [entity_row(entity) for entity in entities]
         return within_budget("The people, places and things that most is known about.", rows, args.budget)
     if args.to is not None:

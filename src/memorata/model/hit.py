@@ -68,7 +68,7 @@ class Hit:
 
     @property
     def reason(self) -> str:
-        """Why it is here, in one plain sentence: how it was found, who said it, and when it was."""
+        """Why it is here, in one plain sentence: how it was found, its speaker, and its time."""
         how = next((node.note for node in self.explanation.walk() if node.note.startswith("found ")), "found")
         speaker = f"said by {self.memory.source.speaker}, " if self.memory.source.speaker else ""
         return f"F{how[1:]}; {speaker}{self.memory.event_time.date()}."

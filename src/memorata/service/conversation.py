@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from memorata.service.data_rows import recalled_block
 from memorata.service.formats.record import chat_fields, stable_id
-from memorata.service.formats.transcripts import category_of, spoken
+from memorata.service.formats.transcripts import category_of, message_text
 
 if TYPE_CHECKING:
     from memorata.engine import Engine
@@ -48,7 +48,7 @@ class Conversation:
 
     def remember(self, role: str, text: str, *identity: object) -> None:
         """Remember a message once per identity, without the block that was recalled into it."""
-        content = spoken(text)
+        content = message_text(text)
         if not content:
             return
         id_ = stable_id("conversation", self.session, *identity, role, content)

@@ -106,7 +106,7 @@ def standing(text: str) -> Standing | None:
     """Return whether a text holds beyond its conversation, and as what: None if it does not.
 
     A question asks, and does not instruct. In one text an instruction wins over a preference, and that over
-    who somebody is.
+    a personal fact.
 
     >>> standing("From now on use tabs."), standing("I prefer tea to coffee.")
     ('instruction', 'preference')

@@ -219,7 +219,7 @@ class Record:
         """Return the flag under `key`, or the default if it is not there."""
         return self.child(key).a(bool) if self.has(key) else default
 
-    def each(self, key: str) -> Iterator[Record]:
+    def items_of(self, key: str) -> Iterator[Record]:
         """Yield the items of the list under `key`."""
         return iter(self.child(key))
 

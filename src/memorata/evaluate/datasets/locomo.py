@@ -69,7 +69,7 @@ def _documents(sample: str, conversation: Record, captions: bool) -> dict[tuple[
     numbers = sorted(int(match[1]) for key in conversation.value if (match := _SESSION.fullmatch(key)))
     for number in numbers:
         when = _moment(conversation.child(f"session_{number}_date_time"))
-        for position, turn in enumerate(conversation.each(f"session_{number}")):
+        for position, turn in enumerate(conversation.items_of(f"session_{number}")):
             match = _TURN.fullmatch(turn.text("dia_id"))
             if not match:
                 raise turn.child("dia_id").error(f"must be as in 'D1:3', got {turn.text('dia_id')!r}")
@@ -103,13 +103,13 @@ def _questions(
     dropped: Counter[str],
 ) -> Iterator[Question]:
     """Yield the questions of a conversation that have evidence in it."""
-    for number, item in enumerate(record.each("qa"), 1):
+    for number, item in enumerate(record.items_of("qa"), 1):
         category = item.child("category").a(int)
         if category not in KINDS:
             raise item.child("category").error(f"must be a category from 1 to 5, got {category}")
         evidence = [
             (int(session), int(turn))
-            for reference in item.each("evidence")
+            for reference in item.items_of("evidence")
             for session, turn in _TURN.findall(reference.a(str))
         ]
         evidence_documents = [documents[label] for label in evidence if label in documents]

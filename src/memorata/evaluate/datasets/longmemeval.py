@@ -54,13 +54,13 @@ def _read(file: Path, turns: str, dropped: Counter[str]) -> Iterator[Haystack]:
 def _haystack(record: Record, turns: str) -> Haystack:
     """Return the history of one question, and the question."""
     question_id = record.child("question_id").name()
-    sessions = list(record.each("haystack_sessions"))
-    names = [item.name() for item in record.each("haystack_session_ids")]
-    dates = [_moment(item) for item in record.each("haystack_dates")]
+    sessions = list(record.items_of("haystack_sessions"))
+    names = [item.name() for item in record.items_of("haystack_session_ids")]
+    dates = [_moment(item) for item in record.items_of("haystack_dates")]
     for key, values in (("haystack_session_ids", names), ("haystack_dates", dates)):
         if len(values) != len(sessions):
             raise record.error(f"has {len(sessions)} haystack_sessions, but {len(values)} {key}")
-    evidence = {item.name() for item in record.each("answer_session_ids")}
+    evidence = {item.name() for item in record.items_of("answer_session_ids")}
     documents: list[Document] = []
     turns_labelled: dict[str, float] = {}
     sessions_labelled: dict[str, float] = {}

@@ -60,7 +60,7 @@ def _musique(record: Record) -> tuple[dict[str, Document], Question]:
     """Return the paragraphs by id, and the question, of a record of MuSiQue."""
     documents: dict[str, Document] = {}
     supporting: dict[str, float] = {}
-    for paragraph in record.each("paragraphs"):
+    for paragraph in record.items_of("paragraphs"):
         document = _document(paragraph.text("title"), paragraph.text("paragraph_text"))
         documents[document.id] = document
         if paragraph.child("is_supporting").a(bool):
@@ -88,10 +88,10 @@ def _hotpot(record: Record) -> tuple[dict[str, Document], Question]:
     """Return the paragraphs by id, and the question, of a record of HotpotQA or 2WikiMultihopQA."""
     if not record.has("context"):
         raise record.error("has neither 'paragraphs' (MuSiQue) nor 'context' (HotpotQA, 2WikiMultihopQA)")
-    titles = {fact.at(0).words() for fact in record.each("supporting_facts")}
+    titles = {fact.at(0).words() for fact in record.items_of("supporting_facts")}
     documents: dict[str, Document] = {}
     supporting: dict[str, float] = {}
-    for paragraph in record.each("context"):
+    for paragraph in record.items_of("context"):
         sentences = [sentence.words().strip() for sentence in paragraph.at(1)]
         document = _document(paragraph.at(0).words(), " ".join(filter(None, sentences)))
         documents[document.id] = document

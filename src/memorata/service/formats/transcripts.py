@@ -74,7 +74,7 @@ def _records(
                 yield Record(number, skipped=message.skipped)
             continue
         fields, content = message
-        words = spoken(content)
+        words = message_text(content)
         if not words:
             yield Record(number, skipped="a message of the program")
             continue
@@ -87,7 +87,7 @@ def _records(
         yield Record(number, fields)
 
 
-def spoken(text: str) -> str:
+def message_text(text: str) -> str:
     """Return the text of a message without what programs insert into it."""
     words = _INSERTED.sub("", text).strip()
     return "" if words.startswith(_PROGRAM_OPENINGS) else words
